@@ -123,9 +123,9 @@ releases: $(foreach each,$(WANTED),$(addprefix .cache/kubernetes/$(each)/,kube-a
 # Built where it can be: not beside programs of KUBEBUILDER_ASSETS, and not without Go. What is then missing is said in one line.
 PLANE := $(if $(KUBEBUILDER_ASSETS),,$(if $(shell command -v go),$(REAL)))
 SMOKE := tests/journeys/test_skeleton.py tests/journeys/test_kubectl.py
-ALL := tests/journeys $(addprefix tests/world/test_,slice.py controllers.py kubelet.py claims.py groups.py)
+ALL := tests/journeys $(addprefix tests/cluster/world/test_,slice.py controllers.py kubelet.py claims.py groups.py)
 
-PROOFS := $(strip $(if $(RELEASES),tests/real/test_releases.py tests/world/test_groups.py) $(if $(RELEASES)$(SCHEDULERS),tests/real/test_backends.py))
+PROOFS := $(strip $(if $(RELEASES),tests/real/test_releases.py tests/cluster/world/test_groups.py) $(if $(RELEASES)$(SCHEDULERS),tests/real/test_backends.py))
 
 test-real: $(DEV) $(PLANE) schedulers releases $(if $(FULL),$(if $(PLANE),$(HELM))) ## differences, real programs and journeys on a real control plane; FULL=1 for all journeys, the world's own controllers and the chart's releases, SCHEDULERS=volcano,… for the proof of those backends alone, RELEASES=1.36,… for the Workload API of those alone
 	@why=$$(PYTHONPATH=tests $(BIN)/python -m real.plane); if [ -n "$$why" ]; then echo "skipped: $$why"; exit 0; fi; \

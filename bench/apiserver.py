@@ -2,11 +2,10 @@
 
     python bench/apiserver.py [--pods N] [--many N] [--objects N] [--only TEXT] [--no-real]
 
-In process: the server and its caller share one loop. Over HTTP: the server is a process of its own, TLS and token as kubectl would use
-it. Where there is a kube-apiserver with etcd (`make real` builds them) it stands beside it and is asked by the same client, turn by
-turn, so that whatever else the machine does weighs on both; `ratio` says how many times better the embedded one did. CPU figures are
-microseconds per request (per delivery for watches).
-"""
+In process: the server and its caller share one loop. Over HTTP: the server is a process of its own, TLS and token as
+kubectl would use it. Where there is a kube-apiserver with etcd (`make real` builds them) it stands beside it and is
+asked by the same client, turn by turn, so that whatever else the machine does weighs on both; `ratio` says how many
+times better the embedded one did. CPU figures are microseconds per request (per delivery for watches)."""
 
 from __future__ import annotations
 
@@ -28,11 +27,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
 
-from gangline.apiserver.http import serve
-from gangline.apiserver.identity import administrator
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client.http import Http
 from gangline.client.wire import MERGE_PATCH, Request, Response
+from gangline.cluster.server.access.identity import administrator
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.wire.http import serve
 
 PODS = "/api/v1/namespaces/default/pods"
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -49,20 +48,45 @@ def pod(name: str, note: int = 100) -> bytes:
     """A pod that is about 4 kB once it is stored, bound and reported on."""
     env = [{"name": f"VARIABLE_{number}", "value": "some value that is not too short"} for number in range(10)]
     asks = {"cpu": "4", "memory": "32Gi", "nvidia.com/gpu": "1"}
-    container = {"name": "main", "image": "registry.example/train:1.0", "command": ["python", "train.py"], "env": env,
-                 "resources": {"requests": asks, "limits": asks}, "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
-    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {
-        "name": name, "labels": {"app": "bench", "gang": "g1", "role": "worker"}, "annotations": {"example.com/note": "x" * note}},
-        "spec": {"schedulerName": "kai-scheduler", "containers": [container], "volumes": [{"name": "data", "emptyDir": {}}]}}).encode()
+    container = {
+        "name": "main",
+        "image": "registry.example/train:1.0",
+        "command": ["python", "train.py"],
+        "env": env,
+        "resources": {"requests": asks, "limits": asks},
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+    }
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": name,
+                "labels": {"app": "bench", "gang": "g1", "role": "worker"},
+                "annotations": {"example.com/note": "x" * note},
+            },
+            "spec": {
+                "schedulerName": "kai-scheduler",
+                "containers": [container],
+                "volumes": [{"name": "data", "emptyDir": {}}],
+            },
+        }
+    ).encode()
 
 
 def say(scenario: str, where: str, **figures: Any) -> None:
-    print(json.dumps({"bench": "apiserver", "scenario": scenario, "where": where} | {
-        key: round(value, 3) if isinstance(value, float) else value for key, value in figures.items()}
-        | {"load": round(os.getloadavg()[0], 1)}), flush=True)
+    print(
+        json.dumps(
+            {"bench": "apiserver", "scenario": scenario, "where": where}
+            | {key: round(value, 3) if isinstance(value, float) else value for key, value in figures.items()}
+            | {"load": round(os.getloadavg()[0], 1)}
+        ),
+        flush=True,
+    )
 
 
-# --- one server, whichever it is ---------------------------------------------------------------------------------------------
+# --- one server, whichever it is
+# ---------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -118,7 +142,8 @@ async def many(numbers: range, work: Work, in_flight: int = IN_FLIGHT) -> None:
     await asyncio.gather(*(worker() for _ in range(in_flight)))
 
 
-# --- the rows ----------------------------------------------------------------------------------------------------------------
+# --- the rows
+# ----------------------------------------------------------------------------------------------------------------
 
 
 def writes(send: Send, bodies: list[bytes]) -> dict[str, Work]:
@@ -150,7 +175,9 @@ async def measure_writes(sides: list[Side], where: str, count: int) -> None:
             numbers = range(start, min(start + max(count // ROUNDS, 1), count))
             for side, work, so_far in zip(sides, works, spent, strict=True):
                 await side.spend(many(numbers, work[scenario]), so_far)
-        compare(scenario, where, "per_second", [count / each.seconds for each in spent], spent, count, more={"count": count})
+        compare(
+            scenario, where, "per_second", [count / item.seconds for item in spent], spent, count, more={"count": count}
+        )
 
 
 async def measure_memory(sides: list[Side], where: str, before: list[int], count: int) -> None:
@@ -171,7 +198,16 @@ async def measure_list(sides: list[Side], where: str, count: int) -> None:
             await side.spend(get(side), spent[index])
             best[index] = min(best[index], (spent[index].seconds - before) * 1000)
             gc.collect()
-    compare("list pods", where, "milliseconds", best, spent, 5, less_is_better=True, more={"count": count, "megabytes": size / 1e6})
+    compare(
+        "list pods",
+        where,
+        "milliseconds",
+        best,
+        spent,
+        5,
+        less_is_better=True,
+        more={"count": count, "megabytes": size / 1e6},
+    )
 
 
 async def measure_fan_out(sides: list[Side], where: str, events: int) -> None:
@@ -183,8 +219,15 @@ async def measure_fan_out(sides: list[Side], where: str, events: int) -> None:
             for side, meet, so_far in zip(sides, crowds, spent, strict=True):
                 await side.spend(meet(events // ROUNDS), so_far)
     told = WATCHERS * (events // ROUNDS) * ROUNDS
-    compare("watch fan-out", where, "deliveries_per_second", [told / each.seconds for each in spent], spent, told,
-            more={"watchers": WATCHERS, "events": events})
+    compare(
+        "watch fan-out",
+        where,
+        "deliveries_per_second",
+        [told / item.seconds for item in spent],
+        spent,
+        told,
+        more={"watchers": WATCHERS, "events": events},
+    )
 
 
 @asynccontextmanager
@@ -213,25 +256,42 @@ async def crowd(side: Side) -> AsyncIterator[Callable[[int], Awaitable[None]]]:
             await side.send(Request("PATCH", f"{MAPS}/news", body=body, content_type=MERGE_PATCH))
         await all_seen.wait()
 
-    readers = [asyncio.create_task(read(number, await side.send(Request("GET", MAPS, query)))) for number in range(WATCHERS)]
+    readers = [
+        asyncio.create_task(read(number, await side.send(Request("GET", MAPS, query)))) for number in range(WATCHERS)
+    ]
     yield meet
     for reader in readers:
         reader.cancel()
     await asyncio.gather(*readers, return_exceptions=True)
 
 
-def compare(scenario: str, where: str, what: str, figures: list[float], spent: list[Spent], count: int, *, less_is_better: bool = False,
-            more: dict[str, Any] | None = None) -> None:
+def compare(
+    scenario: str,
+    where: str,
+    what: str,
+    figures: list[float],
+    spent: list[Spent],
+    count: int,
+    *,
+    less_is_better: bool = False,
+    more: dict[str, Any] | None = None,
+) -> None:
     """One line: the first side's figure, and the second's beside it if there is one."""
     line: dict[str, Any] = dict(more or {}) | {what: figures[0]}
     if spent and not where.startswith("http"):
         line["cpu_us"] = round(spent[0].here / count * 1e6)
     elif spent:
-        line |= {"client_cpu_us": round(spent[0].here / count * 1e6), "server_cpu_us": round(spent[0].there / count * 1e6)}
+        line |= {
+            "client_cpu_us": round(spent[0].here / count * 1e6),
+            "server_cpu_us": round(spent[0].there / count * 1e6),
+        }
     if len(figures) > 1:
         line[f"real_{what}"] = figures[1]
         if spent:
-            line |= {"real_client_cpu_us": round(spent[1].here / count * 1e6), "real_server_cpu_us": round(spent[1].there / count * 1e6)}
+            line |= {
+                "real_client_cpu_us": round(spent[1].here / count * 1e6),
+                "real_server_cpu_us": round(spent[1].there / count * 1e6),
+            }
         line["ratio"] = figures[1] / figures[0] if less_is_better else figures[0] / figures[1]
     say(scenario, where, **line)
 
@@ -245,7 +305,8 @@ async def rows(sides: list[Side], where: str, count: int) -> None:
     await measure_fan_out(sides, where, EVENTS)
 
 
-# --- the embedded server -----------------------------------------------------------------------------------------------------
+# --- the embedded server
+# -----------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -273,8 +334,14 @@ async def many_pods(count: int) -> None:
         seconds = time.perf_counter() - started
         await many(range(0, count, 10), work["bind pods"])
         stored = sum(len(record.body) for record in server.store.shelf(("", "pods")).records.values())
-        say("memory of many pods", "in process, memory", count=count, stored_bytes_per_pod=stored // count,
-            gibibytes=_memory("self") / 2**30, seconds=seconds)
+        say(
+            "memory of many pods",
+            "in process, memory",
+            count=count,
+            stored_bytes_per_pod=stored // count,
+            gibibytes=_memory("self") / 2**30,
+            seconds=seconds,
+        )
 
 
 def _serve_elsewhere(pipe: Connection, folder: str | None) -> None:
@@ -316,7 +383,8 @@ async def asked(url: str, token: str) -> AsyncIterator[Send]:
     await transport.close()
 
 
-# --- the real one ------------------------------------------------------------------------------------------------------------
+# --- the real one
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _missing() -> str:
@@ -357,7 +425,8 @@ async def over_http(count: int, folder: Path, with_real: bool) -> None:
         await rows(sides, "http", count)
 
 
-# --- start-up ----------------------------------------------------------------------------------------------------------------
+# --- start-up
+# ----------------------------------------------------------------------------------------------------------------
 
 
 async def start_up(count: int, with_real: bool) -> None:
@@ -370,8 +439,16 @@ async def start_up(count: int, with_real: bool) -> None:
                 await _fill(folder / "embedded", objects)
                 if with_real:
                     await _fill_etcd(folder / "real", objects)
-            compare(scenario, "process", "seconds", [await _ready(make, home) for make, home in kinds], [], 1, less_is_better=True,
-                    more={"count": objects})
+            compare(
+                scenario,
+                "process",
+                "seconds",
+                [await _ready(make, home) for make, home in kinds],
+                [],
+                1,
+                less_is_better=True,
+                more={"count": objects},
+            )
 
 
 async def _ready(make: Callable[[Path], Any], folder: Path) -> float:
@@ -382,7 +459,13 @@ async def _ready(make: Callable[[Path], Any], folder: Path) -> float:
 
 
 def _map(number: int, uid: str, now: str) -> dict[str, Any]:
-    about = {"name": f"m{number}", "namespace": "default", "uid": uid, "creationTimestamp": now, "labels": {"app": "bench"}}
+    about = {
+        "name": f"m{number}",
+        "namespace": "default",
+        "uid": uid,
+        "creationTimestamp": now,
+        "labels": {"app": "bench"},
+    }
     return {"metadata": about, "data": {"text": "x" * 1500}}
 
 
@@ -411,7 +494,12 @@ async def _fill_etcd(folder: Path, count: int) -> None:
     def put(number: int) -> dict[str, Any]:
         body = {"kind": "ConfigMap", "apiVersion": "v1", **_map(number, str(uuid.uuid4()), "2026-01-01T00:00:00Z")}
         key = f"/registry/configmaps/default/m{number}".encode()
-        return {"requestPut": {"key": base64.b64encode(key).decode(), "value": base64.b64encode(json.dumps(body).encode()).decode()}}
+        return {
+            "requestPut": {
+                "key": base64.b64encode(key).decode(),
+                "value": base64.b64encode(json.dumps(body).encode()).decode(),
+            }
+        }
 
     async with real(folder) as side, aiohttp.ClientSession() as session:
         url = _argument(side.processes["etcd"], "--listen-client-urls")
@@ -427,7 +515,9 @@ async def main() -> None:
     parser.add_argument("--many", type=int, default=100_000, help="pods whose memory is measured")
     parser.add_argument("--objects", type=int, default=100_000, help="stored objects to start with")
     parser.add_argument("--only", default="", help="memory, journal, http, start or many")
-    parser.add_argument("--real", action=argparse.BooleanOptionalAction, help="beside it, a kube-apiserver with etcd (if there is one)")
+    parser.add_argument(
+        "--real", action=argparse.BooleanOptionalAction, help="beside it, a kube-apiserver with etcd (if there is one)"
+    )
     options = parser.parse_args()
     if options.real is None:
         options.real = not _missing()
@@ -443,8 +533,9 @@ async def main() -> None:
     if options.only in ("", "start"):
         await start_up(options.objects, options.real)
     if options.only in ("", "many"):
-        child = await asyncio.create_subprocess_exec(sys.executable, __file__, "--only", "many-here", "--many", str(options.many),
-                                                     "--no-real")
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, __file__, "--only", "many-here", "--many", str(options.many), "--no-real"
+        )
         assert await child.wait() == 0
     if options.only == "many-here":
         await many_pods(options.many)

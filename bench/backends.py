@@ -1,10 +1,10 @@
-"""How fast the backend layer is: choosing a backend, translating a gang, keeping many gangs in step. One JSON line each.
+"""How fast the backend layer is: choosing a backend, translating a gang, keeping many gangs in step. One JSON line
+each.
 
     python bench/backends.py [--gangs N] [--backend NAME] [--profile]
 
-Choosing and translating are pure; the third scenario runs the podgang controller alone on an embedded server, with gangs that
-are there already: first every gang is translated, then a second pass over the same gangs writes nothing.
-"""
+Choosing and translating are pure; the third scenario runs the podgang controller alone on an embedded server, with
+gangs that are there already: first every gang is translated, then a second pass over the same gangs writes nothing."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from gangline.api.kinds import (
     WORKLOAD_V1BETA1,
 )
 from gangline.api.meta import Raw
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
 from gangline.operator.backends import Registry
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, PodGangInfo
 from gangline.operator.component import backend_component
@@ -45,17 +45,29 @@ from gangline.runtime import Key, Manager
 ADMIN = User("admin", ("system:masters",))
 GROUPS = 8
 GENERATIONS = {
-    "1.35": Facts(frozenset([WORKLOAD]), known=True), "1.36": Facts(frozenset([KUBE_POD_GROUP_V1ALPHA2]), known=True),
-    "1.37": Facts(frozenset([KUBE_POD_GROUP, WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP]), known=True)}
+    "1.35": Facts(frozenset([WORKLOAD]), known=True),
+    "1.36": Facts(frozenset([KUBE_POD_GROUP_V1ALPHA2]), known=True),
+    "1.37": Facts(frozenset([KUBE_POD_GROUP, WORKLOAD_V1BETA1, COMPOSITE_POD_GROUP]), known=True),
+}
 OBJECTLESS = ("yunikorn", "kueue", "passthrough")
 
 
 def a_set(name: str, backend: str = "", groups: int = GROUPS) -> Raw:
-    pod = {"containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "8", "nvidia.com/gpu": "1"}}}]}
-    cliques = [{"name": f"c{number}", "spec": {"roleName": "r", "replicas": 4, "minAvailable": 2 + number % 2, "podSpec": pod}}
-               for number in range(groups)]
-    meta = {"name": name, "namespace": "default", "labels": {"kueue.x-k8s.io/queue-name": "q"}, "annotations": {}, "uid": name,
-            "generation": 1}
+    pod = {
+        "containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "8", "nvidia.com/gpu": "1"}}}]
+    }
+    cliques = [
+        {"name": f"c{number}", "spec": {"roleName": "r", "replicas": 4, "minAvailable": 2 + number % 2, "podSpec": pod}}
+        for number in range(groups)
+    ]
+    meta = {
+        "name": name,
+        "namespace": "default",
+        "labels": {"kueue.x-k8s.io/queue-name": "q"},
+        "annotations": {},
+        "uid": name,
+        "generation": 1,
+    }
     if backend:
         meta["annotations"] = {names.SCHEDULER_BACKEND: backend}
     return {"metadata": meta, "spec": {"replicas": 1, "template": {"cliques": cliques}}}
@@ -88,12 +100,20 @@ def choose() -> None:
     registry.for_set(pcs)
     cached = rate(lambda: registry.for_set(pcs))
     nameless = typed(a_set("p") | {"metadata": {"name": "p", "namespace": "default"}})
-    tell("selection", cached_us=round(cached, 2), fresh_us=round(rate(lambda: registry.for_set(nameless)), 2), target_cached_us=2)
+    tell(
+        "selection",
+        cached_us=round(cached, 2),
+        fresh_us=round(rate(lambda: registry.for_set(nameless)), 2),
+        target_cached_us=2,
+    )
 
 
 def translate() -> None:
     pcs = typed(a_set("p"))
-    groups = tuple(GroupInfo(f"p-0-{each.name}", each.spec.min_available or 0, template=each) for each in pcs.spec.template.cliques)
+    groups = tuple(
+        GroupInfo(f"p-0-{clique.name}", clique.spec.min_available or 0, template=clique)
+        for clique in pcs.spec.template.cliques
+    )
     for backend in Registry(OperatorSettings()):
         for generation, facts in GENERATIONS.items() if backend.name == "default" else (("", Facts()),):
             gang = PodGangInfo("p-0", "default", "u", groups, labels=pcs.labels, annotations={}, pcs=pcs, facts=facts)
@@ -102,9 +122,15 @@ def translate() -> None:
 
 def translate_one(backend: Backend, generation: str, gang: PodGangInfo) -> None:
     pod = {"metadata": {"labels": {names.POD_CLIQUE: "p-0-c0", names.POD_INDEX: "0"}}, "spec": {}}
-    tell("translation", backend=backend.name, generation=generation, groups=GROUPS,
-         gang_us=round(rate(lambda: list(backend.gang_objects(gang, gang.facts))), 1),
-         pod_us=round(rate(lambda: backend.prepare_pod(pod, gang)), 1), target_gang_us=100)
+    tell(
+        "translation",
+        backend=backend.name,
+        generation=generation,
+        groups=GROUPS,
+        gang_us=round(rate(lambda: list(backend.gang_objects(gang, gang.facts))), 1),
+        pod_us=round(rate(lambda: backend.prepare_pod(pod, gang)), 1),
+        target_gang_us=100,
+    )
 
 
 class Watch:
@@ -131,7 +157,7 @@ async def sync(backend: str, gangs: int) -> None:
     for number in range(gangs):
         await client.create(POD_GANG, pod_gang(made, base_gang(made, number), lambda name: (), chosen, None))
     manager = Manager(backend_component(OperatorSettings(), backend), Client(server.transport(ADMIN), "gangline"))
-    [kind] = [kind for each in Registry(OperatorSettings(backends=(backend,))) for kind in each.writes][:1]
+    [kind] = [kind for item in Registry(OperatorSettings(backends=(backend,))) for kind in item.writes][:1]
     before, watch = server.revision, Watch()
     await manager.start()
     await _until(lambda: manager.idle and len(manager.cache.list(kind)) == gangs)
@@ -142,8 +168,19 @@ async def sync(backend: str, gangs: int) -> None:
         running.queue.add(Key("default", f"p-{number}"))
     await _until(lambda: manager.idle)
     second = watch.read()
-    tell("sync", backend=backend, gangs=gangs, first_s=first[0], first_cpu_s=first[1], writes_per_gang=round(writes / gangs, 2),
-         second_s=second[0], second_cpu_s=second[1], second_writes=server.revision - before, target_first_s=5, target_second_s=0.5)
+    tell(
+        "sync",
+        backend=backend,
+        gangs=gangs,
+        first_s=first[0],
+        first_cpu_s=first[1],
+        writes_per_gang=round(writes / gangs, 2),
+        second_s=second[0],
+        second_cpu_s=second[1],
+        second_writes=server.revision - before,
+        target_first_s=5,
+        target_second_s=0.5,
+    )
     await manager.stop()
     await server.close()
 

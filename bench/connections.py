@@ -20,9 +20,9 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from gangline.apiserver.connection import Patience
-from gangline.apiserver.http import ListenerSettings, serve
-from gangline.apiserver.server import Server, ServerSettings
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.wire.connection import ConnectionTimeouts
+from gangline.cluster.server.wire.http import ListenerSettings, serve
 from gangline.runtime.files import allow_many
 
 TOKEN = "bench"
@@ -35,7 +35,7 @@ def _serve(pipe: Connection) -> None:
     async def main() -> None:
         server = Server(ServerSettings(tokens={TOKEN: "bench"}))
         await server.open()
-        settings = ListenerSettings(per_address=1_000_000, patience=Patience(NEVER, NEVER))
+        settings = ListenerSettings(per_address=1_000_000, patience=ConnectionTimeouts(NEVER, NEVER))
         listener = await serve(server, settings=settings)
         pipe.send(listener.port)
         while await asyncio.to_thread(pipe.recv) != "stop":
@@ -78,8 +78,11 @@ def watching(port: int) -> ssl.SSLSocket:
 _TRUSTING = ssl.create_default_context()
 _TRUSTING.check_hostname, _TRUSTING.verify_mode = False, ssl.CERT_NONE
 KINDS: dict[str, Callable[[int], socket.socket]] = {
-    "before the handshake": plain, "idle after the handshake": secure, "idle after a request": asked,
-    "watching": watching}
+    "before the handshake": plain,
+    "idle after the handshake": secure,
+    "idle after a request": asked,
+    "watching": watching,
+}
 
 
 def measure(kind: str, count: int) -> None:
@@ -98,8 +101,19 @@ def measure(kind: str, count: int) -> None:
         ours.send("count")
         held = ours.recv()
     kilobytes = round((_memory(process.pid) - before) / count, 1)
-    print(json.dumps({"bench": "connections", "scenario": kind, "connections": count, "held": held,
-                      "kilobytes": kilobytes, "load": round(os.getloadavg()[0], 1)}), flush=True)
+    print(
+        json.dumps(
+            {
+                "bench": "connections",
+                "scenario": kind,
+                "connections": count,
+                "held": held,
+                "kilobytes": kilobytes,
+                "load": round(os.getloadavg()[0], 1),
+            }
+        ),
+        flush=True,
+    )
     for plug in plugs:
         plug.close()
     ours.send("stop")

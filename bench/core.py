@@ -1,12 +1,11 @@
-"""How fast the decision core decides: the scenarios of the upstream scheduler's own benchmarks, and larger ones. One JSON
-line each.
+"""How fast the decision core decides: the scenarios of the upstream scheduler's own benchmarks, and larger ones. One
+JSON line each.
 
     python bench/core.py [NAME …] [--against FILE] [--repeat N]
 
-`seconds` is the model built from records plus the cycle (as upstream counts its session build), `decide` the cycle alone;
-both the best of N. `--against` reads lines of another system ({"scenario": …, "seconds": …}) and adds the ratio. After
-families of sizes the fitted exponent of growth is printed.
-"""
+`seconds` is the model built from records plus the cycle (as upstream counts its session build), `decide` the cycle
+alone; both the best of N. `--against` reads lines of another system ({"scenario": …, "seconds": …}) and adds the ratio.
+After families of sizes the fitted exponent of growth is printed."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from typing import Any
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     GangRecord,
@@ -39,17 +38,17 @@ from gangline.scheduler.records import (
     TopologyRule,
     plain_gang,
 )
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 
 NOW = 1_800_000_000.0
 FREE = Share(-1, -1, 1)
-SETTINGS = Settings(max_consolidation_victims=-1, staleness_grace=0, signatures=False)
+SETTINGS = SchedulerSettings(max_consolidation_victims=-1, staleness_grace=0, signatures=False)
 
 
 @dataclass(slots=True)
 class Scene:
     records: list[Record]
-    settings: Settings = SETTINGS
+    settings: SchedulerSettings = SETTINGS
     check: Callable[[Decisions], bool] = lambda decisions: True
     family: str = ""
     size: int = 0
@@ -61,30 +60,44 @@ def node(name: str, gpus: int = 8, labels: dict[str, str] | None = None) -> Node
 
 
 def queue(name: str, parent: str = "", quota: float = 0, weight: float = 0, place: int = 0, **more: Any) -> QueueRecord:
-    return QueueRecord(name, parent, created=NOW + 60 * place, cpu=FREE, memory=FREE, gpu=Share(quota, -1, weight), **more)
+    return QueueRecord(
+        name, parent, created=NOW + 60 * place, cpu=FREE, memory=FREE, gpu=Share(quota, -1, weight), **more
+    )
 
 
 def gang(
-    name: str, queue: str, tasks: int = 1, gpus: int = 1, on: str = "", age: float = 0, tree: TopologyRule | None = None, **more: Any
+    name: str,
+    queue: str,
+    tasks: int = 1,
+    gpus: int = 1,
+    on: str = "",
+    age: float = 0,
+    tree: TopologyRule | None = None,
+    **more: Any,
 ) -> Iterator[Record]:
     """A gang of equal tasks, waiting or (with `on`) running on that node."""
     yield GangRecord(name, queue, created=NOW - age, tree=plain_gang(tasks, tree), last_start=NOW - 60 if on else None)
     status = Status.RUNNING if on else Status.PENDING
     for number in range(tasks):
         yield TaskRecord(
-            f"{name}-{number}", name, status=status, node=on, request={"cpu": 1000, "memory": 1_000_000_000},
-            gpu=GpuRequest("Regular", gpus, 1), **more,
+            f"{name}-{number}",
+            name,
+            status=status,
+            node=on,
+            request={"cpu": 1000, "memory": 1_000_000_000},
+            gpu=GpuRequest("Regular", gpus, 1),
+            **more,
         )
 
 
-def with_actions(*names: str) -> Settings:
-    return Settings(actions=names, max_consolidation_victims=-1, staleness_grace=0, signatures=False)
+def with_actions(*names: str) -> SchedulerSettings:
+    return SchedulerSettings(actions=names, max_consolidation_victims=-1, staleness_grace=0, signatures=False)
 
 
 # ── the scenarios ──
 
 
-def mixed(nodes: int, jobs: int, actions: Settings, running: Callable[[int], bool]) -> Scene:
+def mixed(nodes: int, jobs: int, actions: SchedulerSettings, running: Callable[[int], bool]) -> Scene:
     """One-GPU jobs in four queues below two departments."""
     total = nodes * 8
     records: list[Record] = [node(f"node-{i}") for i in range(nodes)]
@@ -114,8 +127,14 @@ def gangs() -> Scene:
 
 def full(nodes: int, quota_0: float, quota_1: float, **labels: Callable[[int], str]) -> list[Record]:
     """Every GPU held by a one-GPU job of queue-0."""
-    records: list[Record] = [node(f"node{i}", labels={key: value(i) for key, value in labels.items()}) for i in range(nodes)]
-    records += [queue("default", quota=-1, weight=-1), queue("queue-0", "default", quota_0), queue("queue-1", "default", quota_1, place=1)]
+    records: list[Record] = [
+        node(f"node{i}", labels={key: value(i) for key, value in labels.items()}) for i in range(nodes)
+    ]
+    records += [
+        queue("default", quota=-1, weight=-1),
+        queue("queue-0", "default", quota_0),
+        queue("queue-1", "default", quota_1, place=1),
+    ]
     for i in range(nodes * 8):
         records += gang(f"running-job-{i}", "queue-0", on=f"node{i % nodes}", age=60.0 * (nodes * 8 + 1 - i))
     return records
@@ -125,8 +144,11 @@ def reclaim_large(nodes: int) -> Scene:
     records = full(nodes, 0, 8 * nodes)
     records += gang("pending-job", "queue-1", nodes // 2, 8)
     return Scene(
-        records, with_actions("reclaim"), lambda d: len(d.nominations) == nodes // 2 and len(d.evictions) == 4 * nodes,
-        "ReclaimLargeJobs", nodes,
+        records,
+        with_actions("reclaim"),
+        lambda d: len(d.nominations) == nodes // 2 and len(d.evictions) == 4 * nodes,
+        "ReclaimLargeJobs",
+        nodes,
     )
 
 
@@ -152,17 +174,31 @@ def unschedulable_topology() -> Scene:
 
 def missing_volume() -> Scene:
     records: list[Record] = [
-        NodeRecord(f"cpu-node-{i:04}", {"cpu": 80_000, "memory": 20_000_000_000_000, "pods": 110}) for i in range(1500)]
+        NodeRecord(f"cpu-node-{i:04}", {"cpu": 80_000, "memory": 20_000_000_000_000, "pods": 110}) for i in range(1500)
+    ]
     records += [queue("default", quota=-1, weight=-1)]
-    records += [QueueRecord(name, "default", priority, NOW, Share(quota, -1, 1), FREE, Share(0, -1, 0))
-                for name, priority, quota in (("test-cpu", 100, 500_000), ("reclaim-cpu", 210, -1))]
+    records += [
+        QueueRecord(name, "default", priority, NOW, Share(quota, -1, 1), FREE, Share(0, -1, 0))
+        for name, priority, quota in (("test-cpu", 100, 500_000), ("reclaim-cpu", 210, -1))
+    ]
     for i in range(7370):
         records.append(GangRecord(f"occupied-{i}", "test-cpu", created=NOW - i, last_start=NOW - 60))
-        records.append(TaskRecord(f"occupied-{i}-0", f"occupied-{i}", status=Status.RUNNING, node=f"cpu-node-{i % 1500:04}",
-                                  request={"cpu": 500 + 250 * (i % 19), "memory": 1_000_000_000}))
+        records.append(
+            TaskRecord(
+                f"occupied-{i}-0",
+                f"occupied-{i}",
+                status=Status.RUNNING,
+                node=f"cpu-node-{i % 1500:04}",
+                request={"cpu": 500 + 250 * (i % 19), "memory": 1_000_000_000},
+            )
+        )
     for i in range(3):
         records.append(GangRecord(f"missing-{i}", "reclaim-cpu", created=NOW))
-        records.append(TaskRecord(f"missing-{i}-0", f"missing-{i}", request={"cpu": 500, "memory": 1_000_000_000}, volumes=("absent",)))
+        records.append(
+            TaskRecord(
+                f"missing-{i}-0", f"missing-{i}", request={"cpu": 500, "memory": 1_000_000_000}, volumes=("absent",)
+            )
+        )
     return Scene(records, with_actions("reclaim"), lambda d: not d.commits)
 
 
@@ -181,12 +217,21 @@ def crowded(nodes: int, pods: int) -> list[Record]:
     for i in range(pods):
         name = f"pod-{i:06}"
         records.append(GangRecord(name, f"queue-{i % 4}", created=NOW - i, last_start=NOW - 60))
-        records.append(TaskRecord(f"{name}-0", name, status=Status.RUNNING, node=f"node-{i % nodes:05}",
-                                  request={"cpu": 500, "memory": 500_000_000}))
+        records.append(
+            TaskRecord(
+                f"{name}-0",
+                name,
+                status=Status.RUNNING,
+                node=f"node-{i % nodes:05}",
+                request={"cpu": 500, "memory": 500_000_000},
+            )
+        )
     return records
 
 
-def small_to_large(name: str, actions: Settings, running: Callable[[int], bool]) -> dict[str, Callable[[], Scene]]:
+def small_to_large(
+    name: str, actions: SchedulerSettings, running: Callable[[int], bool]
+) -> dict[str, Callable[[], Scene]]:
     sizes = {"Small": (10, 50), "Medium": (50, 200), "Large": (100, 500)}
     return {f"{name}{word}": partial(mixed, nodes, jobs, actions, running) for word, (nodes, jobs) in sizes.items()}
 
@@ -225,7 +270,7 @@ def measure(name: str, repeat: int) -> dict[str, Any]:
     for _ in range(repeat):
         gc.collect()
         start = time.perf_counter()
-        cluster = Cluster.build(scene.records)
+        cluster = ClusterModel.build(scene.records)
         built = time.perf_counter()
         decisions = decide(cluster, scene.settings, NOW)
         end = time.perf_counter()
@@ -235,15 +280,24 @@ def measure(name: str, repeat: int) -> dict[str, Any]:
 
 def _line(name: str, total: float, alone: float, decisions: Decisions, right: bool) -> dict[str, Any]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"scenario": name, "seconds": round(total, 5), "decide": round(alone, 5), "peak_mib": round(peak),
-            "binds": len(decisions.binds), "evictions": len(decisions.evictions), "nominations": len(decisions.nominations),
-            "steps": sum(decisions.steps.values()), "right": right}
+    return {
+        "scenario": name,
+        "seconds": round(total, 5),
+        "decide": round(alone, 5),
+        "peak_mib": round(peak),
+        "binds": len(decisions.binds),
+        "evictions": len(decisions.evictions),
+        "nominations": len(decisions.nominations),
+        "steps": sum(decisions.steps.values()),
+        "right": right,
+    }
 
 
 def measure_incremental(repeat: int) -> dict[str, Any]:
-    """100,000 pods on 5,000 nodes: 1 % of them leave, as many new ones wait; the events are applied and one cycle runs."""
+    """100,000 pods on 5,000 nodes: 1 % of them leave, as many new ones wait; the events are applied and one cycle
+    runs."""
     nodes, pods = 5000, 100_000
-    cluster = Cluster.build(crowded(nodes, pods))
+    cluster = ClusterModel.build(crowded(nodes, pods))
     decide(cluster, SETTINGS, NOW)
     gc.collect()
     gc.freeze()

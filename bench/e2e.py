@@ -1,14 +1,14 @@
 """Numbers of the scheduler half end to end, one JSON line per scenario.
 
-    python bench/e2e.py [--kubeconfig FILE] [--nodes N] [--only TEXT] [--scale F] [--apart COMPONENT] [--process NAME=PID]
+    python bench/e2e.py [--kubeconfig FILE] [--nodes N] [--only TEXT] [--scale F] [--apart COMPONENT] [--process
+    NAME=PID]
 
 Grouper, scheduler, binder and controllers work on simulated nodes (8 GPUs each): on the embedded server in the same
 process, or on any API server by its kubeconfig. Every line has the seconds from the first object to the last bind (or
-verdict), processor seconds, API writes per pod and memory. Writes are counted until everything is at rest, and are those of the
-components; those of simulated kubelets (statuses and leases, which any node writes) and of the user stand beside them.
-`--apart` runs a component as a process of its own over HTTPS and tells its memory and processor time; `--process` tells the same of a
-process that runs already, such as the API server of the kubeconfig.
-"""
+verdict), processor seconds, API writes per pod and memory. Writes are counted until everything is at rest, and are
+those of the components; those of simulated kubelets (statuses and leases, which any node writes) and of the user stand
+beside them. `--apart` runs a component as a process of its own over HTTPS and tells its memory and processor time;
+`--process` tells the same of a process that runs already, such as the API server of the kubeconfig."""
 
 from __future__ import annotations
 
@@ -33,15 +33,23 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import JOB, NAMESPACE, NODE, POD, POD_GROUP, QUEUE, TOPOLOGY
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team, write_kubeconfig
 from gangline.runtime import Cache, SystemClock
 from gangline.runtime.memory import settle
-from gangline.scheduler.component import component
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.loop.component import component
+from gangline.scheduler.settings import SchedulerSettings
 
-COMPONENTS = ("grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "kubelet", "controller-manager")
+COMPONENTS = (
+    "grouper",
+    "scheduler",
+    "binder",
+    "podgroup-controller",
+    "queue-controller",
+    "kubelet",
+    "controller-manager",
+)
 SPACE = "bench"
 GPUS = 8
 IN_FLIGHT = 64
@@ -99,7 +107,8 @@ class Apart(Beside):
     async def start(cls, name: str, kubeconfig: Path, *flags: str) -> Apart:
         program = Path(sys.executable).with_name("gangline")
         process = await asyncio.create_subprocess_exec(
-            program, "run", name, "--kubeconfig", kubeconfig, "--log", "error", *flags, stdout=asyncio.subprocess.PIPE)
+            program, "run", name, "--kubeconfig", kubeconfig, "--log", "error", *flags, stdout=asyncio.subprocess.PIPE
+        )
         assert process.stdout is not None
         while (line := await process.stdout.readline()) and line.strip() != b"ready":
             pass
@@ -122,15 +131,17 @@ class Bench:
         self.team: Team
         self.cache: Cache
         self.apart: list[Apart] = []
-        self.beside = [Beside(name, int(pid)) for name, _, pid in (each.partition("=") for each in arguments.process)]
+        self.beside = [Beside(name, int(pid)) for name, _, pid in (item.partition("=") for item in arguments.process)]
 
     def count(self, number: int) -> int:
         return max(1, round(number * float(self.arguments.scale)))
 
     async def start(self) -> None:
         racks = "topology: {example.com/block: 64, example.com/rack: 16}"
-        nodes = f"nodes:\n- {{name: node, count: {self.nodes}, gpus: {GPUS}, cpu: 128, memory: 1Ti, pods: 110, {racks}}}\n"
-        options = Options(period=0.05, nodes=nodes)
+        nodes = (
+            f"nodes:\n- {{name: node, count: {self.nodes}, gpus: {GPUS}, cpu: 128, memory: 1Ti, pods: 110, {racks}}}\n"
+        )
+        options = ComponentOptions(period=0.05, nodes=nodes)
         self.team = await self._connect(options)
         await self._make(NAMESPACE, {"metadata": {"name": SPACE}})
         levels = [{"nodeLabel": f"example.com/{level}"} for level in ("block", "rack")]
@@ -144,7 +155,7 @@ class Bench:
         settle()
         await self.until(lambda: self.ready_nodes() >= self.nodes, "the nodes")
 
-    async def _connect(self, options: Options) -> Team:
+    async def _connect(self, options: ComponentOptions) -> Team:
         if self.arguments.kubeconfig:
             from gangline.client.kubeconfig import load, transport
 
@@ -176,9 +187,9 @@ class Bench:
         period = ("--schedule-period", "0.05", "--max-consolidation-preemptees=-1") if name == "scheduler" else ()
         self.apart.append(await Apart.start(name, config, *period))
 
-    async def _start_scheduler(self, team: Team, options: Options) -> None:
+    async def _start_scheduler(self, team: Team, options: ComponentOptions) -> None:
         """Consolidation may move any number of pods, as upstream's benchmark has it."""
-        scheduler = component(Settings(max_consolidation_victims=-1), period=options.period)
+        scheduler = component(SchedulerSettings(max_consolidation_victims=-1), period=options.period)
         await team.hire(scheduler)
 
     @property
@@ -199,13 +210,18 @@ class Bench:
                 raise SystemExit(f"{what}: not done in {PATIENCE:g} s")
             await asyncio.sleep(0.005)
 
-    # --- objects ---------------------------------------------------------------------------------------------------------
+    # --- objects
+    # ---------------------------------------------------------------------------------------------------------
 
     async def queue(self, name: str, gpus: float = 0, parent: str = "", limit: float = -1) -> None:
         """Made, or given another quota where an earlier scenario left it."""
         plenty = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
-        spec: Raw = {"resources": {"cpu": plenty, "memory": plenty, "gpu": {"quota": gpus, "limit": limit, "overQuotaWeight": 1}}}
-        await self.client.apply(QUEUE, {"metadata": {"name": name}, "spec": spec | ({"parentQueue": parent} if parent else {})})
+        spec: Raw = {
+            "resources": {"cpu": plenty, "memory": plenty, "gpu": {"quota": gpus, "limit": limit, "overQuotaWeight": 1}}
+        }
+        await self.client.apply(
+            QUEUE, {"metadata": {"name": name}, "spec": spec | ({"parentQueue": parent} if parent else {})}
+        )
 
     def pod(self, name: str, gpus: int, queue: str, group: str = "") -> Raw:
         asks = {"cpu": "1", "memory": "1Gi", names.NVIDIA_GPU: str(gpus)}
@@ -216,24 +232,38 @@ class Bench:
         return {"metadata": meta, "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [container]}}
 
     async def gang(self, name: str, pods: int, gpus: int, queue: str, **spec: Any) -> None:
-        await self.client.create(POD_GROUP, {"metadata": {"name": name, "namespace": SPACE},
-                                             "spec": {"queue": queue, "minMember": pods, **spec}})
+        await self.client.create(
+            POD_GROUP,
+            {"metadata": {"name": name, "namespace": SPACE}, "spec": {"queue": queue, "minMember": pods, **spec}},
+        )
         await self.many([self.pod(f"{name}-{number}", gpus, queue, name) for number in range(pods)])
 
     def job(self, name: str, pods: int, gpus: int, queue: str) -> Raw:
         """A gang whose pods come back when they are evicted."""
         body = self.pod(name, gpus, queue)["spec"] | {"restartPolicy": "Never"}
-        meta = {"name": name, "namespace": SPACE, "labels": {names.QUEUE: queue}, "annotations": {names.BATCH_MIN_MEMBER: str(pods)}}
-        spec = {"parallelism": pods, "completions": pods, "backoffLimit": 1000,
-                "template": {"metadata": {"labels": {names.QUEUE: queue}, "annotations": {names.RUN_SECONDS: "1000000"}}, "spec": body}}
+        meta = {
+            "name": name,
+            "namespace": SPACE,
+            "labels": {names.QUEUE: queue},
+            "annotations": {names.BATCH_MIN_MEMBER: str(pods)},
+        }
+        spec = {
+            "parallelism": pods,
+            "completions": pods,
+            "backoffLimit": 1000,
+            "template": {
+                "metadata": {"labels": {names.QUEUE: queue}, "annotations": {names.RUN_SECONDS: "1000000"}},
+                "spec": body,
+            },
+        }
         return {"metadata": meta, "spec": spec}
 
     async def many(self, objects: list[Raw], kind: Any = POD) -> None:
         rest = iter(objects)
 
         async def worker() -> None:
-            for each in rest:
-                await self.client.create(kind, each)
+            for item in rest:
+                await self.client.create(kind, item)
 
         await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
 
@@ -268,7 +298,8 @@ class Bench:
         await self.until(lambda: not self.pods() and not self.cache.list(POD_GROUP, SPACE), "clean-up")
         await self.rest()
 
-    # --- measuring ---------------------------------------------------------------------------------------------------------
+    # --- measuring
+    # ---------------------------------------------------------------------------------------------------------
 
     async def rest(self) -> None:
         """Until no component here has work left, and those apart do next to nothing."""
@@ -276,30 +307,41 @@ class Bench:
             await self.team.settles(60)
         quiet = 0
         while self.apart and quiet < 3:
-            used = sum(each.seconds() for each in self.apart)
+            used = sum(item.seconds() for item in self.apart)
             await asyncio.sleep(1)
-            quiet = quiet + 1 if sum(each.seconds() for each in self.apart) - used < QUIET else 0
+            quiet = quiet + 1 if sum(item.seconds() for item in self.apart) - used < QUIET else 0
 
     async def measure(self, scenario: str, work: Callable[[], Awaitable[int]], **more: Any) -> None:
         if self.arguments.only and self.arguments.only not in scenario:
             return
         before, began, used = Counter(self.counts), time.perf_counter(), time.process_time()
-        others = {each.name: each.seconds() for each in (*self.apart, *self.beside)}
+        others = {item.name: item.seconds() for item in (*self.apart, *self.beside)}
         pods = await work()
         seconds, busy = time.perf_counter() - began, time.process_time() - used
-        spent = {each.name: each.seconds() - others[each.name] for each in (*self.apart, *self.beside)}
+        spent = {item.name: item.seconds() - others[item.name] for item in (*self.apart, *self.beside)}
         await self.rest()
         rested = time.perf_counter() - began
         written = self.counts - before
-        nodes, user = (sum(number for what, number in written.items() if what.startswith(who)) for who in ("kubelet ", "admin "))
-        line = {"bench": "e2e", "scenario": scenario, "nodes": self.nodes, "pods": pods, "seconds": round(seconds, 2),
-                "at_rest_seconds": round(rested, 2), "cpu_seconds": round(busy, 2), "pods_per_second": round(pods / seconds, 1),
-                "writes_per_pod": round((written.total() - nodes - user) / max(pods, 1), 2),
-                "kubelet_writes_per_pod": round(nodes / max(pods, 1), 2), "user_writes_per_pod": round(user / max(pods, 1), 2),
-                "load": round(os.getloadavg()[0], 1),
-                "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} | more
-        for each in (*self.apart, *self.beside):
-            line |= {f"{each.name}_cpu_seconds": round(spent[each.name], 2), f"{each.name}_memory_mib": each.memory()}
+        nodes, user = (
+            sum(number for what, number in written.items() if what.startswith(who)) for who in ("kubelet ", "admin ")
+        )
+        line = {
+            "bench": "e2e",
+            "scenario": scenario,
+            "nodes": self.nodes,
+            "pods": pods,
+            "seconds": round(seconds, 2),
+            "at_rest_seconds": round(rested, 2),
+            "cpu_seconds": round(busy, 2),
+            "pods_per_second": round(pods / seconds, 1),
+            "writes_per_pod": round((written.total() - nodes - user) / max(pods, 1), 2),
+            "kubelet_writes_per_pod": round(nodes / max(pods, 1), 2),
+            "user_writes_per_pod": round(user / max(pods, 1), 2),
+            "load": round(os.getloadavg()[0], 1),
+            "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        } | more
+        for item in (*self.apart, *self.beside):
+            line |= {f"{item.name}_cpu_seconds": round(spent[item.name], 2), f"{item.name}_memory_mib": item.memory()}
         print(json.dumps(line), flush=True)
         if self.arguments.verbose:
             for what, number in written.most_common(20):
@@ -311,13 +353,23 @@ class Bench:
         """The part of a scenario that counts, after its stage was set."""
         began, used, before = time.perf_counter(), time.process_time(), sum(self.counts.values())
         yield
-        print(json.dumps({"bench": "e2e", "scenario": scenario, "seconds": round(time.perf_counter() - began, 2),
-                          "cpu_seconds": round(time.process_time() - used, 2),
-                          "writes": sum(self.counts.values()) - before} | more), flush=True)
+        print(
+            json.dumps(
+                {
+                    "bench": "e2e",
+                    "scenario": scenario,
+                    "seconds": round(time.perf_counter() - began, 2),
+                    "cpu_seconds": round(time.process_time() - used, 2),
+                    "writes": sum(self.counts.values()) - before,
+                }
+                | more
+            ),
+            flush=True,
+        )
 
     async def singles(self) -> int:
         number = self.count(4000)
-        await self.many([self.pod(f"single-{each}", 1, names.DEFAULT_QUEUE) for each in range(number)])
+        await self.many([self.pod(f"single-{item}", 1, names.DEFAULT_QUEUE) for item in range(number)])
         await self.until(lambda: self.bound() == number, "all bound")
         return number
 
@@ -339,15 +391,24 @@ class Bench:
             await self.until(lambda name=f"stuck-{number}": self.verdict(name), "the verdict")  # type: ignore[misc]
             times.append(time.perf_counter() - began)
         ordered = sorted(times)
-        print(json.dumps({"bench": "e2e", "scenario": "verdict-times", "p50": round(statistics.median(times), 3),
-                          "p99": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))], 3)}), flush=True)
+        print(
+            json.dumps(
+                {
+                    "bench": "e2e",
+                    "scenario": "verdict-times",
+                    "p50": round(statistics.median(times), 3),
+                    "p99": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))], 3),
+                }
+            ),
+            flush=True,
+        )
         return len(times) * 10
 
     async def reclaim_gang(self) -> int:
         """One queue borrows everything with pods of whole nodes; the other takes half of it back with one gang."""
         whole = self.nodes * GPUS
         await self._queues(whole / 2, whole / 2)
-        await self.many([self.pod(f"borrowed-{each}", GPUS, "borrower") for each in range(self.nodes)])
+        await self.many([self.pod(f"borrowed-{item}", GPUS, "borrower") for item in range(self.nodes)])
         await self.until(lambda: self.running() == self.nodes, "the borrower")
         return await self._claim_gang()
 
@@ -355,7 +416,7 @@ class Bench:
         """The same, from one-GPU pods: eight of them go for each pod of the gang."""
         whole = self.nodes * GPUS
         await self._queues(whole / 2, whole / 2)
-        await self.many([self.pod(f"borrowed-{each}", 1, "borrower") for each in range(whole)])
+        await self.many([self.pod(f"borrowed-{item}", 1, "borrower") for item in range(whole)])
         await self.until(lambda: self.running() == whole, "the borrower")
         return await self._claim_gang()
 
@@ -372,24 +433,25 @@ class Bench:
             await self.queue(name, gpus, "org")
 
     async def reclaim_singles(self) -> int:
-        """A queue without quota has the whole cluster in one-GPU pods; another, whose it is, takes all of it back one by one."""
+        """A queue without quota has the whole cluster in one-GPU pods; another, whose it is, takes all of it back one
+        by one."""
         number = self.count(self.nodes * GPUS)
         await self._queues(self.nodes * GPUS, 0)
-        await self.many([self.pod(f"borrowed-{each}", 1, "borrower") for each in range(number)])
+        await self.many([self.pod(f"borrowed-{item}", 1, "borrower") for item in range(number)])
         await self.until(lambda: self.running() == number, "the borrower")
         with self.part("reclaim-only"):
-            await self.many([self.pod(f"claim-{each}", 1, "lender") for each in range(number)])
+            await self.many([self.pod(f"claim-{item}", 1, "lender") for item in range(number)])
             await self.until(lambda: self.bound("claim") == number, "the claim")
         return number
 
     async def consolidation(self) -> int:
-        """Three one-GPU jobs are on every node, so nobody finds 6 GPUs; gangs of 10 × 6 GPUs, as many as there are GPUs for, need
-        others to move together."""
+        """Three one-GPU jobs are on every node, so nobody finds 6 GPUs; gangs of 10 × 6 GPUs, as many as there are GPUs
+        for, need others to move together."""
         await self._queues(self.nodes * GPUS, self.nodes * GPUS)
-        await self.many([self.pod(f"early-{each}", 5, "lender") for each in range(self.nodes)])
+        await self.many([self.pod(f"early-{item}", 5, "lender") for item in range(self.nodes)])
         await self.until(lambda: self.running("early") == self.nodes, "the first pods")
         loose, gangs = self.nodes * 3, self.nodes * 5 // 60
-        await self.many([self.job(f"loose-{each}", 1, 1, "borrower") for each in range(loose)], JOB)
+        await self.many([self.job(f"loose-{item}", 1, 1, "borrower") for item in range(loose)], JOB)
         await self.until(lambda: self.running("loose") == loose, "the one-GPU jobs")
         for pod in [pod for pod in self.pods() if pod.name.startswith("early")]:
             await self.client.delete(POD, pod.name, SPACE, grace=0)
@@ -401,15 +463,21 @@ class Bench:
 
     async def idle(self) -> int:
         number = self.count(4000)
-        await self.many([self.pod(f"single-{each}", 1, names.DEFAULT_QUEUE) for each in range(number)])
+        await self.many([self.pod(f"single-{item}", 1, names.DEFAULT_QUEUE) for item in range(number)])
         await self.until(lambda: self.running() == number, "all running")
         await self.rest()
         used, began = time.process_time(), time.perf_counter()
-        others = {each.name: each.seconds() for each in self.apart}
+        others = {item.name: item.seconds() for item in self.apart}
         await asyncio.sleep(20)
         waited = time.perf_counter() - began
-        line = {"bench": "e2e", "scenario": "idle-cpu", "percent_of_one_core": round((time.process_time() - used) / waited * 100, 2)}
-        line |= {f"{each.name}_percent": round((each.seconds() - others[each.name]) / waited * 100, 2) for each in self.apart}
+        line = {
+            "bench": "e2e",
+            "scenario": "idle-cpu",
+            "percent_of_one_core": round((time.process_time() - used) / waited * 100, 2),
+        }
+        line |= {
+            f"{item.name}_percent": round((item.seconds() - others[item.name]) / waited * 100, 2) for item in self.apart
+        }
         print(json.dumps(line), flush=True)
         return number
 
@@ -421,7 +489,9 @@ async def main() -> None:
     parser.add_argument("--only", default="", help="only scenarios whose name contains this")
     parser.add_argument("--scale", type=float, default=1.0, help="smaller numbers of pods and gangs")
     parser.add_argument("--apart", action="append", default=[], help="a component to run as a process of its own")
-    parser.add_argument("--process", action="append", default=[], metavar="NAME=PID", help="a process whose processor time is told too")
+    parser.add_argument(
+        "--process", action="append", default=[], metavar="NAME=PID", help="a process whose processor time is told too"
+    )
     parser.add_argument("--verbose", action="store_true", help="show which writes there were")
     bench = Bench(parser.parse_args())
     await bench.start()
@@ -433,8 +503,8 @@ async def main() -> None:
     await bench.measure("reclaim-singles", bench.reclaim_singles)
     await bench.measure("consolidation", bench.consolidation)
     await bench.measure("idle", bench.idle)
-    for each in bench.apart:
-        await each.stop()
+    for item in bench.apart:
+        await item.stop()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""How fast the simulated world lives: pods from creation to running and ready, and from deletion to gone. One JSON line each.
+"""How fast the simulated world lives: pods from creation to running and ready, and from deletion to gone. One JSON line
+each.
 
     python bench/world.py [--pods N] [--nodes N] [--profile]
 
-Everything in one process: the embedded server, the default scheduler, the kubelet; then the same with every controller beside them.
-"""
+Everything in one process: the embedded server, the default scheduler, the kubelet; then the same with every controller
+beside them."""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ import time
 from collections.abc import Awaitable, Callable
 
 from gangline.api.kinds import POD
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.world.component import PARTS, components
+from gangline.cluster.world.nodes.nodes import NodePool
+from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import Manager
-from gangline.world.component import PARTS, components
-from gangline.world.nodes import NodePool
-from gangline.world.settings import WorldSettings
 
 IN_FLIGHT = 50
 ADMIN = User("admin", ("system:masters",))
@@ -33,7 +34,9 @@ async def live(name: str, pods: int, nodes: int, off: frozenset[str]) -> None:
     server = Server(ServerSettings())
     await server.open()
     settings = WorldSettings(nodes=(NodePool(name="n", count=nodes, gpus=8, pods=10_000),), off=off)
-    managers = [Manager(each, Client(server.transport(ADMIN), each.name)) for each in components(settings)]
+    managers = [
+        Manager(component, Client(server.transport(ADMIN), component.name)) for component in components(settings)
+    ]
     client = Client(server.transport(ADMIN), "bench")
     for manager in managers:
         await manager.start()
@@ -47,9 +50,22 @@ async def live(name: str, pods: int, nodes: int, off: frozenset[str]) -> None:
     await _each(pods, lambda number: client.delete(POD, f"p{number}", "default"))
     await _until(lambda: not kubelet.cache.list(POD))
     gone = time.perf_counter() - started
-    print(json.dumps({"bench": "world", "scenario": name, "pods": pods, "nodes": nodes, "running_s": round(running, 2),
-                      "running_per_s": round(pods / running), "writes_per_pod": round(writes / pods, 1),
-                      "gone_s": round(gone, 2), "gone_per_s": round(pods / gone)}), flush=True)
+    print(
+        json.dumps(
+            {
+                "bench": "world",
+                "scenario": name,
+                "pods": pods,
+                "nodes": nodes,
+                "running_s": round(running, 2),
+                "running_per_s": round(pods / running),
+                "writes_per_pod": round(writes / pods, 1),
+                "gone_s": round(gone, 2),
+                "gone_per_s": round(pods / gone),
+            }
+        ),
+        flush=True,
+    )
     for manager in managers:
         await manager.stop()
     await server.close()
@@ -57,8 +73,13 @@ async def live(name: str, pods: int, nodes: int, off: frozenset[str]) -> None:
 
 async def _create(client: Client, number: int) -> None:
     container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": "1m"}}}
-    await client.create(POD, {"metadata": {"name": f"p{number}", "namespace": "default", "labels": {"app": "bench"}},
-                              "spec": {"containers": [container]}})
+    await client.create(
+        POD,
+        {
+            "metadata": {"name": f"p{number}", "namespace": "default", "labels": {"app": "bench"}},
+            "spec": {"containers": [container]},
+        },
+    )
 
 
 async def _each(count: int, do: Callable[[int], Awaitable[None]]) -> None:

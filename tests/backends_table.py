@@ -1,4 +1,5 @@
-"""The tables of docs/backends.md, printed from the capability table and from the tests: `make docs` writes them, a test compares them."""
+"""The tables of docs/backends.md, printed from the capability table and from the tests: `make docs` writes them, a test
+compares them."""
 
 from __future__ import annotations
 
@@ -15,19 +16,28 @@ REPOSITORY = Path(__file__).parents[1]
 PAGE = REPOSITORY / "docs" / "backends.md"
 TESTS = REPOSITORY / "tests" / "backends"
 BEGIN, END = "<!-- capabilities: printed by `make docs` -->\n", "<!-- end of capabilities -->"
-SHOWN = {"kai": ("tests/backends/test_kai.py", "tests/operator/test_operator_backends.py", "tests/journeys/test_skeleton.py")}
+SHOWN = {
+    "kai": ("tests/backends/test_kai.py", "tests/operator/test_operator_backends.py", "tests/journeys/test_skeleton.py")
+}
 """Backends that more than their own file of tests shows."""
 PROOF = "tests/real/test_backends.py"
 KUBE = {"default": KUBE_135, "default-1.36": KUBE_136, "default-1.37": KUBE_137}
-PROVEN = {KUBE.get(name, name): each for name, each in SCHEDULERS.items()}
+PROVEN = {KUBE.get(name, name): scheduler for name, scheduler in SCHEDULERS.items()}
 """The row of capabilities that each real scheduler is there for."""
 NOT_RUN = "not run against the real scheduler"
 OURS = "our own scheduler half"
 TOGETHER = {
-    "At admission": "test_admission", "On a server": "test_journeys", "Whose is what": "test_ownership",
-    "From one backend to another": "test_moves", "What stands in the way": "test_bad_input", "Places of an earlier gang": "test_places",
-    "A gang that starts again": "test_lives", "On the platform of `gangline up`": "test_whole_platform",
-    "As a process of its own": "test_rights", "Configuration that changes": "test_reread"}
+    "At admission": "test_admission",
+    "On a server": "test_journeys",
+    "Whose is what": "test_ownership",
+    "From one backend to another": "test_moves",
+    "What stands in the way": "test_bad_input",
+    "Places of an earlier gang": "test_places",
+    "A gang that starts again": "test_lives",
+    "On the platform of `gangline up`": "test_whole_platform",
+    "As a process of its own": "test_rights",
+    "Configuration that changes": "test_reread",
+}
 """Files of tests about all of them."""
 
 
@@ -37,9 +47,18 @@ def files(backend: str) -> tuple[str, ...]:
 
 def row(name: str, can: Capabilities) -> str:
     backend = name.split()[0]
-    cells = [f"`{name}`" if name == backend else name, "yes" if can.gang else "no", can.groups, ", ".join(can.required) or "–",
-             ", ".join(can.preferred) or "–", "yes" if can.both else "no", "yes" if can.queue else "no", "yes" if can.reuse else "no",
-             " ".join(f"`{file}`" for file in (*files(backend), *([PROOF] if _ran(name) else ()))), _real(name, can)]
+    cells = [
+        f"`{name}`" if name == backend else name,
+        "yes" if can.gang else "no",
+        can.groups,
+        ", ".join(can.required) or "–",
+        ", ".join(can.preferred) or "–",
+        "yes" if can.both else "no",
+        "yes" if can.queue else "no",
+        "yes" if can.reuse else "no",
+        " ".join(f"`{file}`" for file in (*files(backend), *([PROOF] if _ran(name) else ()))),
+        _real(name, can),
+    ]
     return f"| {' | '.join(cells)} |"
 
 
@@ -60,27 +79,47 @@ def _real(name: str, can: Capabilities) -> str:
 
 def proofs() -> list[str]:
     """What was shown on the real schedulers, and what could not be."""
-    lines = ["", "### On the real schedulers", "", (
-        f"Shown by `{PROOF}` (`make test-real SCHEDULERS=…` and `RELEASES=…`): a gang of two groups, prefill with 3 pods of which it "
-        "needs 2 and decode with 4 of which it needs 3, on a real control plane with simulated nodes:"), ""]
+    lines = [
+        "",
+        "### On the real schedulers",
+        "",
+        (
+            f"Shown by `{PROOF}` (`make test-real SCHEDULERS=…` and `RELEASES=…`): a gang of two groups, prefill with "
+            f"3 pods of which it "
+            "needs 2 and decode with 4 of which it needs 3, on a real control plane with simulated nodes:"
+        ),
+        "",
+    ]
     lines += [f"* {sentence}" for sentence in sentences(PROOF)]
     lines += ["", "| backend | scheduler | what a gang without room says in the scheduler's words |", "|---|---|---|"]
-    for name, each in SCHEDULERS.items():
-        lines.append(f"| `{name}` | {each.product} {each.version} | {each.not_run or f'“{each.why}”'} |")
+    for name, scheduler in SCHEDULERS.items():
+        lines.append(
+            f"| `{name}` | {scheduler.product} {scheduler.version} | {scheduler.not_run or f'“{scheduler.why}”'} |"
+        )
     return lines
 
 
 def sentences(file: str) -> list[str]:
     """The tests of a file as sentences."""
     tree = ast.parse((REPOSITORY / file).read_text())
-    found = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")]
+    found = [
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    ]
     return [name.removeprefix("test_").replace("_", " ") for name in found]
 
 
 def table() -> str:
-    lines = [("| backend | gang | each group's minimum | required topology for | preferred topology for | both at once | queue "
-              "| reuse of places | shown by | run against |"),
-             "|---|---|---|---|---|---|---|---|---|---|", *(row(name, can) for name, can in capability_rows().items())]
+    lines = [
+        (
+            "| backend | gang | each group's minimum | required topology for | preferred topology for | both at once "
+            "| queue "
+            "| reuse of places | shown by | run against |"
+        ),
+        "|---|---|---|---|---|---|---|---|---|---|",
+        *(row(name, can) for name, can in capability_rows().items()),
+    ]
     for backend in BUILT_IN:
         own = f"tests/backends/test_{backend}.py"
         lines += ["", f"### {backend}", "", f"Shown by `{own}`:", "", *(f"* {sentence}" for sentence in sentences(own))]

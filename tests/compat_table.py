@@ -1,4 +1,5 @@
-"""The table of deliberate differences in docs/compat.md, printed from `Manner`: `make docs` writes it, a test compares it."""
+"""The table of deliberate differences in docs/compat.md, printed from `Manner`: `make docs` writes it, a test compares
+it."""
 
 from __future__ import annotations
 
@@ -15,8 +16,12 @@ def rows() -> list[str]:
     manner = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Manner")
     found = []
     for setting, text in zip(manner.body, manner.body[1:], strict=False):
-        if isinstance(setting, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) \
-                and isinstance(text.value.value, str):
+        if (
+            isinstance(setting, ast.AnnAssign)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and isinstance(text.value.value, str)
+        ):
             assert isinstance(setting.target, ast.Name)
             compat = "grove" if "GROVE" in ast.unparse(setting) else "kai"
             found.append(f"| `{setting.target.id}` | {compat} | {text.value.value} |")
@@ -24,7 +29,13 @@ def rows() -> list[str]:
 
 
 def table() -> str:
-    return "\n".join(["| setting | switched on by | when it is on |", "|---|---|---|", *sorted(rows(), key=lambda row: row.split("|")[2])])
+    return "\n".join(
+        [
+            "| setting | switched on by | when it is on |",
+            "|---|---|---|",
+            *sorted(rows(), key=lambda row: row.split("|")[2]),
+        ]
+    )
 
 
 def written() -> str:

@@ -1,5 +1,5 @@
-"""Tests on a real control plane run only when asked for (`make test-real`). Properties are tried on the same examples in every run;
-`HYPOTHESIS_PROFILE=searching` looks for new ones."""
+"""Tests on a real control plane run only when asked for (`make test-real`). Properties are tried on the same examples
+in every run; `HYPOTHESIS_PROFILE=searching` looks for new ones."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from gangline.runtime.memory import settle
 
 collect_ignore = [] if os.environ.get("GANGLINE_REAL") else ["real"]
 
-settings.register_profile("steady", derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate], print_blob=True)
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate], print_blob=True
+)
 settings.register_profile("searching", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 
 def pytest_collection_finish() -> None:
-    """A run is a long-lived process like any other of ours: what was loaded stays, and garbage in cycles is looked for seldom."""
+    """A run is a long-lived process like any other of ours: what was loaded stays, and garbage in cycles is looked for
+    seldom."""
     settle()

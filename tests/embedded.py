@@ -10,11 +10,12 @@ from contextlib import asynccontextmanager
 
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
 
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "120"))
-"""Seconds for what must come true, in every test: far more than it takes, on a busy machine too. Only a broken test waits so long."""
+"""Seconds for what must come true, in every test: far more than it takes, on a busy machine too. Only a broken test
+waits so long."""
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 
 
@@ -37,7 +38,9 @@ def admin(server: Server) -> Client:
     return Client(server.transport(ADMIN), manager="test")
 
 
-async def until(condition: Callable[[], Awaitable[bool] | bool], what: str = "the condition", seconds: float = PATIENCE) -> None:
+async def until(
+    condition: Callable[[], Awaitable[bool] | bool], what: str = "the condition", seconds: float = PATIENCE
+) -> None:
     """Wait for a condition; the deadline is only there so that a broken test ends."""
     deadline = time.monotonic() + seconds
     while True:

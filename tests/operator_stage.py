@@ -1,4 +1,5 @@
-"""Words for tests of the operator: an embedded server with the operator alone, and sets that state only what matters."""
+"""Words for tests of the operator: an embedded server with the operator alone, and sets that state only what
+matters."""
 
 from __future__ import annotations
 
@@ -14,36 +15,63 @@ from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, QUEUE, Kind
 from gangline.api.meta import Object, Raw
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.world.component import PARTS, control_plane
+from gangline.cluster.world.settings import WorldSettings
 from gangline.operator.component import component
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock, SystemClock
-from gangline.world.component import PARTS, control_plane
-from gangline.world.settings import WorldSettings
 
 OPERATOR = User("system:serviceaccount:gangline-system:gangline-operator", ("system:masters", "system:authenticated"))
 NAMESPACE = "default"
 WORLD_PARTS = {"garbage", "namespaces", "accounts", "tokens", "groups"}
 
 
-def clique(name: str, replicas: int = 1, minimum: int | None = None, *, scheduler: str = "kai-scheduler", **spec: Any) -> Raw:
-    pod: Raw = {"containers": [{"name": "main", "image": "registry.example/app:1"}]} | ({"schedulerName": scheduler} if scheduler else {})
-    return {"name": name, "spec": {"roleName": name, "replicas": replicas, "podSpec": pod,
-                                   "minAvailable": replicas if minimum is None else minimum} | spec}
+def clique(
+    name: str, replicas: int = 1, minimum: int | None = None, *, scheduler: str = "kai-scheduler", **spec: Any
+) -> Raw:
+    pod: Raw = {"containers": [{"name": "main", "image": "registry.example/app:1"}]} | (
+        {"schedulerName": scheduler} if scheduler else {}
+    )
+    return {
+        "name": name,
+        "spec": {
+            "roleName": name,
+            "replicas": replicas,
+            "podSpec": pod,
+            "minAvailable": replicas if minimum is None else minimum,
+        }
+        | spec,
+    }
 
 
 def group(name: str, cliques: Sequence[str], replicas: int = 1, minimum: int = 1, **more: Any) -> Raw:
     return {"name": name, "cliqueNames": list(cliques), "replicas": replicas, "minAvailable": minimum} | more
 
 
-def pod_clique_set(name: str, *cliques: Raw, replicas: int = 1, groups: Sequence[Raw] = (), labels: Raw | None = None,
-                   annotations: Raw | None = None, strategy: str = "", **template: Any) -> Raw:
-    body: Raw = {"cliques": list(cliques), "terminationDelay": "4h", "headlessServiceConfig": {"publishNotReadyAddresses": True}} | template
+def pod_clique_set(
+    name: str,
+    *cliques: Raw,
+    replicas: int = 1,
+    groups: Sequence[Raw] = (),
+    labels: Raw | None = None,
+    annotations: Raw | None = None,
+    strategy: str = "",
+    **template: Any,
+) -> Raw:
+    body: Raw = {
+        "cliques": list(cliques),
+        "terminationDelay": "4h",
+        "headlessServiceConfig": {"publishNotReadyAddresses": True},
+    } | template
     if groups:
         body["podCliqueScalingGroups"] = list(groups)
     spec: Raw = {"replicas": replicas, "template": body} | ({"updateStrategy": {"type": strategy}} if strategy else {})
-    return {"metadata": {"name": name, "namespace": NAMESPACE, "labels": labels or {}, "annotations": annotations or {}}, "spec": spec}
+    return {
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels or {}, "annotations": annotations or {}},
+        "spec": spec,
+    }
 
 
 @dataclass
@@ -68,7 +96,7 @@ class Stage:
         def still() -> bool:
             nonlocal quiet
             seen = self.server.latest()
-            busy = any(not each.idle or each.behind(seen) for each in (self.manager, self.world))
+            busy = any(not item.idle or item.behind(seen) for item in (self.manager, self.world))
             quiet = 0 if busy else quiet + 1
             return quiet >= 3
 
@@ -96,36 +124,79 @@ class Stage:
         await self.settles()
 
 
-def pod(index: int, *, name: str = "", node: str = "", ready: bool = False, hash: str = "new", created: str = "", leaving: bool = False,
-        **status: Any) -> Pod:
-    meta: Raw = {"name": name or f"c-{index}", "uid": f"uid-{name or index}", "labels": {"grove.io/pod-template-hash": hash}}
+def pod(
+    index: int,
+    *,
+    name: str = "",
+    node: str = "",
+    ready: bool = False,
+    hash: str = "new",
+    created: str = "",
+    leaving: bool = False,
+    **status: Any,
+) -> Pod:
+    meta: Raw = {
+        "name": name or f"c-{index}",
+        "uid": f"uid-{name or index}",
+        "labels": {"grove.io/pod-template-hash": hash},
+    }
     meta |= {"creationTimestamp": created} if created else {}
     meta |= {"deletionTimestamp": "2026-01-01T00:00:00Z"} if leaving else {}
     found = running(ready) if node else {"phase": "Pending"}
-    return msgspec.convert({"metadata": meta, "spec": {"hostname": f"c-{index}", "nodeName": node}, "status": found | status}, Pod)
+    return msgspec.convert(
+        {"metadata": meta, "spec": {"hostname": f"c-{index}", "nodeName": node}, "status": found | status}, Pod
+    )
 
 
 def running(ready: bool = True) -> Raw:
     state = "True" if ready else "False"
-    conditions = [{"type": "PodScheduled", "status": "True"}, {"type": "Initialized", "status": "True"},
-                  {"type": "ContainersReady", "status": state}, {"type": "Ready", "status": state}]
-    return {"phase": "Running", "conditions": conditions, "containerStatuses": [
-        {"name": "main", "image": "registry.example/app:1", "imageID": "", "ready": ready, "started": True, "restartCount": 0,
-         "state": {"running": {}}}]}
+    conditions = [
+        {"type": "PodScheduled", "status": "True"},
+        {"type": "Initialized", "status": "True"},
+        {"type": "ContainersReady", "status": state},
+        {"type": "Ready", "status": state},
+    ]
+    return {
+        "phase": "Running",
+        "conditions": conditions,
+        "containerStatuses": [
+            {
+                "name": "main",
+                "image": "registry.example/app:1",
+                "imageID": "",
+                "ready": ready,
+                "started": True,
+                "restartCount": 0,
+                "state": {"running": {}},
+            }
+        ],
+    }
 
 
 @asynccontextmanager
-async def stage(settings: OperatorSettings | None = None, clock: ManualClock | None = None,
-                workloads: tuple[str, ...] = ("v1alpha1",), features: tuple[str, ...] = ()) -> AsyncIterator[Stage]:
-    """`workloads`: which versions of kube-scheduler's Workload API the server has; `features`: gates that are on besides the usual ones."""
+async def stage(
+    settings: OperatorSettings | None = None,
+    clock: ManualClock | None = None,
+    workloads: tuple[str, ...] = ("v1alpha1",),
+    features: tuple[str, ...] = (),
+) -> AsyncIterator[Stage]:
+    """`workloads`: which versions of kube-scheduler's Workload API the server has; `features`: gates that are on
+    besides the usual ones."""
     time_source = clock or SystemClock()
     plain = ServerSettings(clock=time_source.now, workload_versions=workloads)
     async with embedded(kinds=True, settings=replace(plain, features=plain.features | set(features))) as server:
         client = admin(server)
         await client.create(QUEUE, {"metadata": {"name": "default-queue"}, "spec": {}})
-        manager = Manager(component(settings or OperatorSettings()), Client(server.transport(OPERATOR), manager="gangline"), time_source)
-        world = Manager(control_plane(WorldSettings(off=frozenset(PARTS) - WORLD_PARTS, root_ca="authority")),
-                        Client(server.transport(OPERATOR), manager="world"), time_source)
+        manager = Manager(
+            component(settings or OperatorSettings()),
+            Client(server.transport(OPERATOR), manager="gangline"),
+            time_source,
+        )
+        world = Manager(
+            control_plane(WorldSettings(off=frozenset(PARTS) - WORLD_PARTS, root_ca="authority")),
+            Client(server.transport(OPERATOR), manager="world"),
+            time_source,
+        )
         await world.start()
         await manager.start()
         try:

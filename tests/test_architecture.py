@@ -14,29 +14,120 @@ REPOSITORY = Path(__file__).parents[1]
 SOURCE = REPOSITORY / "src" / "gangline"
 
 SHELLS = {
-    "components.py", "local.py", "extend.py", "client", "runtime", "cli", "dashboard", "world", "apiserver", "binder", "controllers",
-    "operator", "grouper", "admission/webhook.py", "scheduler/service.py", "installer", "config.py", "errors.py",
+    "components.py",
+    "local.py",
+    "extend.py",
+    "client",
+    "runtime",
+    "cli",
+    "dashboard",
+    "world",
+    "apiserver",
+    "binder",
+    "controllers",
+    "operator",
+    "grouper",
+    "admission/webhook.py",
+    "scheduler/loop/service.py",
+    "installer",
+    "config.py",
+    "errors.py",
 }
 """Files and folders that may do input and output (in mixed folders, the pure parts below are named in PURE)."""
-PURE = {"operator/desired", "operator/backends", "operator/status.py", "operator/rollout.py", "operator/termination.py",
-        "operator/gangs.py", "operator/plan.py", "operator/adoption.py", "operator/tell.py", "operator/rights.py",
-        "admission/podcliqueset.py",
-        "admission/immutable.py", "admission/topology.py", "admission/topologybinding.py", "admission/authorizer.py",
-        "grouper/groupers", "grouper/owners.py", "grouper/plan.py", "grouper/look.py",
-        "grouper/write.py", "grouper/defaults.py", "grouper/fields.py", "grouper/grouping.py", "grouper/topowner.py", "grouper/jq.py",
-        "grouper/jq_functions.py", "grouper/rights.py", "admission/pods.py", "admission/podgroups.py", "admission/queues.py",
-        "admission/topologies.py", "admission/registration.py", "schema",
-        "apiserver/apply", "apiserver/builtin", "apiserver/patch.py", "apiserver/strategic.py", "scheduler/model",
-        "installer/contract.py", "installer/settings.py", "installer/said.py", "installer/services.py", "installer/shapes.py",
-        "installer/roles.py", "installer/webhooks.py", "installer/monitoring.py", "installer/numa.py", "installer/desired.py",
-        "installer/shards.py", "installer/plan.py", "installer/status.py", "installer/manifests.py",
-        "installer/chart.py", "installer/values.py",
-        "scheduler/actions", "scheduler/plugins", "scheduler/fairness", "scheduler/cycle.py", "scheduler/session.py",
-        "scheduler/statement.py", "scheduler/plugin.py", "scheduler/hooks.py", "scheduler/combine.py",
-        "scheduler/placing", "scheduler/victims", "scheduler/why", "scheduler/snapshots", "rules", "api",
-        "dashboard/model.py", "dashboard/look.py", "dashboard/gangs.py", "dashboard/queues.py", "dashboard/nodes.py", "dashboard/pages.py",
-        "dashboard/html.py", "dashboard/parts.py", "dashboard/sections.py", "dashboard/views.py", "dashboard/sheet.py"}
-IMPURE_IMPORTS = {"asyncio", "logging", "random", "time", "socket", "aiohttp", "secrets", "sqlite3", "gangline.client", "gangline.runtime"}
+PURE = {
+    "operator/desired",
+    "operator/backends",
+    "operator/status.py",
+    "operator/rollout.py",
+    "operator/termination.py",
+    "operator/gangs.py",
+    "operator/plan.py",
+    "operator/adoption.py",
+    "operator/tell.py",
+    "operator/rights.py",
+    "admission/sets/podcliqueset.py",
+    "admission/sets/immutable.py",
+    "admission/sets/topology.py",
+    "admission/sets/topologybinding.py",
+    "admission/sets/authorizer.py",
+    "grouper/groupers",
+    "grouper/owners.py",
+    "grouper/plan.py",
+    "grouper/look.py",
+    "grouper/write.py",
+    "grouper/defaults.py",
+    "grouper/fields.py",
+    "grouper/grouping.py",
+    "grouper/topowner.py",
+    "grouper/jq.py",
+    "grouper/jq_functions.py",
+    "grouper/rights.py",
+    "admission/scheduling/pods.py",
+    "admission/scheduling/podgroups.py",
+    "admission/scheduling/queues.py",
+    "admission/scheduling/topologies.py",
+    "admission/registration.py",
+    "schema",
+    "apiserver/apply",
+    "apiserver/builtin",
+    "cluster/server/patch/json_patch.py",
+    "cluster/server/patch/strategic.py",
+    "scheduler/model",
+    "installer/contract.py",
+    "installer/settings.py",
+    "installer/config_reader.py",
+    "installer/objects/services.py",
+    "installer/objects/shapes.py",
+    "installer/objects/roles.py",
+    "installer/objects/webhooks.py",
+    "installer/objects/monitoring.py",
+    "installer/objects/numa.py",
+    "installer/objects/desired.py",
+    "installer/objects/shards.py",
+    "installer/plan.py",
+    "installer/status.py",
+    "installer/release/manifests.py",
+    "installer/release/chart.py",
+    "installer/release/values.py",
+    "scheduler/actions",
+    "scheduler/plugins",
+    "scheduler/fairness",
+    "scheduler/cycle.py",
+    "scheduler/session.py",
+    "scheduler/statement.py",
+    "scheduler/plugin.py",
+    "scheduler/hooks.py",
+    "scheduler/combine.py",
+    "scheduler/placing",
+    "scheduler/victims",
+    "scheduler/why",
+    "scheduler/snapshots",
+    "rules",
+    "api",
+    "dashboard/model.py",
+    "dashboard/look.py",
+    "dashboard/gangs.py",
+    "dashboard/queues.py",
+    "dashboard/nodes.py",
+    "dashboard/pages.py",
+    "dashboard/html.py",
+    "dashboard/parts.py",
+    "dashboard/sections.py",
+    "dashboard/views.py",
+    "dashboard/sheet.py",
+}
+IMPURE_IMPORTS = {
+    "asyncio",
+    "logging",
+    "random",
+    "time",
+    "socket",
+    "aiohttp",
+    "secrets",
+    "sqlite3",
+    "gangline.client",
+    "gangline.runtime",
+}
 
 
 def pure_files() -> list[Path]:
@@ -60,8 +151,12 @@ def test_a_pure_file_has_no_async_def_and_imports_no_input_or_output(file: Path)
 
 def _imports(tree: ast.Module) -> set[str]:
     """Modules imported for use (imports for types only do not count)."""
-    typing_only = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-                   for inner in ast.walk(node)}
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
     found = set()
     for node in ast.walk(tree):
         if id(node) in typing_only:
@@ -86,8 +181,11 @@ def test_a_page_names_only_files_that_exist(page: str) -> None:
 
 def promises() -> list[list[str]]:
     """The rows of the mission: number, promise, done by, shown by."""
-    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in (REPOSITORY / "docs/mission.md").read_text().splitlines()
-            if re.match(r"\| [A-Z]\d+ \|", line)]
+    rows = [
+        [cell.strip() for cell in line.strip("| ").split(" | ")]
+        for line in (REPOSITORY / "docs/mission.md").read_text().splitlines()
+        if re.match(r"\| [A-Z]\d+ \|", line)
+    ]
     assert len(rows) > 40
     return rows
 

@@ -14,8 +14,14 @@ REPOSITORY = Path(__file__).parents[1]
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "GANGLINE_CONFORMANCE": str(folder)}
-    return subprocess.run([sys.executable, "tests/conformance", *words], cwd=REPOSITORY, env=environment, capture_output=True, text=True,
-                          check=False)
+    return subprocess.run(
+        [sys.executable, "tests/conformance", *words],
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("suites", [[], ["--suite", "grove"]], ids=["all", "one"])
@@ -23,7 +29,9 @@ def test_without_recorded_cases_it_says_that_nothing_was_run_and_fails(suites: l
     done = run(tmp_path, *suites)
     assert done.returncode == 5 and done.stderr == ""
     last = done.stdout.splitlines()[-1]
-    assert last.startswith(f"nothing was run: no recorded cases at {tmp_path}/") and last.endswith("; CASES=folder names another folder")
+    assert last.startswith(f"nothing was run: no recorded cases at {tmp_path}/") and last.endswith(
+        "; CASES=folder names another folder"
+    )
     assert "passed" not in done.stdout
 
 

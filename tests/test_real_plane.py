@@ -28,7 +28,9 @@ def test_programs_of_kubebuilder_assets_come_first(monkeypatch: pytest.MonkeyPat
     assert kubectl.find() == str(tmp_path / "kubectl")
 
 
-def test_what_kubebuilder_assets_lack_is_taken_from_what_was_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_kubebuilder_assets_lack_is_taken_from_what_was_built(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "etcd").touch()
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
     assert program("etcd").parent == tmp_path
@@ -38,8 +40,10 @@ def test_what_kubebuilder_assets_lack_is_taken_from_what_was_built(monkeypatch: 
 def test_without_programs_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(plane, "REPOSITORY", tmp_path)
     monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
-    assert missing() == ("no real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler not found; "
-                         "run `make real` (needs Go), or set KUBEBUILDER_ASSETS")
+    assert missing() == (
+        "no real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler not found; "
+        "run `make real` (needs Go), or set KUBEBUILDER_ASSETS"
+    )
 
 
 def test_the_page_lists_every_deliberate_difference_of_the_embedded_server() -> None:
@@ -56,8 +60,14 @@ def test_make_test_real_skips_with_that_line_where_there_is_no_go(tmp_path: Path
         if (REPOSITORY / "tests" / "real" / name).exists():
             (tmp_path / "tests" / "real" / name).write_bytes((REPOSITORY / "tests" / "real" / name).read_bytes())
     tools = _without_go(tmp_path)
-    shown = subprocess.run(["make", "test-real", "READY=", "DEV="], cwd=tmp_path, env={"PATH": tools, "HOME": str(tmp_path)},
-                           capture_output=True, text=True, check=False)
+    shown = subprocess.run(
+        ["make", "test-real", "READY=", "DEV="],
+        cwd=tmp_path,
+        env={"PATH": tools, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout.startswith("skipped: no real control plane: etcd, ") and shown.stdout.count("\n") == 1
 
@@ -89,7 +99,8 @@ HOLDER = """
 import signal, subprocess, sys
 from real.leash import leashed
 signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs in the background was told to ignore it
-held = subprocess.Popen(leashed(["bash", "-c", "sleep 600 & echo $$ $!; wait"], group=sys.argv[1] == "group"), stdout=subprocess.PIPE)
+command = leashed(["bash", "-c", "sleep 600 & echo $$ $!; wait"], group=sys.argv[1] == "group")
+held = subprocess.Popen(command, stdout=subprocess.PIPE)
 print(held.stdout.readline().decode(), end="", flush=True)
 held.wait()
 """
@@ -106,7 +117,7 @@ asyncio.run(hold())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a program with its parent")
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda each: each.name)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda item: item.name)
 def test_a_program_on_a_leash_ends_with_the_process_that_holds_it(how: signal.Signals) -> None:
     bash, sleeper = _held(HOLDER, "alone", end_by=how)
     assert _ends(bash)
@@ -125,7 +136,7 @@ def test_a_group_on_a_leash_tells_how_its_program_ended() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a program with its parent")
 @pytest.mark.skipif(bool(missing()), reason=missing())
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda each: each.name)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda item: item.name)
 def test_no_program_of_a_plane_outlives_the_process_that_started_it(tmp_path: Path, how: signal.Signals) -> None:
     pids = _held(PLANE_HOLDER, str(tmp_path), end_by=how)
     assert len(pids) == len(PROGRAMS)
@@ -135,10 +146,15 @@ def test_no_program_of_a_plane_outlives_the_process_that_started_it(tmp_path: Pa
 def _held(script: str, *arguments: str, end_by: signal.Signals) -> list[int]:
     """What a process that was ended like this had started, which it tells by process ids."""
     known = os.environ | {"PYTHONPATH": str(REPOSITORY / "tests")}
-    with subprocess.Popen([sys.executable, "-c", script, *arguments], env=known, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, text=True) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *arguments],
+        env=known,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as holder:
         assert holder.stdout is not None
-        pids = [int(each) for each in holder.stdout.readline().split()]
+        pids = [int(item) for item in holder.stdout.readline().split()]
         holder.send_signal(end_by)
     return pids
 

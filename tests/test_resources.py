@@ -9,10 +9,22 @@ from hypothesis import strategies as st
 from gangline.api import resources
 
 
-@pytest.mark.parametrize(("text", "canonical"), [
-    ("1000m", "1"), ("0.5", "500m"), ("1024Mi", "1Gi"), ("1.5Gi", "1536Mi"), ("1e3", "1e3"), ("2000k", "2M"), ("0", "0"),
-    ("0.1Gi", "107374182400m"), ("-500m", "-500m"), ("100", "100"), ("1023Ki", "1023Ki"),
-])
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("1000m", "1"),
+        ("0.5", "500m"),
+        ("1024Mi", "1Gi"),
+        ("1.5Gi", "1536Mi"),
+        ("1e3", "1e3"),
+        ("2000k", "2M"),
+        ("0", "0"),
+        ("0.1Gi", "107374182400m"),
+        ("-500m", "-500m"),
+        ("100", "100"),
+        ("1023Ki", "1023Ki"),
+    ],
+)
 def test_a_quantity_has_one_canonical_spelling(text: str, canonical: str) -> None:
     assert resources.canonical(text) == canonical
 

@@ -12,7 +12,7 @@ import yaml
 from gangline.api.kinds import CRD, POD, QUEUE, SECRET, Kind, foreign
 from gangline.cli.rights import command
 from gangline.client import Client, Request, Response
-from gangline.components import COMPONENTS, Options, build
+from gangline.components import COMPONENTS, ComponentOptions, build
 from gangline.errors import BadInput, Forbidden
 from gangline.local import Platform, PlatformSettings
 from gangline.operator.backends import Registry
@@ -33,47 +33,70 @@ class Nowhere:
 
 def allowed(name: str, verb: str, namespace: str = "") -> set[str]:
     """Resources (`pods`, `queues.scheduling.run.ai`) on which a component may use a verb."""
-    return {f"{resource}.{rule['apiGroups'][0]}".rstrip(".") for rule in rules(name, namespace) if verb in rule["verbs"]
-            for resource in rule["resources"]}
+    return {
+        f"{resource}.{rule['apiGroups'][0]}".rstrip(".")
+        for rule in rules(name, namespace)
+        if verb in rule["verbs"]
+        for resource in rule["resources"]
+    }
 
 
-@pytest.mark.parametrize("name", [each for each in COMPONENTS if each != "controller-manager"])
+@pytest.mark.parametrize("name", [component for component in COMPONENTS if component != "controller-manager"])
 def test_a_component_may_read_all_that_it_watches(name: str) -> None:
-    watched = {informer.kind.resource for informer in Manager(build(name, Options()), Client(Nowhere())).cache.informers}
+    watched = {
+        informer.kind.resource
+        for informer in Manager(build(name, ComponentOptions()), Client(Nowhere())).cache.informers
+    }
     for verb in ("list", "watch"):
         assert watched <= allowed(name, verb)
 
 
-@pytest.mark.parametrize("name", [each for each in COMPONENTS if each != "controller-manager"])
+@pytest.mark.parametrize("name", [component for component in COMPONENTS if component != "controller-manager"])
 def test_no_component_has_a_wildcard_or_rights_over_rights_that_it_does_not_need(name: str) -> None:
     told = [*rules(name), *(rule for namespace in namespaces(name) for rule in rules(name, namespace))]
     assert told and not [rule for rule in told if "*" in (*rule["apiGroups"], *rule["resources"], *rule["verbs"])]
     assert not allowed(name, "escalate") and not allowed(name, "bind")
     if name not in ("operator", "installer"):
-        assert not {each for each in allowed(name, "create") if each.endswith("rbac.authorization.k8s.io")}
+        assert not {item for item in allowed(name, "create") if item.endswith("rbac.authorization.k8s.io")}
 
 
 def test_only_the_binder_may_bind_and_reservation_pods_are_made_in_their_namespace_only() -> None:
-    assert [name for name in COMPONENTS if "pods/binding" in allowed(name, "create")] == ["binder", "installer", "default-scheduler"]
-    assert "pods" not in allowed("binder", "create") and allowed("binder", "create", "kai-resource-reservation") == {"pods"}
-    assert "pods" not in allowed("node-scale-adjuster", "delete") and "pods" in allowed("node-scale-adjuster", "delete", "kai-scale-adjust")
+    assert [name for name in COMPONENTS if "pods/binding" in allowed(name, "create")] == [
+        "binder",
+        "installer",
+        "default-scheduler",
+    ]
+    assert "pods" not in allowed("binder", "create") and allowed("binder", "create", "kai-resource-reservation") == {
+        "pods"
+    }
+    assert "pods" not in allowed("node-scale-adjuster", "delete") and "pods" in allowed(
+        "node-scale-adjuster", "delete", "kai-scale-adjust"
+    )
 
 
 def test_every_elected_component_has_a_lease_of_its_own_half() -> None:
     assert "leases.coordination.k8s.io" in allowed("scheduler", "patch", "kai-scheduler")
     assert "leases.coordination.k8s.io" in allowed("grouper", "patch", "kai-scheduler")
     assert "leases.coordination.k8s.io" in allowed("operator", "patch", "gangline-system")
-    assert not allowed("admission", "patch", "kai-scheduler") and not allowed("resource-reservation", "patch", "kai-scheduler")
+    assert not allowed("admission", "patch", "kai-scheduler") and not allowed(
+        "resource-reservation", "patch", "kai-scheduler"
+    )
 
 
 def test_the_command_prints_accounts_roles_and_bindings_for_a_real_cluster(capsys: pytest.CaptureFixture[str]) -> None:
     command.main([], standalone_mode=False)
     printed = list(yaml.safe_load_all(capsys.readouterr().out))
-    accounts = {each["metadata"]["name"] for each in printed if each["kind"] == "ServiceAccount"}
+    accounts = {item["metadata"]["name"] for item in printed if item["kind"] == "ServiceAccount"}
     assert accounts == {*COMPONENTS, "dashboard"} - set(SIMULATED)
-    roles = {(each["kind"], each["metadata"]["name"]) for each in printed}
-    assert all((each["roleRef"]["kind"], each["roleRef"]["name"]) in roles for each in printed if each["kind"].endswith("Binding"))
-    assert not [each for each in printed if each["kind"].endswith("Binding") and each["roleRef"]["name"] == "cluster-admin"]
+    roles = {(item["kind"], item["metadata"]["name"]) for item in printed}
+    assert all(
+        (item["roleRef"]["kind"], item["roleRef"]["name"]) in roles
+        for item in printed
+        if item["kind"].endswith("Binding")
+    )
+    assert not [
+        item for item in printed if item["kind"].endswith("Binding") and item["roleRef"]["name"] == "cluster-admin"
+    ]
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
@@ -82,11 +105,17 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, A
 
 
 @pytest.mark.parametrize("name", ["kai", "podgang"])
-def test_the_rights_of_a_backend_alone_are_printed_with_its_account(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_rights_of_a_backend_alone_are_printed_with_its_account(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = printed(capsys, "backend", name)
-    assert [(each["kind"], each["metadata"]["name"]) for each in found] == [
-        ("ServiceAccount", "backend-kai"), ("ClusterRole", "gangline-backend-kai"), ("ClusterRoleBinding", "gangline-backend-kai"),
-        ("Role", "gangline-backend-kai"), ("RoleBinding", "gangline-backend-kai")]
+    assert [(item["kind"], item["metadata"]["name"]) for item in found] == [
+        ("ServiceAccount", "backend-kai"),
+        ("ClusterRole", "gangline-backend-kai"),
+        ("ClusterRoleBinding", "gangline-backend-kai"),
+        ("Role", "gangline-backend-kai"),
+        ("RoleBinding", "gangline-backend-kai"),
+    ]
     kai = Registry(OperatorSettings()).by_name("kai")
     assert found[1]["rules"] == backend_rights(kai) and found[3]["rules"] == election_rights("gangline-backend-kai")
     assert not {"secrets", "pods/binding"} & {resource for rule in found[1]["rules"] for resource in rule["resources"]}
@@ -96,17 +125,27 @@ def test_a_backend_is_deployed_by_what_is_printed(capsys: pytest.CaptureFixture[
     *_, deployment = printed(capsys, "backend", "default", "--deployment", "--image", "registry.example/g:1")
     pod = deployment["spec"]["template"]["spec"]
     assert (deployment["kind"], deployment["metadata"]["namespace"], pod["serviceAccountName"]) == (
-        "Deployment", "gangline-system", "backend-default")
+        "Deployment",
+        "gangline-system",
+        "backend-default",
+    )
     assert pod["containers"][0]["command"][:4] == ["gangline", "run", "backend", "default"]
     assert pod["containers"][0]["image"] == "registry.example/g:1"
     assert "app.kubernetes.io/managed-by" not in str(deployment), "no installer keeps it"
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (["backend"], "which backend? say for example: gangline rights backend kai"),
-    (["nobody"], "no component is called 'nobody'; there are:"),
-    (["backend", "slurm"], "no backend is called 'slurm'; there are: default, kai"),
-    (["binder", "--deployment"], "--deployment is for backends, as in `gangline rights backend kai --deployment`, not for binder")])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["backend"], "which backend? say for example: gangline rights backend kai"),
+        (["nobody"], "no component is called 'nobody'; there are:"),
+        (["backend", "slurm"], "no backend is called 'slurm'; there are: default, kai"),
+        (
+            ["binder", "--deployment"],
+            "--deployment is for backends, as in `gangline rights backend kai --deployment`, not for binder",
+        ),
+    ],
+)
 def test_what_has_no_rights_is_refused_with_what_there_is(words: list[str], said: str) -> None:
     with pytest.raises(BadInput, match=re.escape(said)):
         command.main(words, standalone_mode=False)
@@ -118,7 +157,9 @@ async def test_on_the_platform_a_component_is_refused_what_is_not_its_business()
     try:
         controller, scheduler = platform._client("queue-controller"), platform._client("scheduler")
         assert (await controller.list(QUEUE)).items
-        with pytest.raises(Forbidden, match='"system:serviceaccount:gangline-system:queue-controller" cannot list resource "pods"'):
+        with pytest.raises(
+            Forbidden, match='"system:serviceaccount:gangline-system:queue-controller" cannot list resource "pods"'
+        ):
             await controller.list(POD)
         with pytest.raises(Forbidden, match='cannot create resource "pods/binding"'):
             await scheduler.bind("p", "default", "n")
@@ -136,15 +177,24 @@ def test_the_installer_holds_what_it_gives_and_no_more_of_that() -> None:
         for namespace in ("", *namespaces(name)):
             for verb in {verb for rule in rules(name, namespace) for verb in rule["verbs"]}:
                 assert allowed(name, verb, namespace) <= allowed("installer", verb), (name, verb)
-    assert "nodes" not in allowed("installer", "create") and "queues.scheduling.run.ai" not in allowed("installer", "delete")
+    assert "nodes" not in allowed("installer", "create") and "queues.scheduling.run.ai" not in allowed(
+        "installer", "delete"
+    )
 
 
 def test_nobody_but_the_installer_may_list_secrets() -> None:
-    listing = {name for name in (*COMPONENTS, "dashboard") if name != "controller-manager"
-               for place in ("", *namespaces(name)) for verb in ("list", "watch") if "secrets" in allowed(name, verb, place)}
+    listing = {
+        name
+        for name in (*COMPONENTS, "dashboard")
+        if name != "controller-manager"
+        for place in ("", *namespaces(name))
+        for verb in ("list", "watch")
+        if "secrets" in allowed(name, verb, place)
+    }
     assert listing == {"installer"}
-    assert [verb for verb in ("get", "create", "delete", "patch", "update") if "secrets" in allowed("operator", verb)] == [
-        "get", "create", "delete"]
+    assert [
+        verb for verb in ("get", "create", "delete", "patch", "update") if "secrets" in allowed("operator", verb)
+    ] == ["get", "create", "delete"]
 
 
 async def test_on_the_platform_the_grouper_sees_owners_of_every_kind_but_no_secret() -> None:
@@ -153,9 +203,18 @@ async def test_on_the_platform_the_grouper_sees_owners_of_every_kind_but_no_secr
     try:
         kind = foreign("example.com/v1", "Owner", "owners")
         schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-        await platform.admin.create(CRD, {"metadata": {"name": "owners.example.com"}, "spec": {
-            "group": "example.com", "scope": "Namespaced", "names": {"plural": "owners", "singular": "owner", "kind": "Owner"},
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}]}})
+        await platform.admin.create(
+            CRD,
+            {
+                "metadata": {"name": "owners.example.com"},
+                "spec": {
+                    "group": "example.com",
+                    "scope": "Namespaced",
+                    "names": {"plural": "owners", "singular": "owner", "kind": "Owner"},
+                    "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+                },
+            },
+        )
         await platform.admin.create(kind, {"metadata": {"name": "o", "namespace": "default"}})
         grouper = platform.connect("grouper")
         await until_allowed(grouper, kind)

@@ -10,11 +10,23 @@ from gangline.errors import BadInput
 LABELS = {"app": "llm", "tier": "2"}
 
 
-@pytest.mark.parametrize(("text", "matches"), [
-    ("", True), ("app=llm", True), ("app==llm,tier", True), ("app!=llm", False), ("!other", True), ("!app", False),
-    ("app in (llm, chat)", True), ("app notin (llm)", False), ("missing notin (x)", True), ("tier>1", True), ("tier<2", False),
-    ("missing!=x", True),
-])
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("", True),
+        ("app=llm", True),
+        ("app==llm,tier", True),
+        ("app!=llm", False),
+        ("!other", True),
+        ("!app", False),
+        ("app in (llm, chat)", True),
+        ("app notin (llm)", False),
+        ("missing notin (x)", True),
+        ("tier>1", True),
+        ("tier<2", False),
+        ("missing!=x", True),
+    ],
+)
 def test_a_selector_matches_as_kubernetes_says(text: str, matches: bool) -> None:
     assert parse_labels(text).matches(LABELS) is matches
 

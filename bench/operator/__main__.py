@@ -3,11 +3,10 @@
     python bench/operator [--only TEXT] [--scale F] [--profile]
 
 The operator works on the embedded server in the same process, with simulated nodes and the minimal default scheduler
-where pods must run. Every line has the seconds of its phases, processor seconds of the whole process (also per phase: on a
-busy machine they say more than the clock), API writes of the operator per pod, and memory. `apart` runs the operator as a
-process of its own, so that its memory and its processor time can be told from the server's. A folder, because a file
-`operator.py` would stand before the standard library's.
-"""
+where pods must run. Every line has the seconds of its phases, processor seconds of the whole process (also per phase:
+on a busy machine they say more than the clock), API writes of the operator per pod, and memory. `apart` runs the
+operator as a process of its own, so that its memory and its processor time can be told from the server's. A folder,
+because a file `operator.py` would stand before the standard library's."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD, POD_CLIQUE_SET
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.local import Platform, PlatformSettings, account, write_kubeconfig
 from gangline.runtime import Manager, key_of
 
@@ -56,15 +55,23 @@ class Counting:
 
 
 def a_set(name: str, replicas: int, pods: int, scheduler: str = "") -> Raw:
-    pod_spec: Raw = {"containers": [{"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "10m"}}}]}
+    pod_spec: Raw = {
+        "containers": [{"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "10m"}}}]
+    }
     if scheduler:
         pod_spec["schedulerName"] = scheduler
-    clique = {"name": "worker", "spec": {"roleName": "worker", "replicas": pods, "minAvailable": pods, "podSpec": pod_spec}}
-    return {"metadata": {"name": name, "namespace": "default"}, "spec": {"replicas": replicas, "template": {"cliques": [clique]}}}
+    clique = {
+        "name": "worker",
+        "spec": {"roleName": "worker", "replicas": pods, "minAvailable": pods, "podSpec": pod_spec},
+    }
+    return {
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"replicas": replicas, "template": {"cliques": [clique]}},
+    }
 
 
 def is_ready(pod: Pod) -> bool:
-    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+    return any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions)
 
 
 async def until(what: Callable[[], bool], patience: float = PATIENCE) -> float:
@@ -80,15 +87,19 @@ class Bench:
     """A platform whose operator is counted."""
 
     def __init__(self, world: bool) -> None:
-        self.platform = Platform(PlatformSettings(
-            components=WORLD if world else ("controller-manager",), options=Options(period=0.05, nodes=NODES)))
+        self.platform = Platform(
+            PlatformSettings(
+                components=WORLD if world else ("controller-manager",),
+                options=ComponentOptions(period=0.05, nodes=NODES),
+            )
+        )
         self.counts: Counter[str] = Counter()
         self.operator: Manager | None = None
 
     async def __aenter__(self) -> Bench:
         await self.platform.start()
         transport = Counting(self.platform.server.transport(account("operator")), self.counts)
-        self.operator = Manager(build("operator", Options()), Client(transport, manager="gangline-operator"))
+        self.operator = Manager(build("operator", ComponentOptions()), Client(transport, manager="gangline-operator"))
         await self.operator.start()
         return self
 
@@ -127,7 +138,7 @@ class Bench:
     async def no_op(self) -> Raw:
         """One look at the whole set when nothing changed."""
         assert self.operator is not None
-        [running] = [each for each in self.operator.running if each.controller.name == "podcliqueset"]
+        [running] = [item for item in self.operator.running if item.controller.name == "podcliqueset"]
         for pcs in self.operator.cache.list(POD_CLIQUE_SET):
             running.queue.add(key_of(pcs))
         return await self.phase("no_op", lambda: running.idle)
@@ -186,14 +197,18 @@ class Apart:
 async def apart(scale: float) -> Raw:
     """10,000 pods of one set with their gates gone, by an operator in a process of its own."""
     replicas = int(5000 * scale)
-    platform = Platform(PlatformSettings(components=("controller-manager",), options=Options(nodes=NODES)))
+    platform = Platform(PlatformSettings(components=("controller-manager",), options=ComponentOptions(nodes=NODES)))
     with tempfile.TemporaryDirectory() as folder:
         await platform.start()
         operator = Apart(write_kubeconfig(platform, await platform.listen("127.0.0.1", 0), Path(folder) / "kubeconfig"))
         try:
             await platform.admin.create(POD_CLIQUE_SET, a_set("m", replicas, 2, "kai-scheduler"))
             found: Raw = {"pods": 2 * replicas, "gates_gone": await _free(platform, 2 * replicas)}
-            found |= {"operator_cpu": operator.cpu(), "operator_mib": operator.mib("VmRSS"), "operator_peak_mib": operator.mib("VmHWM")}
+            found |= {
+                "operator_cpu": operator.cpu(),
+                "operator_mib": operator.mib("VmRSS"),
+                "operator_peak_mib": operator.mib("VmHWM"),
+            }
             return found
         finally:
             operator.stop()
@@ -209,7 +224,12 @@ async def _free(platform: Platform, count: int) -> float:
         await asyncio.sleep(5)
 
 
-SCENARIOS: dict[str, Callable[[float], Awaitable[Raw]]] = {"small": small, "wide": wide, "thousand": thousand, "apart": apart}
+SCENARIOS: dict[str, Callable[[float], Awaitable[Raw]]] = {
+    "small": small,
+    "wide": wide,
+    "thousand": thousand,
+    "apart": apart,
+}
 
 
 def line(name: str, found: dict[str, Any]) -> str:

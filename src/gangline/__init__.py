@@ -1,3 +1,4 @@
-"""gangline: gang scheduling for Kubernetes. The tree below reads as the picture of the system; docs/tour.md walks through it."""
+"""gangline: gang scheduling for Kubernetes. The tree below reads as the picture of the system; docs/tour.md walks
+through it."""
 
 __version__ = "0.1.0"

@@ -1,8 +1,7 @@
 """What components can be told: the flags that each knows, and why one would not start with what it is told.
 
-Beside the composition root (components.py): `gangline run` refuses with it before it connects, the installer before it deploys. Each table
-of flags belongs to its component and is only gathered here. Nothing is started.
-"""
+Beside the composition root (components.py): `gangline run` refuses with it before it connects, the installer before it
+deploys. Each table of flags belongs to its component and is only gathered here. Nothing is started."""
 
 from __future__ import annotations
 
@@ -28,32 +27,47 @@ def words(flags: Mapping[str, str]) -> list[str]:
 
 def known_flags(name: str) -> tuple[str, ...]:
     """Every flag that a component accepts, beside the options of `gangline run` itself."""
-    from gangline.admission.settings import KNOWN as ADMISSION
+    from gangline.admission.scheduling.settings import KNOWN as ADMISSION
     from gangline.binder.flags import FLAGS as BINDER
     from gangline.controllers.flags import NODE_SCALE, POD_GROUP, QUEUE, SERVED_ELSEWHERE
     from gangline.grouper.settings import KNOWN as GROUPER
     from gangline.installer.settings import FLAGS as INSTALLER
-    from gangline.scheduler.flags import KNOWN as SCHEDULER
+    from gangline.scheduler.loop.flags import KNOWN as SCHEDULER
 
     own: dict[str, Iterable[str]] = {
-        "admission": ADMISSION, "binder": BINDER, "grouper": GROUPER, "installer": INSTALLER, "node-scale-adjuster": NODE_SCALE,
-        "numa-placement-exporter": NUMA, "operator": ("init-container-image",), "podgroup-controller": (*POD_GROUP, *SERVED_ELSEWHERE),
-        "queue-controller": (*QUEUE, *SERVED_ELSEWHERE), "resource-reservation": RESERVATION}
+        "admission": ADMISSION,
+        "binder": BINDER,
+        "grouper": GROUPER,
+        "installer": INSTALLER,
+        "node-scale-adjuster": NODE_SCALE,
+        "numa-placement-exporter": NUMA,
+        "operator": ("init-container-image",),
+        "podgroup-controller": (*POD_GROUP, *SERVED_ELSEWHERE),
+        "queue-controller": (*QUEUE, *SERVED_ELSEWHERE),
+        "resource-reservation": RESERVATION,
+    }
     return SCHEDULER if name == "scheduler" else tuple(dict.fromkeys((*own.get(name, ()), *COMMON)))
 
 
 def idle_flags(name: str) -> tuple[str, ...]:
     """Those that are accepted, so that upstream's command line can be kept, and do nothing."""
-    from gangline.admission.settings import NO_EFFECT
-    from gangline.scheduler.flags import WITHOUT_MEANING
+    from gangline.admission.scheduling.settings import NO_EFFECT
+    from gangline.scheduler.loop.flags import WITHOUT_MEANING
 
     webhooks = ("enable-podgroup-webhook", "enable-webhook", "enable-quota-validation")
-    admission = ("leader-elect", *(each for each in NO_EFFECT if each not in ("webhook-addr", "cert-dir")))
+    admission = ("leader-elect", *(item for item in NO_EFFECT if item not in ("webhook-addr", "cert-dir")))
     own: dict[str, Iterable[str]] = {
-        "scheduler": WITHOUT_MEANING, "admission": admission,
-        "podgroup-controller": webhooks, "queue-controller": webhooks, "numa-placement-exporter": (*NUMA, "leader-elect"),
-        "resource-reservation": (*RESERVATION, "leader-elect"), "grouper": ()}
-    return tuple(each for each in (*own.get(name, ()), *IDLE) if name != "grouper" or each != "max-concurrent-reconciles")
+        "scheduler": WITHOUT_MEANING,
+        "admission": admission,
+        "podgroup-controller": webhooks,
+        "queue-controller": webhooks,
+        "numa-placement-exporter": (*NUMA, "leader-elect"),
+        "resource-reservation": (*RESERVATION, "leader-elect"),
+        "grouper": (),
+    }
+    return tuple(
+        item for item in (*own.get(name, ()), *IDLE) if name != "grouper" or item != "max-concurrent-reconciles"
+    )
 
 
 def refuse_flags(name: str, flags: Iterable[str], options: Iterable[str] = ()) -> None:
@@ -86,24 +100,31 @@ def check(name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat
     return ""
 
 
-def _reader(name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str]) -> Callable[[], object]:
+def _reader(
+    name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str]
+) -> Callable[[], object]:
     """What reads all that a component is told."""
-    from gangline.admission.settings import from_flags as admission
+    from gangline.admission.scheduling.settings import from_flags as admission
     from gangline.binder.flags import read_flags as binder_flags
     from gangline.binder.plugins import build as binder_plugins
     from gangline.controllers.flags import node_scale_flags, pod_group_flags, queue_flags
     from gangline.grouper.settings import from_flags as grouper
     from gangline.operator.backends import Registry
-    from gangline.scheduler.component import check as scheduler
+    from gangline.scheduler.loop.component import check as scheduler
 
     def sets() -> Registry:
         return Registry(replace(configured(config), manner=manner(compat)))
 
     readers: dict[str, Callable[[], object]] = {
-        "scheduler": lambda: scheduler(flags, config), "binder": lambda: binder_plugins(binder_flags(flags)),
-        "queue-controller": lambda: queue_flags(flags), "grouper": lambda: grouper(words(flags)),
-        "podgroup-controller": lambda: pod_group_flags(flags), "node-scale-adjuster": lambda: node_scale_flags(flags),
-        "admission": lambda: (admission(words(flags)), sets()), "operator": sets}
+        "scheduler": lambda: scheduler(flags, config),
+        "binder": lambda: binder_plugins(binder_flags(flags)),
+        "queue-controller": lambda: queue_flags(flags),
+        "grouper": lambda: grouper(words(flags)),
+        "podgroup-controller": lambda: pod_group_flags(flags),
+        "node-scale-adjuster": lambda: node_scale_flags(flags),
+        "admission": lambda: (admission(words(flags)), sets()),
+        "operator": sets,
+    }
     if name.startswith(BACKEND):
         return lambda: sets().by_name(name.removeprefix(BACKEND))
     return readers.get(name, lambda: None)

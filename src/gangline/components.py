@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gangline import rights
-from gangline.admission.settings import SCHEDULER, WORKLOAD, AdmissionSettings
+from gangline.admission.scheduling.settings import SCHEDULER, WORKLOAD, AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Raw, as_raw
@@ -30,12 +30,12 @@ from gangline.rules.sets import OperatorProcess, OperatorSettings
 from gangline.runtime import Component, Reader
 
 if TYPE_CHECKING:
-    from gangline.installer.contract import Address, Pair, Parts
+    from gangline.installer.contract import Address, ComponentParts, Pair
     from gangline.operator.probes import Probes
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ComponentOptions:
     """What every component may be told at start."""
 
     compat: tuple[str, ...] = ()
@@ -64,21 +64,28 @@ class Options:
     """Where this process lives, if that is not the namespace of its component."""
 
 
-def _sets(options: Options, said: OperatorSettings | None = None) -> OperatorSettings:
+def _sets(options: ComponentOptions, said: OperatorSettings | None = None) -> OperatorSettings:
     """The operator's settings with what was told at start: `said`, or what held then."""
     found = _with_init(said or options.operator, options.flags)
-    return replace(found, manner=manner(options.compat), narrow=options.operator.narrow, outside=(*found.outside, *options.outside),
-                   namespace=options.namespace or found.namespace)
+    return replace(
+        found,
+        manner=manner(options.compat),
+        narrow=options.operator.narrow,
+        outside=(*found.outside, *options.outside),
+        namespace=options.namespace or found.namespace,
+    )
 
 
 def _with_init(settings: OperatorSettings, flags: Mapping[str, str]) -> OperatorSettings:
     """Where the init container of start orders comes from, if the installer says it."""
     image = flags.get("init-container-image", "")
     name, _, tag = image.rpartition(":")
-    return replace(settings, init_image=name, init_version=tag, init_command=("gangline", "initc")) if image else settings
+    return (
+        replace(settings, init_image=name, init_version=tag, init_command=("gangline", "initc")) if image else settings
+    )
 
 
-def _sets_now(options: Options) -> Callable[[], OperatorSettings] | None:
+def _sets_now(options: ComponentOptions) -> Callable[[], OperatorSettings] | None:
     """Gives the settings that hold now, the same object while nothing changes; None where nothing can."""
     reread, known = options.reread, list[tuple[OperatorSettings, OperatorSettings]]()
     if reread is None:
@@ -93,61 +100,65 @@ def _sets_now(options: Options) -> Callable[[], OperatorSettings] | None:
     return current
 
 
-def _named(options: Options) -> dict[str, str]:
+def _named(options: ComponentOptions) -> dict[str, str]:
     """The flags, with the schedulers whose pods the scheduler half serves in this manner, unless they name others."""
     return {"scheduler-name": ",".join(served(manner(options.compat))), **options.flags}
 
 
-def _operator(options: Options) -> Component:
-    from gangline.admission.podcliqueset import faults
+def _operator(options: ComponentOptions) -> Component:
+    from gangline.admission.sets.podcliqueset import faults
     from gangline.operator.component import component
 
     settings = _sets(options)
     return component(settings, _sets_now(options), lambda pcs: faults(pcs, settings))
 
 
-def backend(options: Options, name: str) -> Component:
+def backend(options: ComponentOptions, name: str) -> Component:
     """One scheduler backend as a process of its own."""
     from gangline.operator.component import backend_component
 
     return backend_component(_sets(options), name, _sets_now(options))
 
 
-def _grouper(options: Options) -> Component:
+def _grouper(options: ComponentOptions) -> Component:
     from gangline.grouper.component import component
     from gangline.grouper.settings import from_flags
 
     return component(from_flags(words(_named(options)), manner(options.compat)))
 
 
-def _scheduler(options: Options) -> Component:
-    from gangline.scheduler.component import component
-    from gangline.scheduler.flags import read_flags
+def _scheduler(options: ComponentOptions) -> Component:
+    from gangline.scheduler.loop.component import component
+    from gangline.scheduler.loop.flags import read_flags
 
     started = read_flags({"schedule-period": f"{options.period}s", **_named(options)}, options.config)
     how = manner(options.compat)
     asked = "update-pod-eviction-condition" in options.flags
-    told = replace(started.options, stamp_every_start=how.stamps_every_start, note_evictions=not how.evictions_unmarked,
-                   tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked)
+    told = replace(
+        started.options,
+        stamp_every_start=how.stamps_every_start,
+        note_evictions=not how.evictions_unmarked,
+        tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
+    )
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 
 
-def _binder(options: Options) -> Component:
+def _binder(options: ComponentOptions) -> Component:
     from gangline.binder.component import component
     from gangline.binder.flags import read_flags
-    from gangline.binder.settings import Settings
+    from gangline.binder.settings import BinderSettings
 
-    return component(read_flags(_named(options), Settings(manner=manner(options.compat))))
+    return component(read_flags(_named(options), BinderSettings(manner=manner(options.compat))))
 
 
-def _pod_group_controller(options: Options) -> Component:
+def _pod_group_controller(options: ComponentOptions) -> Component:
     from gangline.controllers.component import pod_group_controller
     from gangline.controllers.flags import pod_group_flags
 
     return pod_group_controller(manner=manner(options.compat), **pod_group_flags(_named(options)))
 
 
-def _queue_controller(options: Options) -> Component:
+def _queue_controller(options: ComponentOptions) -> Component:
     from prometheus_client import REGISTRY
 
     from gangline.controllers.component import queue_controller
@@ -159,89 +170,105 @@ def _queue_controller(options: Options) -> Component:
     return queue_controller(QueueMetrics(registry=REGISTRY, **queue_flags(options.flags)))
 
 
-def _node_scale_adjuster(options: Options) -> Component:
+def _node_scale_adjuster(options: ComponentOptions) -> Component:
     from gangline.controllers.component import node_scale_adjuster
     from gangline.controllers.flags import node_scale_flags
 
     return node_scale_adjuster(node_scale_flags(_named(options)))
 
 
-def _numa_placement_exporter(options: Options) -> Component:
+def _numa_placement_exporter(options: ComponentOptions) -> Component:
     from gangline.controllers.component import numa_placement_exporter
 
     return numa_placement_exporter()
 
 
-def _resource_reservation(options: Options) -> Component:
+def _resource_reservation(options: ComponentOptions) -> Component:
     from gangline.controllers.reservation import component
 
     return component()
 
 
-def _admission_settings(options: Options) -> AdmissionSettings:
-    from gangline.admission.settings import from_flags
+def _admission_settings(options: ComponentOptions) -> AdmissionSettings:
+    from gangline.admission.scheduling.settings import from_flags
 
     return from_flags(words(_named(options)), base=options.admission)
 
 
-def _admission(options: Options) -> Component:
+def _admission(options: ComponentOptions) -> Component:
     from gangline.admission.component import WebhookSettings, component
-    from gangline.admission.registration import Place
+    from gangline.admission.registration import WebhookAddress
     from gangline.operator.checks import kinds as backend_kinds
     from gangline.operator.probes import Probes, service
 
     settings, options = WebhookSettings(), replace(options, admission=_admission_settings(options))
     if options.process is not None:
         said = options.process.webhooks
-        settings = replace(settings, host=said.host, port=said.port, secret=said.secret, folder=said.folder if said.manual else "",
-                           register=not said.manual)
+        settings = replace(
+            settings,
+            host=said.host,
+            port=said.port,
+            secret=said.secret,
+            folder=said.folder if said.manual else "",
+            register=not said.manual,
+        )
     if options.flags.get("webhook-addr", "").isdigit():
         settings = replace(settings, port=int(options.flags["webhook-addr"]))
     if options.flags.get("cert-dir"):
         settings = replace(settings, folder=options.flags["cert-dir"], register=False)
     if options.webhook:
         where = urlsplit(options.webhook)
-        settings = replace(settings, place=Place(url=options.webhook), host=where.hostname or settings.host, port=where.port or 443)
+        settings = replace(
+            settings,
+            place=WebhookAddress(url=options.webhook),
+            host=where.hostname or settings.host,
+            port=where.port or 443,
+        )
     asked, probes = tuple(dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *backend_kinds(_sets(options))))), Probes()
     made = component(lambda read: hooks(options, read, probes), settings, asked)
-    return replace(made, services=(*made.services, service(probes, _sets(options), options.namespace or names.SYSTEM_NAMESPACE)))
+    return replace(
+        made, services=(*made.services, service(probes, _sets(options), options.namespace or names.SYSTEM_NAMESPACE))
+    )
 
 
-def _installer(options: Options) -> Component:
+def _installer(options: ComponentOptions) -> Component:
     from gangline.installer.component import component
     from gangline.installer.settings import read_flags
 
     return component(installer_parts(), replace(read_flags(options.flags), compat=options.compat))
 
 
-def installer_parts() -> Parts:
+def installer_parts() -> ComponentParts:
     """What the installer must know of the other components: their rights, flags, hooks and certificates."""
-    from gangline.installer.contract import Pair, Parts
-    from gangline.scheduler.flags import KNOWN
+    from gangline.installer.contract import ComponentParts, Pair
+    from gangline.scheduler.loop.flags import KNOWN
 
     def rules(component: str) -> Mapping[str, Sequence[Raw]]:
         return {namespace: rights.rules(component, namespace) for namespace in ("", *rights.namespaces(component))}
 
-    def webhooks(flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str], address: Address,
-                 authority: bytes) -> list[tuple[Kind[Any], Raw]]:
-        from gangline.admission.registration import Place, configurations
+    def webhooks(
+        flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str], address: Address, authority: bytes
+    ) -> list[tuple[Kind[Any], Raw]]:
+        from gangline.admission.registration import WebhookAddress, configurations
 
-        options = Options(compat=tuple(compat), flags=flags, operator=configured(config))
+        options = ComponentOptions(compat=tuple(compat), flags=flags, operator=configured(config))
         found = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
-        place = Place(address.service, address.namespace, address.port)
-        return [(MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, each)
-                for each in configurations(found, place, authority)]
+        place = WebhookAddress(address.service, address.namespace, address.port)
+        return [
+            (MUTATING_WEBHOOK if configuration["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, configuration)
+            for configuration in configurations(found, place, authority)
+        ]
 
     def certificate(hosts: Sequence[str], now: float, kept: Pair | None) -> Pair:
-        from gangline.admission.certificates import KeyPair, self_signed, still_good
+        from gangline.admission.certificates import WebhookKeyPair, self_signed, still_good
 
         time = datetime.fromtimestamp(now, UTC)
-        if kept is not None and still_good(KeyPair(kept.certificate, kept.key), hosts, time):
+        if kept is not None and still_good(WebhookKeyPair(kept.certificate, kept.key), hosts, time):
             return kept
         made = self_signed(hosts, time)
         return Pair(made.certificate, made.key, made.authority + (kept.certificate if kept is not None else b""))
 
-    return Parts(rules, webhooks, check, certificate, real_backends, frozenset(KNOWN))
+    return ComponentParts(rules, webhooks, check, certificate, real_backends, frozenset(KNOWN))
 
 
 class Nothing:
@@ -260,20 +287,20 @@ class Nothing:
         return []
 
 
-def _world(part: str) -> Callable[[Options], Component]:
+def _world(part: str) -> Callable[[ComponentOptions], Component]:
     """One component of the simulated world."""
 
-    def build_part(options: Options) -> Component:
-        from gangline.world.component import components
-        from gangline.world.settings import WorldSettings, read_settings
+    def build_part(options: ComponentOptions) -> Component:
+        from gangline.cluster.world.component import components
+        from gangline.cluster.world.settings import WorldSettings, read_settings
 
         settings = read_settings(options.nodes) if options.nodes else WorldSettings()
-        return next((each for each in components(settings) if each.name == part), Component(part))
+        return next((item for item in components(settings) if item.name == part), Component(part))
 
     return build_part
 
 
-COMPONENTS: dict[str, Callable[[Options], Component]] = {
+COMPONENTS: dict[str, Callable[[ComponentOptions], Component]] = {
     "operator": _operator,
     "grouper": _grouper,
     "scheduler": _scheduler,
@@ -292,7 +319,7 @@ COMPONENTS: dict[str, Callable[[Options], Component]] = {
 }
 
 
-def lease(name: str, options: Options) -> str:
+def lease(name: str, options: ComponentOptions) -> str:
     """The lease that only one copy of a component holds at a time."""
     if name == "scheduler":
         pool = options.flags.get("partition-label-value", "")
@@ -300,7 +327,7 @@ def lease(name: str, options: Options) -> str:
     return LEASES.get(name, f"gangline-{name}")
 
 
-def build(name: str, options: Options) -> Component:
+def build(name: str, options: ComponentOptions) -> Component:
     if name.startswith(BACKEND):
         return backend(options, name.removeprefix(BACKEND))
     builder = COMPONENTS.get(name)
@@ -309,7 +336,7 @@ def build(name: str, options: Options) -> Component:
     return builder(options)
 
 
-async def preflight(name: str, options: Options, client: Client) -> None:
+async def preflight(name: str, options: ComponentOptions, client: Client) -> None:
     """What must be there before a component starts; raises ConfigError."""
     if name == "operator":
         from gangline.operator.preflight import check
@@ -317,9 +344,11 @@ async def preflight(name: str, options: Options, client: Client) -> None:
         await check(client, _sets(options))
 
 
-def hooks(options: Options, read: Reader, probes: Probes | None = None) -> Iterable[Hook]:
-    """Every admission hook of the two halves; `read` is what they may look up, `probes` what is known of fields that the server drops."""
-    from gangline.admission import authorizer, kai, podcliqueset, topologybinding
+def hooks(options: ComponentOptions, read: Reader, probes: Probes | None = None) -> Iterable[Hook]:
+    """Every admission hook of the two halves; `read` is what they may look up, `probes` what is known of fields that
+    the server drops."""
+    from gangline.admission.scheduling import kai
+    from gangline.admission.sets import authorizer, podcliqueset, topologybinding
     from gangline.operator.checks import backend_check, backend_move, schedulers
 
     settings = _sets(options)
@@ -333,13 +362,15 @@ def hooks(options: Options, read: Reader, probes: Probes | None = None) -> Itera
         return
 
     def find_queue(name: str) -> Raw | None:
-        found = read.get(QUEUE, name)
-        return None if found is None else as_raw(found)
+        queue = read.get(QUEUE, name)
+        return None if queue is None else as_raw(queue)
 
     def labels(namespace: str) -> Mapping[str, str]:
-        found = read.get(NAMESPACE, namespace)
-        return {} if found is None else found.labels
+        queue = read.get(NAMESPACE, namespace)
+        return {} if queue is None else queue.labels
 
     how, said = manner(options.compat), options.admission
     schedulers_served = served(how) if said.scheduler_names == SERVED else said.scheduler_names
-    yield from kai.hooks(replace(said, manner=how, scheduler_names=schedulers_served), find_queue=find_queue, labels=labels)
+    yield from kai.hooks(
+        replace(said, manner=how, scheduler_names=schedulers_served), find_queue=find_queue, labels=labels
+    )

@@ -1,8 +1,8 @@
 """Settings that several components share, each typed, with its default and its meaning in one line.
 
-`Manner` holds every deliberate difference between gangline's own way (native) and upstream's (`compat: grove`, `compat: kai`):
-one named setting each, listed in docs/compat.md and tested both ways. Settings of a single component stand in that component's settings.py.
-"""
+`Manner` holds every deliberate difference between gangline's own way (native) and upstream's (`compat: grove`, `compat:
+kai`): one named setting each, listed in docs/compat.md and tested both ways. Settings of a single component stand in
+that component's settings.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class Manner:
     """Native unless said otherwise; a field's metadata says which compat switches it on."""
 
     one_gate: bool = field(default=False, metadata={"compat": GROVE})
-    """Every backend's pods wait behind Grove's gate `grove.io/podgang-pending-creation` instead of the backend's own."""
+    """Every backend's pods wait behind Grove's gate `grove.io/podgang-pending-creation` instead of the backend's
+    own."""
     group_named_like_gang: bool = field(default=False, metadata={"compat": GROVE})
     """The KAI PodGroup of a PodGang carries the PodGang's name instead of `pg-<podgang>-<uid>`."""
     queue_mandatory: bool = field(default=False, metadata={"compat": GROVE})
@@ -33,7 +34,8 @@ class Manner:
     stamps_every_start: bool = field(default=False, metadata={"compat": KAI})
     """When a gang started is written on its PodGroup always, instead of only where some queue protects by run time."""
     evictions_unmarked: bool = field(default=False, metadata={"compat": KAI})
-    """An evicted pod gets `DisruptionTarget` only with flag `update-pod-eviction-condition`, and its PodGroup no note, instead of both."""
+    """An evicted pod gets `DisruptionTarget` only with flag `update-pod-eviction-condition`, and its PodGroup no note,
+    instead of both."""
     gate_by_listing: bool = field(default=False, metadata={"compat": GROVE})
     """A pod's gate is lifted as soon as its gang lists the pod, instead of when the gang is complete and translated."""
     count_terminating: bool = field(default=False, metadata={"compat": GROVE})
@@ -41,13 +43,17 @@ class Manner:
     count_after_complete: bool = field(default=False, metadata={"compat": GROVE})
     """A new clique outside of groups counts its pods only once its gang was complete once, instead of always."""
     failed_member_is_fine: bool = field(default=False, metadata={"compat": GROVE})
-    """A clique that failed before it had any condition breaks no minimum of its scaling group, instead of being in doubt."""
+    """A clique that failed before it had any condition breaks no minimum of its scaling group, instead of being in
+    doubt."""
     marks_unheard: bool = field(default=False, metadata={"compat": GROVE})
-    """Changed labels and annotations of a set count from the next change of its spec or trigger on, instead of at once."""
+    """Changed labels and annotations of a set count from the next change of its spec or trigger on, instead of at
+    once."""
     groups_hear_updates: bool = field(default=False, metadata={"compat": GROVE})
-    """A group looks again for its set only while that is updated, and its cliques only for the group, instead of at every change."""
+    """A group looks again for its set only while that is updated, and its cliques only for the group, instead of at
+    every change."""
     errors_linger: bool = field(default=False, metadata={"compat": GROVE})
-    """lastErrors of a group, and of a clique outside of groups, stay after success until another error, instead of being cleared."""
+    """lastErrors of a group, and of a clique outside of groups, stay after success until another error, instead of
+    being cleared."""
     plain_conditions: bool = field(default=False, metadata={"compat": GROVE})
     """PodCliques carry upstream's conditions only, instead of also one that says why gates still hold."""
     keep_services: bool = field(default=False, metadata={"compat": GROVE})
@@ -59,27 +65,34 @@ class Manner:
     priority_on_gang_only: bool = field(default=False, metadata={"compat": GROVE})
     """priorityClassName of a set reaches only the PodGang, instead of the pods too."""
     metadata_with_spec: bool = field(default=False, metadata={"compat": GROVE})
-    """Changed labels of a gang reach the scheduler's object only with a changed spec, and removed ones never, instead of at once."""
+    """Changed labels of a gang reach the scheduler's object only with a changed spec, and removed ones never, instead
+    of at once."""
     skip_note_lingers: bool = field(default=False, metadata={"compat": GROVE})
-    """A gang for KAI that only lost pods carries `kai.scheduler/skip-podgrouper` itself, as upstream leaves it, instead of never."""
+    """A gang for KAI that only lost pods carries `kai.scheduler/skip-podgrouper` itself, as upstream leaves it, instead
+    of never."""
     topology_for_kai_only: bool = field(default=False, metadata={"compat": GROVE})
-    """Volcano and pass-through refuse every topology constraint and the default scheduler ignores it, instead of passing on what can be."""
+    """Volcano and pass-through refuse every topology constraint and the default scheduler ignores it, instead of
+    passing on what can be."""
     profiles_only: bool = field(default=False, metadata={"compat": GROVE})
     """A schedulerName without a profile is refused, instead of being served by the backend that knows the name."""
     staleness_unset: bool = field(default=False, metadata={"compat": GROVE})
-    """A PodGang's KAI PodGroup has no staleness grace, instead of the set's termination delay (never, where a part of the gang may end)."""
+    """A PodGang's KAI PodGroup has no staleness grace, instead of the set's termination delay (never, where a part of
+    the gang may end)."""
     backend_stays: bool = field(default=False, metadata={"compat": GROVE})
-    """The backend of a set can never be changed, instead of while none of its pods is bound; pods do not carry its name."""
+    """The backend of a set can never be changed, instead of while none of its pods is bound; pods do not carry its
+    name."""
     gates_replaced: bool = field(default=False, metadata={"compat": GROVE})
     """Scheduling gates that a template names are dropped, instead of kept beside the operator's."""
     zero_minimum_refused: bool = field(default=False, metadata={"compat": GROVE})
-    """A clique or scaling group with `minAvailable: 0` is refused, instead of allowed where the rest of the gang keeps a minimum."""
+    """A clique or scaling group with `minAvailable: 0` is refused, instead of allowed where the rest of the gang keeps
+    a minimum."""
     unnamed_roles_collide: bool = field(default=False, metadata={"compat": GROVE})
     """Two cliques without a roleName are refused as duplicates, instead of simply having none."""
     failed_pods_stay: bool = field(default=False, metadata={"compat": GROVE})
     """A failed pod stays and still counts as scheduled, instead of being replaced, with longer and longer pauses."""
     translations_unmarked: bool = field(default=False, metadata={"compat": GROVE})
-    """A scheduler's object carries upstream's labels only, instead of also who made it, for which set and by which backend."""
+    """A scheduler's object carries upstream's labels only, instead of also who made it, for which set and by which
+    backend."""
     unknown_priority_hides: bool = field(default=False, metadata={"compat": KAI})
     """A priority class on an owner that does not exist hides the pod's own, instead of being passed over."""
     empty_queue_counts: bool = field(default=False, metadata={"compat": KAI})
@@ -89,7 +102,8 @@ class Manner:
     gang_ignores_set: bool = field(default=False, metadata={"compat": KAI})
     """Queue and staleness grace of a PodCliqueSet do not reach the group of its PodGang."""
     revision_only: bool = field(default=False, metadata={"compat": KAI})
-    """A Knative group hears only queue and priority of its revision, instead of all it says and the service above it."""
+    """A Knative group hears only queue and priority of its revision, instead of all it says and the service above
+    it."""
     ray_suspended_only: bool = field(default=False, metadata={"compat": KAI})
     """Only `suspended` takes a Ray worker group out of the gang, instead of also KubeRay's own `suspend`."""
     launcher_by_role_only: bool = field(default=False, metadata={"compat": KAI})
@@ -121,11 +135,13 @@ class Manner:
     foreign_groups_ignored: bool = field(default=False, metadata={"compat": KAI})
     """A pod that somebody put into a group that no grouper made is taken out of it, unless it asks to be left alone."""
     queued_pods_left: bool = field(default=False, metadata={"compat": KAI})
-    """A pod that names a queue and no scheduler is never given ours, instead of where its namespace or a setting says so."""
+    """A pod that names a queue and no scheduler is never given ours, instead of where its namespace or a setting says
+    so."""
     group_conditions_unwritten: bool = field(default=False, metadata={"compat": KAI})
     """A PodGroup's `status.conditions` stay empty, instead of saying its phase and whether its minimum is scheduled."""
     one_scheduler_name: bool = field(default=False, metadata={"compat": KAI})
-    """The scheduler half serves pods of `kai-scheduler` only, instead of those of `grove-scheduler` too, unless told other names."""
+    """The scheduler half serves pods of `kai-scheduler` only, instead of those of `grove-scheduler` too, unless told
+    other names."""
 
 
 def manner(compat: Iterable[str] = ()) -> Manner:
@@ -134,7 +150,7 @@ def manner(compat: Iterable[str] = ()) -> Manner:
     unknown = sorted(wanted - {GROVE, KAI})
     if unknown:
         raise ConfigError(f"compat knows {GROVE} and {KAI}, not {', '.join(unknown)}")
-    return replace(Manner(), **{each.name: True for each in fields(Manner) if each.metadata["compat"] in wanted})
+    return replace(Manner(), **{item.name: True for item in fields(Manner) if item.metadata["compat"] in wanted})
 
 
 NATIVE = Manner()

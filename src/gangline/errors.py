@@ -16,8 +16,8 @@
         └── Unavailable        5xx, or no answer at all
 
 `Refusal` and `Problem` are values, not exceptions: a Refusal is a scheduling "no" (it ends in a condition, an event and
-`gangline explain`), a Problem is one entry of a complete list of what is wrong with an object. Nothing here knows where either is shown.
-"""
+`gangline explain`), a Problem is one entry of a complete list of what is wrong with an object. Nothing here knows where
+either is shown."""
 
 from __future__ import annotations
 
@@ -102,7 +102,13 @@ class Unavailable(ApiError):
 
 
 _BY_CODE: dict[int, type[ApiError]] = {
-    401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 410: Gone, 422: Invalid, 429: TooManyRequests,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Gone,
+    422: Invalid,
+    429: TooManyRequests,
 }
 
 

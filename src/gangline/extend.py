@@ -19,7 +19,7 @@ T = TypeVar("T")
 def table(group: str, built_in: Mapping[str, type[T]]) -> dict[str, type[T]]:
     """Everything of one kind of extension; `group` is the entry point group, such as `gangline.backends`."""
     found: dict[str, type[T]] = dict(built_in)
-    for point in sorted(entry_points(group=group), key=lambda each: each.name):
+    for point in sorted(entry_points(group=group), key=lambda entry_point: entry_point.name):
         if point.name in found:
             log.warning("entry point %s of %s is ignored: that name is built in", point.name, group)
             continue

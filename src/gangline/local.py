@@ -1,8 +1,7 @@
 """The whole platform on one machine: the embedded API server, a simulated world, and every component, in one process.
 
-The other composition root. Each component gets a client of its own under its own account; they share nothing but the server.
-Used by `gangline up`, `gangline demo` and, in memory, by the journeys of the test suite.
-"""
+The other composition root. Each component gets a client of its own under its own account; they share nothing but the
+server. Used by `gangline up`, `gangline demo` and, in memory, by the journeys of the test suite."""
 
 from __future__ import annotations
 
@@ -21,17 +20,17 @@ from gangline.api import names
 from gangline.api.crds import crds
 from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, KINDS, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
-from gangline.apiserver.custom import SHELF as DEFINITIONS
-from gangline.apiserver.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
-from gangline.apiserver.http import PER_ADDRESS, Listener, ListenerSettings, serve
-from gangline.apiserver.identity import kubeconfig
-from gangline.apiserver.privatefiles import alone, private_folder, read_private, write_private
-from gangline.apiserver.server import Server, ServerSettings
-from gangline.apiserver.store import ADDED, Change, ShelfKey
 from gangline.client import Client, Lanes, User
-from gangline.components import COMPONENTS, Options, build, hooks
+from gangline.cluster.server.access.identity import kubeconfig
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.custom import SHELF as DEFINITIONS
+from gangline.cluster.server.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.store.live_reader import LiveReader
+from gangline.cluster.server.store.private_files import alone, private_folder, read_private, write_private
+from gangline.cluster.server.store.store import ADDED, ShelfKey, StoreChange
+from gangline.cluster.server.wire.http import PER_ADDRESS, ListenerSettings, ServerListener, serve
+from gangline.components import COMPONENTS, ComponentOptions, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, DataFolderError, NotFound
 from gangline.local_shards import Shards
@@ -40,8 +39,9 @@ from gangline.rights import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock, background
 
 ELSEWHERE = ("admission", "resource-reservation", "installer")
-"""Components that one machine does without: the hooks of the webhook server run inside the embedded server, the simulated kubelet plays
-what runs inside reservation pods, and local_shards.py starts schedulers where the installer would deploy them."""
+"""Components that one machine does without: the hooks of the webhook server run inside the embedded server, the
+simulated kubelet plays what runs inside reservation pods, and local_shards.py starts schedulers where the installer
+would deploy them."""
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 NAMESPACES = (names.SYSTEM_NAMESPACE, names.KAI_NAMESPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE)
 
@@ -57,7 +57,7 @@ class PlatformSettings:
     folder: Path | None = None
     """Where objects are kept; None: in memory, gone when the platform stops."""
     components: Sequence[str] = tuple(name for name in COMPONENTS if name not in ELSEWHERE)
-    options: Options = field(default_factory=lambda: Options(period=0.05))
+    options: ComponentOptions = field(default_factory=lambda: ComponentOptions(period=0.05))
     clock: Clock = field(default_factory=SystemClock)
     workload_api: str = "1.35"
     """The Kubernetes release whose Workload API is served, or `none` (apiserver.features.WORKLOAD_GENERATIONS)."""
@@ -72,7 +72,7 @@ class PlatformSettings:
 class Team:
     """Components at work on one API server, whichever it is."""
 
-    def __init__(self, connect: Callable[[str], Client], options: Options, clock: Clock) -> None:
+    def __init__(self, connect: Callable[[str], Client], options: ComponentOptions, clock: Clock) -> None:
         self.options = options
         self.clock = clock
         self.managers: list[Manager] = []
@@ -91,7 +91,7 @@ class Team:
         """What a fresh cluster needs before the first component starts."""
         definitions = crds()
         await self._ensure(CRD, definitions)
-        ours = {each["metadata"]["name"] for each in definitions}
+        ours = {definition["metadata"]["name"] for definition in definitions}
         await asyncio.gather(*(self._served(kind) for kind in KINDS if kind.resource in ours))
         await self._ensure(NAMESPACE, ({"metadata": {"name": name}} for name in NAMESPACES))
         await self._give_rights()
@@ -107,7 +107,7 @@ class Team:
 
     async def _let_grouper_look(self) -> None:
         """At owners of every kind that is defined now."""
-        groups = {each["spec"]["group"] for each in await self.admin.list_raw(CRD)}
+        groups = {item["spec"]["group"] for item in await self.admin.list_raw(CRD)}
         for kind, obj in any_owner(groups):
             await self._right(kind, obj)
 
@@ -159,7 +159,9 @@ class Team:
         while quiet < self.quiet_rounds:
             quiet = quiet + 1 if self.is_idle() else 0
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not settled after {seconds} s: {', '.join(self._busy()) or 'informers are behind'}")
+                raise TimeoutError(
+                    f"not settled after {seconds} s: {', '.join(self._busy()) or 'informers are behind'}"
+                )
             await asyncio.sleep(0.002)
 
     quiet_rounds = 3
@@ -177,10 +179,16 @@ class Platform(Team):
     def __init__(self, settings: PlatformSettings) -> None:
         self.settings = settings
         self.token = _token(settings.folder)
-        self.server = Server(ServerSettings(folder=settings.folder, clock=settings.clock.now, tokens={self.token: ADMIN.name},
-                                            workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
-                                            features=frozenset(settings.feature_gates)))
-        self._listener: Listener | None = None
+        self.server = Server(
+            ServerSettings(
+                folder=settings.folder,
+                clock=settings.clock.now,
+                tokens={self.token: ADMIN.name},
+                workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
+                features=frozenset(settings.feature_gates),
+            )
+        )
+        self._listener: ServerListener | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         super().__init__(self._client, settings.options, settings.clock)
 
@@ -194,14 +202,14 @@ class Platform(Team):
     async def open(self) -> None:
         """The server with all that a cluster needs before the first component starts."""
         await self.server.open()
-        probes, fresh = Probes(), Fresh(self.server.store, self.server.catalogue)
+        probes, fresh = Probes(), LiveReader(self.server.store, self.server.catalogue)
         for hook in hooks(self.options, fresh, probes):
             admit_with(self.server.admission, hook)
         await self.install()
         self.server.store.listeners.append(self._note_definition)
         await ask_for_all(probes, self.admin, self.clock, self.options.operator, fresh.serves)
 
-    def _note_definition(self, key: ShelfKey, change: Change) -> None:
+    def _note_definition(self, key: ShelfKey, change: StoreChange) -> None:
         """Owners of a kind that is defined later may be looked at too."""
         if key == DEFINITIONS and change.type == ADDED:
             task = background.start("rights of the grouper", self._let_grouper_look, self.clock)
@@ -223,7 +231,9 @@ class Platform(Team):
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve over TLS; gives the address."""
-        self._listener = await serve(self.server, host, port, settings=ListenerSettings(self.settings.connections_per_address))
+        self._listener = await serve(
+            self.server, host, port, settings=ListenerSettings(self.settings.connections_per_address)
+        )
         return self._listener.url
 
     async def while_it_can(self, work: Coroutine[Any, Any, None]) -> None:
@@ -235,8 +245,8 @@ class Platform(Team):
                 raise self.server.store.broken
             task.result()
         finally:
-            for each in (task, failed):
-                each.cancel()
+            for item in (task, failed):
+                item.cancel()
             await asyncio.gather(task, failed, return_exceptions=True)
 
     async def count_nodes(self) -> int:
@@ -261,13 +271,15 @@ def _token(folder: Path | None) -> str:
             kept = secrets.token_urlsafe(32).encode()
             write_private(path, kept)
     if not re.fullmatch(rb"[A-Za-z0-9_-]{43}", kept):
-        raise DataFolderError(f"{path} holds no token of this program: move it away, and the next start makes a new one.")
+        raise DataFolderError(
+            f"{path} holds no token of this program: move it away, and the next start makes a new one."
+        )
     return kept.decode()
 
 
 def write_kubeconfig(platform: Platform, url: str, path: Path) -> Path:
     """A kubeconfig of the administrator, readable by its owner only."""
-    if not path.parent.exists() or not {each.name for each in path.parent.iterdir()} - {"data", path.name}:
+    if not path.parent.exists() or not {item.name for item in path.parent.iterdir()} - {"data", path.name}:
         private_folder(path.parent)
     write_private(path, kubeconfig(url, platform.server.secrets.authority.pair.certificate, platform.token).encode())
     return path.resolve()

@@ -1,9 +1,9 @@
-"""Shards on one machine: each SchedulingShard is a scheduler in this process. The installer's counterpart where there is nothing to deploy.
+"""Shards on one machine: each SchedulingShard is a scheduler in this process. The installer's counterpart where there
+is nothing to deploy.
 
-Same words, same refusals and same conditions as installer/, from the same pure functions; only the last step differs: a scheduler is
-started or stopped here instead of being written as a Deployment. While some shard serves the nodes without a pool, the scheduler that the
-platform started with rests.
-"""
+Same words, same refusals and same conditions as installer/, from the same pure functions; only the last step differs: a
+scheduler is started or stopped here instead of being written as a Deployment. While some shard serves the nodes without
+a pool, the scheduler that the platform started with rests."""
 
 from __future__ import annotations
 
@@ -14,41 +14,55 @@ from typing import Any
 from gangline.api.kai import SchedulingShard
 from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
 from gangline.api.meta import Object
-from gangline.components import Options, build, installer_parts
-from gangline.installer.contract import CONFIG_NAME, Facts, Wishes, digest
+from gangline.components import ComponentOptions, build, installer_parts
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import CONFIG_NAME, InstallFacts, Wishes, digest
 from gangline.installer.look import rivals, the_config
-from gangline.installer.said import Said
+from gangline.installer.objects.shards import config_yaml, scheduler_flags, wishes_of_shard
 from gangline.installer.settings import InstallerSettings
-from gangline.installer.shards import config_yaml, scheduler_flags, wishes_of_shard
 from gangline.installer.status import Outcome, conditions, unused
-from gangline.installer.tell import Teller
+from gangline.installer.tell import ConfigTeller
 from gangline.runtime import Again, Component, Context, Controller, Key, Manager, Reader, Watch, itself
 
-ABOUT_CONFIGS = ("on one machine all components run in one process, with the settings they were started with; of a Config only what "
-                 "concerns schedulers counts here. Into a real cluster: gangline install")
+ABOUT_CONFIGS = (
+    "on one machine all components run in one process, with the settings they were started with; of a Config only what "
+    "concerns schedulers counts here. Into a real cluster: gangline install"
+)
 
 
 @dataclass(slots=True)
 class Shards:
     """Schedulers by shard, and how the platform starts and stops one."""
 
-    options: Options
+    options: ComponentOptions
     start: Callable[[Component], Awaitable[Manager]]
     stop: Callable[[Manager], Awaitable[None]]
     usual: Manager | None = None
     """The scheduler that the platform started with; None: it rests."""
     running: dict[str, tuple[str, Manager]] = field(default_factory=dict)
     """By shard: the digest of its settings, and its scheduler."""
-    told: Teller = field(default_factory=Teller)
+    told: ConfigTeller = field(default_factory=ConfigTeller)
 
     def component(self) -> Component:
         def every(obj: Object, read: Reader) -> list[Key]:
             return [Key("", shard.name) for shard in read.list(SCHEDULING_SHARD)]
 
-        return Component("installer", controllers=(
-            Controller("shard", self.reconcile, workers=1, watches=(
-                Watch(SCHEDULING_SHARD, itself, _changed), Watch(SCHEDULING_SHARD, every, _changed), Watch(CONFIG, every, _changed))),
-            Controller("config", self.reconcile_config, workers=1, watches=(Watch(CONFIG, itself, _changed),))))
+        return Component(
+            "installer",
+            controllers=(
+                Controller(
+                    "shard",
+                    self.reconcile,
+                    workers=1,
+                    watches=(
+                        Watch(SCHEDULING_SHARD, itself, _changed),
+                        Watch(SCHEDULING_SHARD, every, _changed),
+                        Watch(CONFIG, every, _changed),
+                    ),
+                ),
+                Controller("config", self.reconcile_config, workers=1, watches=(Watch(CONFIG, itself, _changed),)),
+            ),
+        )
 
     async def reconcile_config(self, ctx: Context, key: Key) -> Again | None:
         config = ctx.read.get(CONFIG, key.name)
@@ -64,19 +78,24 @@ class Shards:
             await self._as_usual(ctx.read)
             return None
         said = self._said(ctx.read)
-        wishes = wishes_of_shard(said, shard.name, shard.spec, Facts(rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD)))),
-                                 installer_parts())
+        wishes = wishes_of_shard(
+            said,
+            shard.name,
+            shard.spec,
+            InstallFacts(rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD)))),
+            installer_parts(),
+        )
         await self._carry_out(shard, said, wishes)
         await self._as_usual(ctx.read)
         outcome = Outcome(problems=wishes.problems, notes=wishes.notes, missing=wishes.missing)
         await self.told.tell(ctx, SCHEDULING_SHARD, shard, conditions(outcome, shard.metadata.generation))
         return None
 
-    def _said(self, read: Reader) -> Said:
+    def _said(self, read: Reader) -> ConfigReading:
         config = the_config(read)
-        return Said(config.spec if config is not None else {}, InstallerSettings(compat=self.options.compat))
+        return ConfigReading(config.spec if config is not None else {}, InstallerSettings(compat=self.options.compat))
 
-    async def _carry_out(self, shard: SchedulingShard, said: Said, wishes: Wishes) -> None:
+    async def _carry_out(self, shard: SchedulingShard, said: ConfigReading, wishes: Wishes) -> None:
         """The scheduler of a shard that is refused goes on as it was."""
         if wishes.problems:
             return
@@ -112,4 +131,8 @@ class Shards:
 
 
 def _changed(before: Any, after: Any) -> bool:
-    return before is None or after is None or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+    return (
+        before is None
+        or after is None
+        or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+    )

@@ -1,9 +1,8 @@
 """What each component may do in a cluster: one table, from which its ClusterRole and Roles are made.
 
-The local platform gives these and no more to its components, so that the journeys prove them; `gangline rights` prints them for a real
-cluster. A right in a namespace becomes a Role there. Reads of kinds that are derived (workloads for the grouper, schedulers' objects for
-the operator) come from the tables of those components. Pure.
-"""
+The local platform gives these and no more to its components, so that the journeys prove them; `gangline rights` prints
+them for a real cluster. A right in a namespace becomes a Role there. Reads of kinds that are derived (workloads for the
+grouper, schedulers' objects for the operator) come from the tables of those components. Pure."""
 
 from __future__ import annotations
 
@@ -71,8 +70,13 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 
-LEASES = {"grouper": "54dff599.kai.scheduler", "binder": "2ad35f9c.kai.scheduler", "podgroup-controller": "o1x22tjj.kai.scheduler",
-          "queue-controller": "ov3xj497.kai.scheduler", "node-scale-adjuster": "7n7h49uc.kai.scheduler"}
+LEASES = {
+    "grouper": "54dff599.kai.scheduler",
+    "binder": "2ad35f9c.kai.scheduler",
+    "podgroup-controller": "o1x22tjj.kai.scheduler",
+    "queue-controller": "ov3xj497.kai.scheduler",
+    "node-scale-adjuster": "7n7h49uc.kai.scheduler",
+}
 """Upstream's leases, so that one of ours and one of theirs never work side by side."""
 EVERYWHERE = ("numa-placement-exporter", "resource-reservation", "admission", "dashboard")
 """Components of which every copy works: one per node, one per reserved GPU, one per replica of a service or page."""
@@ -113,18 +117,51 @@ TELLS = Right(EVENT, ("create", "patch"))
 
 
 def _scheduler() -> list[Right]:
-    seen = read(NODE, QUEUE, POD_GROUP, POD, BIND_REQUEST, PRIORITY_CLASS, TOPOLOGY, NAMESPACE, RESOURCE_CLAIM, RESOURCE_SLICE,
-                DEVICE_CLASS, PV, PVC, STORAGE_CLASS, CSI_DRIVER, CSI_STORAGE_CAPACITY, CONFIG_MAP, NODE_RESOURCE_TOPOLOGY)
-    return [*seen, Right(BIND_REQUEST, ("create", "delete")), Right(POD, ("patch", "delete")), Right(POD_GROUP, ("patch",)),
-            *status(POD, POD_GROUP), TELLS]
+    seen = read(
+        NODE,
+        QUEUE,
+        POD_GROUP,
+        POD,
+        BIND_REQUEST,
+        PRIORITY_CLASS,
+        TOPOLOGY,
+        NAMESPACE,
+        RESOURCE_CLAIM,
+        RESOURCE_SLICE,
+        DEVICE_CLASS,
+        PV,
+        PVC,
+        STORAGE_CLASS,
+        CSI_DRIVER,
+        CSI_STORAGE_CAPACITY,
+        CONFIG_MAP,
+        NODE_RESOURCE_TOPOLOGY,
+    )
+    return [
+        *seen,
+        Right(BIND_REQUEST, ("create", "delete")),
+        Right(POD, ("patch", "delete")),
+        Right(POD_GROUP, ("patch",)),
+        *status(POD, POD_GROUP),
+        TELLS,
+    ]
 
 
 def _binder() -> list[Right]:
     reserves = Right(POD, ("create",), namespace=names.RESERVATION_NAMESPACE)
-    return [*read(BIND_REQUEST, NODE, POD, PVC, PV, STORAGE_CLASS, CONFIG_MAP, RESOURCE_CLAIM), Right(POD, ("patch", "delete")), reserves,
-            Right(POD, ("create",), "binding"), *status(POD, BIND_REQUEST), Right(PVC, ("patch",)), Right(PV, ("patch",)),
-            Right(CONFIG_MAP, ("create", "patch", "delete")), Right(RESOURCE_CLAIM, ("create", "patch", "delete")),
-            Right(RESOURCE_CLAIM, ("update", "patch"), "status"), TELLS]
+    return [
+        *read(BIND_REQUEST, NODE, POD, PVC, PV, STORAGE_CLASS, CONFIG_MAP, RESOURCE_CLAIM),
+        Right(POD, ("patch", "delete")),
+        reserves,
+        Right(POD, ("create",), "binding"),
+        *status(POD, BIND_REQUEST),
+        Right(PVC, ("patch",)),
+        Right(PV, ("patch",)),
+        Right(CONFIG_MAP, ("create", "patch", "delete")),
+        Right(RESOURCE_CLAIM, ("create", "patch", "delete")),
+        Right(RESOURCE_CLAIM, ("update", "patch"), "status"),
+        TELLS,
+    ]
 
 
 def _operator() -> list[Right]:
@@ -135,12 +172,28 @@ def _operator() -> list[Right]:
     seen = dict.fromkeys(kind for backend in backends for kind in backend.reads)
     made = dict.fromkeys(kind for backend in backends for kind in backend.writes)
     mine = (POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, POD_GANG)
-    others = (POD, SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, HPA, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, COMPUTE_DOMAIN)
-    return [Right(POD_CLIQUE_SET, (*READ, "patch")), *(Right(kind, OWN) for kind in (*mine[1:], *others)),
-            Right(SECRET, ("get", "create", "delete")), *status(*mine, TOPOLOGY_BINDING), Right(POD, READ, "status"),
-            *read(NODE, TOPOLOGY_BINDING, *(kind for kind in seen if kind not in made)),
-            *(Right(kind, OWN) for kind in made if kind not in mine),
-            Right(TOPOLOGY, OWN), TELLS]
+    others = (
+        POD,
+        SERVICE,
+        SERVICE_ACCOUNT,
+        ROLE,
+        ROLE_BINDING,
+        HPA,
+        RESOURCE_CLAIM,
+        RESOURCE_CLAIM_TEMPLATE,
+        COMPUTE_DOMAIN,
+    )
+    return [
+        Right(POD_CLIQUE_SET, (*READ, "patch")),
+        *(Right(kind, OWN) for kind in (*mine[1:], *others)),
+        Right(SECRET, ("get", "create", "delete")),
+        *status(*mine, TOPOLOGY_BINDING),
+        Right(POD, READ, "status"),
+        *read(NODE, TOPOLOGY_BINDING, *(kind for kind in seen if kind not in made)),
+        *(Right(kind, OWN) for kind in made if kind not in mine),
+        Right(TOPOLOGY, OWN),
+        TELLS,
+    ]
 
 
 def _admission() -> list[Right]:
@@ -149,14 +202,28 @@ def _admission() -> list[Right]:
 
     looked_at = dict.fromkeys((QUEUE, TOPOLOGY_BINDING, NAMESPACE, *kinds(OperatorSettings())))
     webhooks = [Right(kind, ("get", "create", "patch")) for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK)]
-    tried = [Right(kind, ("create",), namespace=names.SYSTEM_NAMESPACE) for kind in (KUBE_POD_GROUP, COMPOSITE_POD_GROUP)]
-    return [*read(*looked_at), *webhooks, *tried, Right(SECRET, ("get", "create", "delete"), namespace=names.SYSTEM_NAMESPACE)]
+    tried = [
+        Right(kind, ("create",), namespace=names.SYSTEM_NAMESPACE) for kind in (KUBE_POD_GROUP, COMPOSITE_POD_GROUP)
+    ]
+    return [
+        *read(*looked_at),
+        *webhooks,
+        *tried,
+        Right(SECRET, ("get", "create", "delete"), namespace=names.SYSTEM_NAMESPACE),
+    ]
 
 
 def _kubelet() -> list[Right]:
     hardware = [Right(kind, ("create",)) for kind in (DEVICE_CLASS, RESOURCE_SLICE, NODE_RESOURCE_TOPOLOGY, PV)]
-    return [*read(NODE, POD, PVC, STORAGE_CLASS), Right(NODE, ("create", "patch")), *status(NODE, POD), Right(POD, ("patch", "delete")),
-            Right(LEASE, ("get", "create", "patch"), namespace=NODE_LEASES), *hardware, TELLS]
+    return [
+        *read(NODE, POD, PVC, STORAGE_CLASS),
+        Right(NODE, ("create", "patch")),
+        *status(NODE, POD),
+        Right(POD, ("patch", "delete")),
+        Right(LEASE, ("get", "create", "patch"), namespace=NODE_LEASES),
+        *hardware,
+        TELLS,
+    ]
 
 
 def _autoscaler() -> list[Right]:
@@ -164,21 +231,63 @@ def _autoscaler() -> list[Right]:
     return [*read(NODE, POD), Right(NODE, ("create", "delete")), *hardware, TELLS]
 
 
-INSTALLED = ("operator", "grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "node-scale-adjuster",
-             "numa-placement-exporter", "resource-reservation", "admission")
-"""What the installer deploys. It gives these their rights, and nobody gives what he does not hold: so it holds them all, everywhere."""
-SCRAPED = (Right(NODE, READ), Right(NODE, READ, "metrics"), Right(POD, READ), Right(SERVICE, READ), Right(ENDPOINTS, READ),
-           Right(ENDPOINT_SLICE, READ))
+INSTALLED = (
+    "operator",
+    "grouper",
+    "scheduler",
+    "binder",
+    "podgroup-controller",
+    "queue-controller",
+    "node-scale-adjuster",
+    "numa-placement-exporter",
+    "resource-reservation",
+    "admission",
+)
+"""What the installer deploys. It gives these their rights, and nobody gives what he does not hold: so it holds them
+all, everywhere."""
+SCRAPED = (
+    Right(NODE, READ),
+    Right(NODE, READ, "metrics"),
+    Right(POD, READ),
+    Right(SERVICE, READ),
+    Right(ENDPOINTS, READ),
+    Right(ENDPOINT_SLICE, READ),
+)
 """What an instance of Prometheus looks at."""
 
 
 def _installer() -> list[Right]:
-    made = (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, CONFIG_MAP, SECRET, SERVICE, ENDPOINT_SLICE, PDB,
-            DEPLOYMENT, DAEMON_SET, MUTATING_WEBHOOK, VALIDATING_WEBHOOK, PROMETHEUS, SERVICE_MONITOR, VPA)
+    made = (
+        SERVICE_ACCOUNT,
+        CLUSTER_ROLE,
+        CLUSTER_ROLE_BINDING,
+        ROLE,
+        ROLE_BINDING,
+        CONFIG_MAP,
+        SECRET,
+        SERVICE,
+        ENDPOINT_SLICE,
+        PDB,
+        DEPLOYMENT,
+        DAEMON_SET,
+        MUTATING_WEBHOOK,
+        VALIDATING_WEBHOOK,
+        PROMETHEUS,
+        SERVICE_MONITOR,
+        VPA,
+    )
     owners = (CONFIG, SCHEDULING_SHARD)
-    return [*read(*owners, POD, NODE), *status(*owners), *(Right(kind, ("update",), "finalizers") for kind in owners),
-            *(Right(kind, OWN) for kind in made), Right(CLUSTER_POLICY, ("list",)), Right(LEASE, ("get",)), Right(NAMESPACE, ("create",)),
-            *SCRAPED, TELLS]
+    return [
+        *read(*owners, POD, NODE),
+        *status(*owners),
+        *(Right(kind, ("update",), "finalizers") for kind in owners),
+        *(Right(kind, OWN) for kind in made),
+        Right(CLUSTER_POLICY, ("list",)),
+        Right(LEASE, ("get",)),
+        Right(NAMESPACE, ("create",)),
+        *SCRAPED,
+        TELLS,
+    ]
 
 
 def _scale_adjuster() -> list[Right]:
@@ -188,8 +297,8 @@ def _scale_adjuster() -> list[Right]:
 
 @cache
 def rights() -> Mapping[str, tuple[Right, ...]]:
-    """Component → what it may do; the grouper's are rules already (`rules`), and the controller manager, which collects garbage of every
-    kind, is an administrator as Kubernetes' own is."""
+    """Component → what it may do; the grouper's are rules already (`rules`), and the controller manager, which collects
+    garbage of every kind, is an administrator as Kubernetes' own is."""
     table = {
         "operator": _operator(),
         "scheduler": _scheduler(),
@@ -202,10 +311,17 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
         "admission": _admission(),
         "installer": _installer(),
         "kubelet": _kubelet(),
-        "default-scheduler": [*read(POD, NODE, PVC, STORAGE_CLASS, WORKLOAD, KUBE_POD_GROUP, COMPOSITE_POD_GROUP),
-                              Right(POD, ("create",), "binding"), *status(POD, KUBE_POD_GROUP), Right(PVC, ("patch",)), TELLS],
+        "default-scheduler": [
+            *read(POD, NODE, PVC, STORAGE_CLASS, WORKLOAD, KUBE_POD_GROUP, COMPOSITE_POD_GROUP),
+            Right(POD, ("create",), "binding"),
+            *status(POD, KUBE_POD_GROUP),
+            Right(PVC, ("patch",)),
+            TELLS,
+        ],
         "autoscaler": _autoscaler(),
-        "dashboard": read(NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB),
+        "dashboard": read(
+            NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB
+        ),
     }
     return {name: (*mine, *_lease(name)) for name, mine in table.items()}
 
@@ -229,7 +345,12 @@ def rules(name: str, namespace: str = "") -> list[Raw]:
 
         mine += grouping() if not namespace else [right.rule for right in _lease(name) if right.namespace == namespace]
     if name == "installer" and not namespace:
-        mine += [rule for each in (*INSTALLED, *backends()) for place in ("", *namespaces(each)) for rule in rules(each, place)]
+        mine += [
+            rule
+            for item in (*INSTALLED, *backends())
+            for place in ("", *namespaces(item))
+            for rule in rules(item, place)
+        ]
         return _gathered(mine)
     return _joined(mine)
 
@@ -240,8 +361,10 @@ def _gathered(found: Iterable[Raw]) -> list[Raw]:
     for rule in found:
         for resource in rule["resources"]:
             verbs.setdefault((rule["apiGroups"][0], resource), {}).update(dict.fromkeys(rule["verbs"]))
-    return _joined({"apiGroups": [group], "resources": [resource], "verbs": sorted(mine)}
-                   for (group, resource), mine in sorted(verbs.items()))
+    return _joined(
+        {"apiGroups": [group], "resources": [resource], "verbs": sorted(mine)}
+        for (group, resource), mine in sorted(verbs.items())
+    )
 
 
 def _joined(found: Iterable[Raw]) -> list[Raw]:
@@ -249,8 +372,11 @@ def _joined(found: Iterable[Raw]) -> list[Raw]:
     joined: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for rule in found:
         resources = joined.setdefault((rule["apiGroups"][0], tuple(rule["verbs"])), [])
-        resources += [each for each in rule["resources"] if each not in resources]
-    return [{"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)} for (group, verbs), resources in joined.items()]
+        resources += [resource for resource in rule["resources"] if resource not in resources]
+    return [
+        {"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)}
+        for (group, verbs), resources in joined.items()
+    ]
 
 
 def namespaces(name: str) -> list[str]:
@@ -274,27 +400,45 @@ def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
         if name == "controller-manager":
             found.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))
             continue
-        found += [(CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rules(name)}),
-                  (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role))]
+        found += [
+            (CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rules(name)}),
+            (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role)),
+        ]
         for namespace in namespaces(name):
-            found += [(ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
-                      (ROLE_BINDING, _binding(role, name, "Role", role, namespace))]
+            found += [
+                (ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
+                (ROLE_BINDING, _binding(role, name, "Role", role, namespace)),
+            ]
     return found
 
 
-CORE_OWNERS = ("configmaps", "endpoints", "namespaces", "nodes", "persistentvolumeclaims", "pods", "replicationcontrollers",
-               "serviceaccounts", "services")
+CORE_OWNERS = (
+    "configmaps",
+    "endpoints",
+    "namespaces",
+    "nodes",
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "serviceaccounts",
+    "services",
+)
 """What of the core group may own something; Secrets may not be looked at."""
 
 
 def any_owner(groups: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
-    """Let the grouper look at owners of any kind of these groups and of all that are known, Secrets apart, for a cluster of one's own;
-    elsewhere an administrator names the kinds. Where it may not look, the walk to the top of a pod's owners ends."""
+    """Let the grouper look at owners of any kind of these groups and of all that are known, Secrets apart, for a
+    cluster of one's own; elsewhere an administrator names the kinds. Where it may not look, the walk to the top of a
+    pod's owners ends."""
     name, known = "gangline-grouper-owners", {kind.group for kind in KINDS}
-    rules = [{"apiGroups": [""], "resources": list(CORE_OWNERS), "verbs": ["get", "list"]},
-             {"apiGroups": sorted({*groups, *known} - {""}), "resources": ["*"], "verbs": ["get", "list"]}]
-    return [(CLUSTER_ROLE, {"metadata": {"name": name}, "rules": rules}),
-            (CLUSTER_ROLE_BINDING, _binding(name, "grouper", "ClusterRole", name))]
+    rules = [
+        {"apiGroups": [""], "resources": list(CORE_OWNERS), "verbs": ["get", "list"]},
+        {"apiGroups": sorted({*groups, *known} - {""}), "resources": ["*"], "verbs": ["get", "list"]},
+    ]
+    return [
+        (CLUSTER_ROLE, {"metadata": {"name": name}, "rules": rules}),
+        (CLUSTER_ROLE_BINDING, _binding(name, "grouper", "ClusterRole", name)),
+    ]
 
 
 def backends() -> tuple[str, ...]:
@@ -306,7 +450,8 @@ def backends() -> tuple[str, ...]:
 
 
 def _backend_rules(name: str, namespace: str) -> list[Raw]:
-    """A backend as a process of its own does a part of the operator's work, with rights for just that; raises NoBackend."""
+    """A backend as a process of its own does a part of the operator's work, with rights for just that; raises
+    NoBackend."""
     from gangline.operator.backends import Registry
     from gangline.operator.rights import election_rights, rights
     from gangline.rules.sets import OperatorSettings
@@ -318,6 +463,8 @@ def _backend_rules(name: str, namespace: str) -> list[Raw]:
 
 
 def _binding(name: str, component: str, kind: str, role: str, namespace: str = "") -> Raw:
-    return {"metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
-            "roleRef": {"apiGroup": RBAC, "kind": kind, "name": role},
-            "subjects": [{"kind": "ServiceAccount", "name": component, "namespace": names.SYSTEM_NAMESPACE}]}
+    return {
+        "metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
+        "roleRef": {"apiGroup": RBAC, "kind": kind, "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": component, "namespace": names.SYSTEM_NAMESPACE}],
+    }

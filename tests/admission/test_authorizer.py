@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gangline.admission.authorizer import allowed, hooks, ours, warnings
+from gangline.admission.sets.authorizer import allowed, hooks, ours, warnings
 from gangline.api.grove import PodCliqueSet
 from gangline.api.meta import Metadata, Raw
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 from gangline.rules.sets import OperatorSettings
 
 SETTINGS = OperatorSettings(authorizer=True, exempt_users=("system:kube-controller-manager",))
@@ -22,21 +22,27 @@ class Sets:
         return PodCliqueSet(metadata=Metadata(name="llm", annotations=notes)) if name == "llm" else None
 
 
-def asked(user: str, operation: str = "UPDATE", part_of: str = "llm") -> Review:
-    obj: Raw = {"metadata": {"name": "llm-0-a", "labels": {
-        "app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": part_of}}}
-    return Review(operation, obj, obj if operation != "CREATE" else None, "ns", "llm-0-a", user)
+def asked(user: str, operation: str = "UPDATE", part_of: str = "llm") -> HookReview:
+    obj: Raw = {
+        "metadata": {
+            "name": "llm-0-a",
+            "labels": {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": part_of},
+        }
+    }
+    return HookReview(operation, obj, obj if operation != "CREATE" else None, "ns", "llm-0-a", user)
 
 
-def judged(review: Review, read: Sets) -> str:
+def judged(review: HookReview, read: Sets) -> str:
     found = allowed(review, SETTINGS, read)  # type: ignore[arg-type]
     return found.message if found is not None else ""
 
 
 def test_a_stranger_is_told_whose_it_is_and_how_to_proceed() -> None:
     assert judged(asked("eve"), Sets()) == (
-        "llm-0-a belongs to PodCliqueSet llm and is kept by its operator; eve may not update it. Change the set, or annotate it with "
-        "grove.io/disable-managed-resource-protection=true")
+        "llm-0-a belongs to PodCliqueSet llm and is kept by its operator; eve may not update it. Change the set, or "
+        "annotate it with "
+        "grove.io/disable-managed-resource-protection=true"
+    )
 
 
 def test_the_operator_and_exempt_users_may() -> None:
@@ -52,11 +58,12 @@ def test_what_belongs_to_no_set_is_free_with_a_warning() -> None:
     review = asked("eve", part_of="gone")
     assert judged(review, Sets()) == ""
     assert warnings(review, Sets()) == [  # type: ignore[arg-type]
-        "llm-0-a carries the operator's label, but its PodCliqueSet gone does not exist"]
+        "llm-0-a carries the operator's label, but its PodCliqueSet gone does not exist"
+    ]
 
 
 def test_objects_of_others_are_not_asked_about_and_nothing_is_while_it_is_off() -> None:
-    assert not ours(Review("UPDATE", {"metadata": {"labels": {}}}))
+    assert not ours(HookReview("UPDATE", {"metadata": {"labels": {}}}))
     assert hooks(OperatorSettings(), lambda: None) == []
     pods = next(hook for hook in hooks(SETTINGS, lambda: None) if hook.plural == "pods")
     assert pods.operations == ("UPDATE",)

@@ -1,4 +1,5 @@
-"""The webhook's certificate over time: renewed before it runs out, taken up when somebody else replaces it, read where it is mounted."""
+"""The webhook's certificate over time: renewed before it runs out, taken up when somebody else replaces it, read where
+it is mounted."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ import aiohttp
 import pytest
 
 from embedded import admin, embedded, until
-from gangline.admission import kai
-from gangline.admission.certificates import GOOD_FOR, KeyPair, authority_of, self_signed
+from gangline.admission.certificates import GOOD_FOR, WebhookKeyPair, authority_of, self_signed
 from gangline.admission.component import LOOK_AGAIN, TLS_SECRET, WebhookSettings, component, mounted
-from gangline.admission.registration import Place
+from gangline.admission.registration import WebhookAddress
+from gangline.admission.scheduling import kai
 from gangline.api import names
 from gangline.api.kinds import NAMESPACE, SECRET, VALIDATING_WEBHOOK
 from gangline.client import Client
@@ -31,7 +32,9 @@ async def served(port: int, clock: ManualClock, folder: str = "", register: bool
     async with embedded(kinds=True) as server:
         client = admin(server)
         await client.create(NAMESPACE, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
-        settings = WebhookSettings(Place(url=f"https://{HOST}:{port}"), HOST, port, folder=folder, register=register)
+        settings = WebhookSettings(
+            WebhookAddress(url=f"https://{HOST}:{port}"), HOST, port, folder=folder, register=register
+        )
         manager = Manager(component(lambda read: kai.hooks(), settings), client, clock)
         await manager.start()
         try:
@@ -53,8 +56,12 @@ async def registered(client: Client) -> bool:
 async def shown(port: int, trust: bytes) -> bool:
     """Whether the server shows a certificate that this one vouches for."""
     try:
-        async with aiohttp.ClientSession() as session, session.get(
-                f"https://{HOST}:{port}/healthz", ssl=ssl.create_default_context(cadata=trust.decode())) as response:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(
+                f"https://{HOST}:{port}/healthz", ssl=ssl.create_default_context(cadata=trust.decode())
+            ) as response,
+        ):
             return response.status == 200
     except aiohttp.ClientError:
         return False
@@ -86,8 +93,12 @@ async def test_a_certificate_that_another_replica_made_is_taken_up(unused_tcp_po
         await until(lambda: registered(client), "the registration")
         theirs = self_signed([HOST], datetime.now(UTC))
         data = {"tls.crt": theirs.certificate, "tls.key": theirs.key, "ca.crt": theirs.authority}
-        await client.patch(SECRET, TLS_SECRET, names.SYSTEM_NAMESPACE,
-                           {"data": {name: base64.b64encode(value).decode() for name, value in data.items()}})
+        await client.patch(
+            SECRET,
+            TLS_SECRET,
+            names.SYSTEM_NAMESPACE,
+            {"data": {name: base64.b64encode(value).decode() for name, value in data.items()}},
+        )
         clock.advance(LOOK_AGAIN)
 
         async def taken_up() -> bool:
@@ -96,15 +107,18 @@ async def test_a_certificate_that_another_replica_made_is_taken_up(unused_tcp_po
         await until(taken_up, "the other certificate")
 
 
-def put(folder: Path, pair: KeyPair) -> None:
+def put(folder: Path, pair: WebhookKeyPair) -> None:
     for name, value in (("tls.crt", pair.certificate), ("tls.key", pair.key), ("ca.crt", pair.authority)):
         (folder / name).write_bytes(value)
 
 
-async def test_a_mounted_certificate_is_used_and_its_successor_too_and_none_is_made(unused_tcp_port: int, tmp_path: Path) -> None:
+async def test_a_mounted_certificate_is_used_and_its_successor_too_and_none_is_made(
+    unused_tcp_port: int, tmp_path: Path
+) -> None:
     clock, one, two = a_clock(), self_signed([HOST], datetime.now(UTC)), self_signed([HOST], datetime.now(UTC))
     put(tmp_path, one)
     async with served(unused_tcp_port, clock, folder=str(tmp_path), register=False) as client:
+
         async def answers() -> bool:
             return await shown(unused_tcp_port, one.certificate)
 
@@ -125,8 +139,10 @@ def test_a_folder_without_a_certificate_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         mounted(tmp_path)
     assert str(refused.value) == (
-        f"{tmp_path} has no tls.crt and no tls.key: mount the Secret with the certificate there, or let admission make its own "
-        "(server.webhooks.certProvisionMode: auto, and no --cert-dir)")
+        f"{tmp_path} has no tls.crt and no tls.key: mount the Secret with the certificate there, or let admission "
+        f"make its own "
+        "(server.webhooks.certProvisionMode: auto, and no --cert-dir)"
+    )
 
 
 def test_a_leftover_authority_that_did_not_issue_the_certificate_is_not_trusted() -> None:

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from gangline.admission import podgroups
+from gangline.admission.scheduling import podgroups
 from gangline.api.meta import Raw
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 
 
 def asked(operation: str = "CREATE", *groups: Raw, **spec: Any) -> tuple[str | None, list[str]]:
     """The refusal and the warnings for a PodGroup."""
-    review = Review(operation, {"metadata": {"name": "g"}, "spec": {**spec, **({"subGroups": list(groups)} if groups else {})}})
+    review = HookReview(
+        operation, {"metadata": {"name": "g"}, "spec": {**spec, **({"subGroups": list(groups)} if groups else {})}}
+    )
     denied = podgroups.problem(review)
     return (denied.message if denied else None), podgroups.warnings(review)
 
@@ -31,14 +33,20 @@ def test_a_plain_group_and_a_sound_tree_are_welcome() -> None:
     assert asked("CREATE", parent("a", 1), parent("b", 1, parent="a"), leaf("c", "b"), minSubGroup=1) == (None, [])
 
 
-@pytest.mark.parametrize(("spec", "words"), [
-    ({"minMember": 3, "minSubGroup": 1}, "spec.minMember (3) and spec.minSubGroup exclude each other: count pods, or count sub-groups"),
-    ({"subGroups": [leaf("a"), leaf("a")]}, "sub-group names must be unique; used twice: a"),
-    ({"subGroups": [leaf("a", "ghost")]}, "sub-groups have a parent that does not exist: a (below ghost)"),
-    ({"subGroups": [parent("a", parent="b"), parent("b", parent="a")]}, "sub-groups are below themselves: a, b"),
-    ({"subGroups": [leaf("a", "a")]}, "sub-groups are below themselves: a"),
-    ({"subGroups": [leaf("a", minSubGroup=1)]}, "minMember and minSubGroup exclude each other in sub-groups a"),
-])
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (
+            {"minMember": 3, "minSubGroup": 1},
+            "spec.minMember (3) and spec.minSubGroup exclude each other: count pods, or count sub-groups",
+        ),
+        ({"subGroups": [leaf("a"), leaf("a")]}, "sub-group names must be unique; used twice: a"),
+        ({"subGroups": [leaf("a", "ghost")]}, "sub-groups have a parent that does not exist: a (below ghost)"),
+        ({"subGroups": [parent("a", parent="b"), parent("b", parent="a")]}, "sub-groups are below themselves: a, b"),
+        ({"subGroups": [leaf("a", "a")]}, "sub-groups are below themselves: a"),
+        ({"subGroups": [leaf("a", minSubGroup=1)]}, "minMember and minSubGroup exclude each other in sub-groups a"),
+    ],
+)
 @pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
 def test_a_broken_tree_is_refused_whatever_the_operation(operation: str, spec: Raw, words: str) -> None:
     assert asked(operation, **spec) == (words, [])
@@ -46,11 +54,14 @@ def test_a_broken_tree_is_refused_whatever_the_operation(operation: str, spec: R
 
 def test_all_that_is_wrong_with_the_minima_is_said_at_once() -> None:
     refusal, warnings = asked("CREATE", {"name": "z"}, leaf("m"), leaf("n", "m"), parent("k", 2), minSubGroup=9)
-    assert refusal == "\n".join([
-        "sub-group k has no sub-groups below it that minSubGroup could count",
-        "sub-group k has no minMember",
-        "sub-group m has sub-groups below it, so it counts them: set minSubGroup instead of minMember",
-        "sub-group z has no minMember"])
+    assert refusal == "\n".join(
+        [
+            "sub-group k has no sub-groups below it that minSubGroup could count",
+            "sub-group k has no minMember",
+            "sub-group m has sub-groups below it, so it counts them: set minSubGroup instead of minMember",
+            "sub-group z has no minMember",
+        ]
+    )
     assert warnings == ["spec: minSubGroup (9) is more than the 3 sub-groups below it"]
 
 
@@ -67,6 +78,9 @@ def test_a_parent_that_counts_pods_is_only_warned_about_later() -> None:
 
 
 def test_a_duration_that_nobody_can_read_is_a_bad_request() -> None:
-    denied = podgroups.problem(Review("CREATE", {"metadata": {"name": "g"}, "spec": {"preemptionDelay": "soon"}}))
+    denied = podgroups.problem(HookReview("CREATE", {"metadata": {"name": "g"}, "spec": {"preemptionDelay": "soon"}}))
     assert denied is not None
-    assert (denied.code, denied.message) == (400, "spec.preemptionDelay must be a duration such as 90s or 1h30m, not 'soon'")
+    assert (denied.code, denied.message) == (
+        400,
+        "spec.preemptionDelay must be a duration such as 90s or 1h30m, not 'soon'",
+    )

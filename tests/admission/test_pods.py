@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from gangline.admission import kai, pods
-from gangline.admission.settings import AdmissionSettings, from_flags
+from gangline.admission.scheduling import kai, pods
+from gangline.admission.scheduling.settings import AdmissionSettings, from_flags
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.errors import ConfigError
-from gangline.rules.hooks import Denied, Review
+from gangline.rules.hooks import Denied, HookReview
 
 NATIVE = AdmissionSettings()
 COMPAT = AdmissionSettings(manner=manner([KAI]))
@@ -20,19 +20,21 @@ BLOCKING = AdmissionSettings(block_visible_devices=True)
 
 
 def pod(*containers: Raw, annotations: Raw | None = None, **meta: Any) -> Raw:
-    listed = [{"name": f"c{at}", **each} for at, each in enumerate(containers or ({},))]
-    return {"metadata": {"name": "p", "annotations": annotations or {}, **meta},
-            "spec": {"schedulerName": "kai-scheduler", "containers": listed}}
+    listed = [{"name": f"c{at}", **container} for at, container in enumerate(containers or ({},))]
+    return {
+        "metadata": {"name": "p", "annotations": annotations or {}, **meta},
+        "spec": {"schedulerName": "kai-scheduler", "containers": listed},
+    }
 
 
 def completed(which: Raw, settings: AdmissionSettings = NATIVE) -> Raw:
-    found = pods.complete(Review("CREATE", which, namespace="work"), settings, lambda: "bcdfghj")
+    found = pods.complete(HookReview("CREATE", which, namespace="work"), settings, lambda: "bcdfghj")
     assert isinstance(found, dict), found
     return found
 
 
 def refusal(which: Raw, settings: AdmissionSettings = NATIVE) -> str | None:
-    found = pods.problem(Review("CREATE", which, namespace="work", name="p"), settings)
+    found = pods.problem(HookReview("CREATE", which, namespace="work", name="p"), settings)
     return found.message if found else None
 
 
@@ -44,10 +46,15 @@ def test_a_part_of_a_gpu_is_announced_to_its_container() -> None:
     made = completed(pod(annotations={"gpu-fraction": "0.5"}))
     assert made["metadata"]["annotations"]["runai/shared-gpu-configmap"] == "p-bcdfghj-shared-gpu"
     container = made["spec"]["containers"][0]
-    assert [each["name"] for each in container["env"]] == ["NVIDIA_VISIBLE_DEVICES", "RUNAI_NUM_OF_GPUS", "GPU_PORTION"]
-    assert container["env"][0]["valueFrom"]["configMapKeyRef"] == {"name": "p-bcdfghj-shared-gpu-0", "key": "NVIDIA_VISIBLE_DEVICES"}
+    assert [item["name"] for item in container["env"]] == ["NVIDIA_VISIBLE_DEVICES", "RUNAI_NUM_OF_GPUS", "GPU_PORTION"]
+    assert container["env"][0]["valueFrom"]["configMapKeyRef"] == {
+        "name": "p-bcdfghj-shared-gpu-0",
+        "key": "NVIDIA_VISIBLE_DEVICES",
+    }
     assert container["envFrom"] == [{"configMapRef": {"name": "p-bcdfghj-shared-gpu-0-evar", "optional": False}}]
-    assert made["spec"]["volumes"] == [{"name": "p-bcdfghj-shared-gpu-0-vol", "configMap": {"name": "p-bcdfghj-shared-gpu-0"}}]
+    assert made["spec"]["volumes"] == [
+        {"name": "p-bcdfghj-shared-gpu-0-vol", "configMap": {"name": "p-bcdfghj-shared-gpu-0"}}
+    ]
 
 
 def test_completing_twice_changes_nothing_more() -> None:
@@ -71,7 +78,7 @@ def test_another_container_may_be_named_even_an_init_container() -> None:
 
 def test_a_container_that_is_not_there_is_refused_by_name() -> None:
     which = pod(annotations={"gpu-fraction": "0.5", "gpu-fraction-container-name": "nope"})
-    found = pods.complete(Review("CREATE", which), NATIVE, lambda: "x")
+    found = pods.complete(HookReview("CREATE", which), NATIVE, lambda: "x")
     assert found == Denied("annotation gpu-fraction-container-name names container 'nope', which the pod does not have")
 
 
@@ -89,7 +96,9 @@ def test_a_pod_that_has_only_a_generate_name_is_named_after_it_unless_upstream_i
 
 
 def test_hami_gets_its_memory_limit() -> None:
-    env = completed(pod(annotations={"gpu-fraction": "0.5"}), replace(NATIVE, hami_core=True))["spec"]["containers"][0]["env"]
+    env = completed(pod(annotations={"gpu-fraction": "0.5"}), replace(NATIVE, hami_core=True))["spec"]["containers"][0][
+        "env"
+    ]
     limit = {"name": "p-bcdfghj-shared-gpu-0", "key": "CUDA_DEVICE_MEMORY_LIMIT", "optional": True}
     assert env[-1] == {"name": "CUDA_DEVICE_MEMORY_LIMIT", "valueFrom": {"configMapKeyRef": limit}}
 
@@ -112,25 +121,33 @@ def test_containers_that_ask_for_no_gpu_see_none() -> None:
 def test_hiding_devices_replaces_a_reference_unless_upstream_is_imitated() -> None:
     source = {"configMapKeyRef": {"name": "m", "key": "k"}}
     which = pod({"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "valueFrom": source}]})
-    assert completed(which, BLOCKING)["spec"]["containers"][0]["env"] == [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
+    assert completed(which, BLOCKING)["spec"]["containers"][0]["env"] == [
+        {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
+    ]
     kept = completed(which, replace(COMPAT, block_visible_devices=True))["spec"]["containers"][0]["env"][0]
     assert kept["valueFrom"] == source
 
 
-@pytest.mark.parametrize(("annotations", "words"), [
-    ({"gpu-fraction": "1"}, "annotation gpu-fraction must be a number between 0 and 1, such as 0.5, not '1'"),
-    ({"gpu-fraction": "NaN"}, "not 'NaN'"),
-    ({"gpu-fraction": "0x1p-1"}, "not '0x1p-1'"),
-    ({"gpu-fraction": "0_5"}, "not '0_5'"),
-    ({"gpu-fraction": " 0.5"}, "not ' 0.5'"),
-    ({"gpu-fraction": "٠.٥"}, "not '٠.٥'"),
-    ({"gpu-memory": "0"}, "annotation gpu-memory must be a whole number of MiB above 0, not '0'"),
-    ({"gpu-memory": "2Gi"}, "not '2Gi'"),
-    ({"gpu-fraction": "0.5", "gpu-fraction-num-devices": "+2"}, "gpu-fraction-num-devices must be a whole number above 0, not '+2'"),
-    ({"gpu-fraction-num-devices": "2"}, "gpu-fraction-num-devices needs gpu-fraction or gpu-memory beside it"),
-    ({"gpu-fraction": "0.5", "gpu-memory": "10"}, "gpu-memory excludes gpu-fraction"),
-    ({"mps": "true"}, "annotation mps needs a part of a GPU"),
-])
+@pytest.mark.parametrize(
+    ("annotations", "words"),
+    [
+        ({"gpu-fraction": "1"}, "annotation gpu-fraction must be a number between 0 and 1, such as 0.5, not '1'"),
+        ({"gpu-fraction": "NaN"}, "not 'NaN'"),
+        ({"gpu-fraction": "0x1p-1"}, "not '0x1p-1'"),
+        ({"gpu-fraction": "0_5"}, "not '0_5'"),
+        ({"gpu-fraction": " 0.5"}, "not ' 0.5'"),
+        ({"gpu-fraction": "٠.٥"}, "not '٠.٥'"),
+        ({"gpu-memory": "0"}, "annotation gpu-memory must be a whole number of MiB above 0, not '0'"),
+        ({"gpu-memory": "2Gi"}, "not '2Gi'"),
+        (
+            {"gpu-fraction": "0.5", "gpu-fraction-num-devices": "+2"},
+            "gpu-fraction-num-devices must be a whole number above 0, not '+2'",
+        ),
+        ({"gpu-fraction-num-devices": "2"}, "gpu-fraction-num-devices needs gpu-fraction or gpu-memory beside it"),
+        ({"gpu-fraction": "0.5", "gpu-memory": "10"}, "gpu-memory excludes gpu-fraction"),
+        ({"mps": "true"}, "annotation mps needs a part of a GPU"),
+    ],
+)
 def test_a_request_that_makes_no_sense_is_refused_with_its_value(annotations: Raw, words: str) -> None:
     assert words in (refusal(pod(annotations=annotations)) or "")
 
@@ -165,11 +182,11 @@ def test_a_container_may_not_choose_its_devices_where_they_are_hidden() -> None:
 
 def test_the_hooks_match_only_pods_of_our_scheduler_outside_exempt_namespaces() -> None:
     hook = next(hook for hook in kai.hooks() if hook.mutate is not None)
-    assert hook.matches(Review("CREATE", pod(), namespace="work"))
-    assert not hook.matches(Review("CREATE", pod(), namespace="kube-system"))
+    assert hook.matches(HookReview("CREATE", pod(), namespace="work"))
+    assert not hook.matches(HookReview("CREATE", pod(), namespace="kube-system"))
     other = pod()
     other["spec"]["schedulerName"] = "default-scheduler"
-    assert not hook.matches(Review("CREATE", other, namespace="work"))
+    assert not hook.matches(HookReview("CREATE", other, namespace="work"))
 
 
 def test_upstreams_flags_are_understood_on_top_of_upstreams_defaults() -> None:
@@ -177,6 +194,10 @@ def test_upstreams_flags_are_understood_on_top_of_upstreams_defaults() -> None:
     assert not from_flags([]).gpu_sharing
     assert from_flags(["--gpu-sharing-enabled"]).gpu_sharing
     assert from_flags(["--gpu-pod-runtime-class-name=old"]).runtime_class == "old"
-    assert from_flags(["--gpu-pod-runtime-class-name=old", "--gpu-fraction-runtime-class-name=new"]).runtime_class == "new"
-    with pytest.raises(ConfigError, match="the admission server has no flag --nonsense; it knows --block-nvidia-visible-devices"):
+    assert (
+        from_flags(["--gpu-pod-runtime-class-name=old", "--gpu-fraction-runtime-class-name=new"]).runtime_class == "new"
+    )
+    with pytest.raises(
+        ConfigError, match="the admission server has no flag --nonsense; it knows --block-nvidia-visible-devices"
+    ):
         from_flags(["--nonsense"])

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from embedded import admin, embedded, until
-from gangline.admission import kai
 from gangline.admission.component import WebhookSettings, component
-from gangline.admission.queued import queued
-from gangline.admission.registration import Place, configurations
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.registration import WebhookAddress, configurations
+from gangline.admission.scheduling import kai
+from gangline.admission.scheduling.queued import queued
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, POD
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 from gangline.runtime import Manager
 
 LABEL = "gangline.io/schedule-queued-pods"
@@ -26,25 +26,46 @@ EVERYWHERE = AdmissionSettings(schedule_queued_pods=True)
 def pod(scheduler: str | None = "default-scheduler", labels: dict[str, str] | None = None, **spec: Any) -> Raw:
     name = {} if scheduler is None else {"schedulerName": scheduler}
     marks = {"kai.scheduler/queue": "team-a"} if labels is None else labels
-    return {"metadata": {"name": "p", "labels": marks}, "spec": {"containers": [{"name": "c", "image": "i"}], **name, **spec}}
+    return {
+        "metadata": {"name": "p", "labels": marks},
+        "spec": {"containers": [{"name": "c", "image": "i"}], **name, **spec},
+    }
 
 
 def ours(obj: Raw, settings: AdmissionSettings | None = None, namespace: str = "work", said: str = "") -> bool:
     labels = {LABEL: said} if said else {}
-    return queued(Review("CREATE", obj, namespace=namespace), settings or AdmissionSettings(), lambda name: labels)
+    return queued(HookReview("CREATE", obj, namespace=namespace), settings or AdmissionSettings(), lambda name: labels)
 
 
-@pytest.mark.parametrize(("settings", "said", "is_ours"), [
-    (AdmissionSettings(), "", False), (AdmissionSettings(), "true", True), (AdmissionSettings(), "false", False),
-    (EVERYWHERE, "", True), (EVERYWHERE, "true", True), (EVERYWHERE, "false", False)])
-def test_a_namespace_decides_for_its_pods_and_a_setting_for_the_others(settings: AdmissionSettings, said: str, is_ours: bool) -> None:
+@pytest.mark.parametrize(
+    ("settings", "said", "is_ours"),
+    [
+        (AdmissionSettings(), "", False),
+        (AdmissionSettings(), "true", True),
+        (AdmissionSettings(), "false", False),
+        (EVERYWHERE, "", True),
+        (EVERYWHERE, "true", True),
+        (EVERYWHERE, "false", False),
+    ],
+)
+def test_a_namespace_decides_for_its_pods_and_a_setting_for_the_others(
+    settings: AdmissionSettings, said: str, is_ours: bool
+) -> None:
     assert ours(pod(), settings, said=said) is is_ours
     assert ours(pod(None), settings, said=said) is is_ours
 
 
-@pytest.mark.parametrize("theirs", [
-    pod("volcano"), pod("kai-scheduler"), pod(labels={}), pod(labels={"kai.scheduler/queue": ""}), pod(nodeName="n"),
-    pod(labels={"kai.scheduler/queue": "q", "grove.io/podclique": "w"})])
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        pod("volcano"),
+        pod("kai-scheduler"),
+        pod(labels={}),
+        pod(labels={"kai.scheduler/queue": ""}),
+        pod(nodeName="n"),
+        pod(labels={"kai.scheduler/queue": "q", "grove.io/podclique": "w"}),
+    ],
+)
 def test_pods_that_somebody_else_decided_about_stay_as_they_are(theirs: Raw) -> None:
     assert not ours(theirs, EVERYWHERE)
 
@@ -64,7 +85,7 @@ def test_upstream_is_imitated_without_it() -> None:
 
 
 def test_a_cluster_is_told_to_leave_out_the_namespaces_that_want_none_of_it() -> None:
-    mutating, _ = configurations(kai.hooks(EVERYWHERE), Place("adm", "sys"), b"ca")
+    mutating, _ = configurations(kai.hooks(EVERYWHERE), WebhookAddress("adm", "sys"), b"ca")
     where = mutating["webhooks"][1]["namespaceSelector"]["matchExpressions"]
     assert where[1] == {"key": LABEL, "operator": "NotIn", "values": ["false"]}
 
@@ -74,10 +95,14 @@ async def test_the_webhook_says_the_same(unused_tcp_port: int) -> None:
         client = admin(server)
         for name, labels in (("work", {LABEL: "true"}), ("other", {}), (names.SYSTEM_NAMESPACE, {})):
             await client.create(NAMESPACE, {"metadata": {"name": name, "labels": labels}})
-        settings = WebhookSettings(Place(url=f"https://127.0.0.1:{unused_tcp_port}"), "127.0.0.1", unused_tcp_port)
+        settings = WebhookSettings(
+            WebhookAddress(url=f"https://127.0.0.1:{unused_tcp_port}"), "127.0.0.1", unused_tcp_port
+        )
 
         def hooks(read: Any) -> Any:
-            return kai.hooks(labels=lambda name: found.labels if (found := read.get(NAMESPACE, name)) is not None else {})
+            return kai.hooks(
+                labels=lambda name: found.labels if (found := read.get(NAMESPACE, name)) is not None else {}
+            )
 
         manager = Manager(component(hooks, settings, (NAMESPACE,)), client)
         await manager.start()

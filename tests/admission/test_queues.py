@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.admission import kai, queues
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling import kai, queues
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
-from gangline.rules.hooks import Review
+from gangline.rules.hooks import HookReview
 
 CHECKING = AdmissionSettings(quota_checks=True)
 
 
-def queue(name: str, cpu: float = 0, gpu: float = 0, memory: float = 0, children: tuple[str, ...] = (), **spec: Any) -> Raw:
+def queue(
+    name: str, cpu: float = 0, gpu: float = 0, memory: float = 0, children: tuple[str, ...] = (), **spec: Any
+) -> Raw:
     quotas = {"cpu": {"quota": cpu}, "gpu": {"quota": gpu}, "memory": {"quota": memory}}
-    return {"metadata": {"name": name}, "spec": {"resources": quotas, **spec}, "status": {"childQueues": list(children)}}
+    return {
+        "metadata": {"name": name},
+        "spec": {"resources": quotas, **spec},
+        "status": {"childQueues": list(children)},
+    }
 
 
-def asked(which: Raw, *others: Raw, operation: str = "CREATE", old: Raw | None = None,
-          settings: AdmissionSettings = CHECKING) -> tuple[tuple[int, str] | None, list[str]]:
-    find = {each["metadata"]["name"]: each for each in others}.get
-    review = Review(operation, which, old)
+def asked(
+    which: Raw, *others: Raw, operation: str = "CREATE", old: Raw | None = None, settings: AdmissionSettings = CHECKING
+) -> tuple[tuple[int, str] | None, list[str]]:
+    find = {other["metadata"]["name"]: other for other in others}.get
+    review = HookReview(operation, which, old)
     denied = queues.problem(review, settings, find)
     return ((denied.code, denied.message) if denied else None), queues.warnings(review, settings, find)
 
@@ -34,25 +41,36 @@ def test_a_queue_must_say_its_resources_even_if_there_are_none() -> None:
 
 def test_a_duration_that_nobody_can_read_is_a_bad_request() -> None:
     assert asked(queue("q", preemptMinRuntime="soon")) == (
-        (400, "spec.preemptMinRuntime must be a duration such as 90s or 1h30m, not 'soon'"), [])
+        (400, "spec.preemptMinRuntime must be a duration such as 90s or 1h30m, not 'soon'"),
+        [],
+    )
 
 
 def test_quotas_are_not_compared_unless_asked_for() -> None:
-    assert asked(queue("b", cpu=2000, parentQueue="a"), queue("a", cpu=1000), settings=AdmissionSettings()) == (None, [])
+    assert asked(queue("b", cpu=2000, parentQueue="a"), queue("a", cpu=1000), settings=AdmissionSettings()) == (
+        None,
+        [],
+    )
 
 
 def test_a_queue_that_does_not_fit_into_its_parent_is_warned_about() -> None:
-    _, warnings = asked(queue("c", cpu=600, gpu=2.5, parentQueue="a"), queue("a", cpu=1000, gpu=2, children=("b",)), queue("b", cpu=600))
-    assert warnings == ["the gpu quota of c (2.5) is more than that of its parent a (2)",
-                        "the cpu quotas below a (1200) are more than its own (1000)"]
+    _, warnings = asked(
+        queue("c", cpu=600, gpu=2.5, parentQueue="a"), queue("a", cpu=1000, gpu=2, children=("b",)), queue("b", cpu=600)
+    )
+    assert warnings == [
+        "the gpu quota of c (2.5) is more than that of its parent a (2)",
+        "the cpu quotas below a (1200) are more than its own (1000)",
+    ]
 
 
 def test_a_parent_that_is_lowered_below_its_children_is_warned_about() -> None:
     old, new = queue("a", cpu=2000, gpu=4, children=("b", "c")), queue("a", cpu=500, gpu=1, children=("b", "c"))
     _, warnings = asked(new, queue("b", cpu=900, gpu=2), queue("c", cpu=400), operation="UPDATE", old=old)
-    assert warnings == ["the cpu quota of b (900) is more than that of its parent (500)",
-                        "the cpu quotas below a (1300) are more than its own (500)",
-                        "the gpu quotas below a (2) are more than its own (1)"]
+    assert warnings == [
+        "the cpu quota of b (900) is more than that of its parent (500)",
+        "the cpu quotas below a (1300) are more than its own (500)",
+        "the gpu quotas below a (2) are more than its own (1)",
+    ]
 
 
 def test_a_parent_that_is_not_there_is_not_found() -> None:

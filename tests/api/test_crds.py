@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from gangline.api.crds import crds, printed
-from gangline.apiserver.builtin import rules
-from gangline.schema import compile_schema
+from gangline.cluster.kinds import rules
+from gangline.cluster.schema import compile_schema
 
 Obj = dict[str, Any]
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -63,17 +63,28 @@ def test_each_caller_gets_its_own_copy() -> None:
 
 def test_a_pod_clique_set_keeps_its_pod_template_whole_and_gets_its_defaults() -> None:
     schema = compile_schema(openapi("PodCliqueSet"))
-    clique = {"name": "a", "spec": {"roleName": "r", "replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i",
-        "stdin": True}]}}}
+    clique = {
+        "name": "a",
+        "spec": {
+            "roleName": "r",
+            "replicas": 1,
+            "podSpec": {"containers": [{"name": "c", "image": "i", "stdin": True}]},
+        },
+    }
     kept, unknown = schema.admit({"metadata": {"name": "x"}, "spec": {"template": {"cliques": [clique]}}})
     assert unknown == [] and kept["spec"]["template"]["cliques"] == [clique]
-    assert kept["spec"]["template"]["cliqueStartupType"] == "CliqueStartupTypeAnyOrder" and kept["spec"]["replicas"] == 0
+    assert (
+        kept["spec"]["template"]["cliqueStartupType"] == "CliqueStartupTypeAnyOrder" and kept["spec"]["replicas"] == 0
+    )
     assert schema.validate(kept) == []
 
 
 def test_a_deprecated_pack_domain_is_refused_on_a_new_set_and_kept_on_an_old_one() -> None:
     schema = compile_schema(openapi("PodCliqueSet"))
-    obj = {"metadata": {"name": "x"}, "spec": {"template": {"cliques": [], "topologyConstraint": {"packDomain": "rack"}}}}
+    obj = {
+        "metadata": {"name": "x"},
+        "spec": {"template": {"cliques": [], "topologyConstraint": {"packDomain": "rack"}}},
+    }
     assert [problem.path for problem in schema.validate(obj)] == ["spec.template.topologyConstraint.packDomain"]
     assert schema.validate(obj, obj) == []
 
@@ -97,7 +108,12 @@ def differences(ours: Any, theirs: Any, path: str) -> Iterator[str]:
                 yield f"{path}/{name}"
             else:
                 yield from differences(ours[name], theirs[name], f"{path}/{name}")
-    elif isinstance(ours, list) and isinstance(theirs, list) and not path.endswith("/required") and len(ours) == len(theirs):
+    elif (
+        isinstance(ours, list)
+        and isinstance(theirs, list)
+        and not path.endswith("/required")
+        and len(ours) == len(theirs)
+    ):
         for index, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
             yield from differences(mine, other, f"{path}/{index}")
     elif (sorted(ours) != sorted(theirs)) if path.endswith("/required") else ours != theirs:
@@ -107,8 +123,12 @@ def differences(ours: Any, theirs: Any, path: str) -> Iterator[str]:
 @pytest.mark.skipif(not UPSTREAM.exists(), reason="upstream's definitions are not beside this repository")
 def test_our_definitions_say_what_upstreams_say() -> None:
     mine = {crd["metadata"]["name"]: crd for crd in crds()}
-    theirs = {crd["metadata"]["name"]: crd for crd in (yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader",
-        yaml.SafeLoader)) for path in upstream())}
+    theirs = {
+        crd["metadata"]["name"]: crd
+        for crd in (
+            yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) for path in upstream()
+        )
+    }
     assert mine.keys() == theirs.keys()
     found = [f"{name}{path}" for name in mine for path in differences(mine[name]["spec"], theirs[name]["spec"], "")]
     assert [path for path in found if path not in DIFFERENCES] == []

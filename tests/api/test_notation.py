@@ -6,16 +6,19 @@ import pytest
 
 from gangline.api import notation
 from gangline.api.notation import MISSING
-from gangline.apiserver.builtin.table import GROUPS
+from gangline.cluster.kinds.table import GROUPS
 
 
 def field(table: str, kind: str, name: str) -> notation.Field:
-    return next(each for each in notation.struct(table, kind).fields if each.name == name)
+    return next(item for item in notation.struct(table, kind).fields if item.name == name)
 
 
 def test_marks_behind_a_type_say_how_absent_and_zero_are_told_apart() -> None:
-    replicas, name, stamp = (field("apps", "DeploymentSpec", "replicas"), field("core", "Container", "name"),
-                             field("meta", "ObjectMeta", "creationTimestamp"))
+    replicas, name, stamp = (
+        field("apps", "DeploymentSpec", "replicas"),
+        field("core", "Container", "name"),
+        field("meta", "ObjectMeta", "creationTimestamp"),
+    )
     assert replicas.pointer and not replicas.required
     assert name.always and name.required
     assert stamp.omit_zero

@@ -1,4 +1,5 @@
-"""The definitions of other schedulers' kinds: the real ones where they lie beside this repository, else small ones of our own."""
+"""The definitions of other schedulers' kinds: the real ones where they lie beside this repository, else small ones of
+our own."""
 
 from __future__ import annotations
 
@@ -30,11 +31,24 @@ def stand_in(kind: Kind[Any]) -> Raw:
     schema = {"type": "object", "properties": {"spec": anything, "status": anything}}
     status: Raw = {} if kind in STATUS_INSIDE else {"subresources": {"status": {}}}
     return {
-        "metadata": {"name": kind.resource, "annotations": {"api-approved.kubernetes.io": "unapproved, a stand-in for tests"}},
-        "spec": {"group": kind.group, "scope": "Namespaced" if kind.namespaced else "Cluster",
-                 "names": {"kind": kind.kind, "listKind": f"{kind.kind}List", "plural": kind.plural, "singular": kind.kind.lower()},
-                 "versions": [{"name": kind.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema},
-                               **status}]}}
+        "metadata": {
+            "name": kind.resource,
+            "annotations": {"api-approved.kubernetes.io": "unapproved, a stand-in for tests"},
+        },
+        "spec": {
+            "group": kind.group,
+            "scope": "Namespaced" if kind.namespaced else "Cluster",
+            "names": {
+                "kind": kind.kind,
+                "listKind": f"{kind.kind}List",
+                "plural": kind.plural,
+                "singular": kind.kind.lower(),
+            },
+            "versions": [
+                {"name": kind.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **status}
+            ],
+        },
+    }
 
 
 async def install(client: Client, *kinds: Kind[Any]) -> None:

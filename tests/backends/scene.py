@@ -27,16 +27,20 @@ class Shelf:
         self._objects = objects
 
     def get(self, kind: Kind[Any], name: str, namespace: str = "") -> Any:
-        return next((obj for each, obj in self._objects if each == kind and obj.name == name), None)
+        return next((obj for item, obj in self._objects if item == kind and obj.name == name), None)
 
     def list(self, kind: Kind[Any], namespace: str = "", labels: Any = None) -> Any:
-        return [obj for each, obj in self._objects if each == kind]
+        return [obj for item, obj in self._objects if item == kind]
 
     def by(self, kind: Kind[Any], index: str, value: str) -> Any:
         return []
 
     def owned(self, kind: Kind[Any], uid: str) -> Any:
-        return [obj for each, obj in self._objects if each == kind and any(owner.uid == uid for owner in obj.metadata.owner_references)]
+        return [
+            obj
+            for item, obj in self._objects
+            if item == kind and any(owner.uid == uid for owner in obj.metadata.owner_references)
+        ]
 
 
 EMPTY = Shelf()
@@ -44,7 +48,9 @@ EMPTY = Shelf()
 
 def live(kind: Kind[Any], name: str, spec: Raw | None = None, **more: Any) -> tuple[Kind[Any], Any]:
     """An object of a kind as the cache holds it."""
-    obj: Object = msgspec.convert({"metadata": {"name": name, "namespace": "serve"}, "spec": spec or {}, **more}, kind.type, strict=False)
+    obj: Object = msgspec.convert(
+        {"metadata": {"name": name, "namespace": "serve"}, "spec": spec or {}, **more}, kind.type, strict=False
+    )
     return kind, obj
 
 
@@ -54,22 +60,43 @@ def container(**resources: str) -> list[Raw]:
 
 def a_set(prefill: Raw | None = None, decode: Raw | None = None, **more: Any) -> PodCliqueSet:
     """The set of the gang; more of each clique's template on top."""
-    cliques = [clique("prefill", 3, 2, scheduler="") | (prefill or {}), clique("decode", 4, scheduler="") | (decode or {})]
+    cliques = [
+        clique("prefill", 3, 2, scheduler="") | (prefill or {}),
+        clique("decode", 4, scheduler="") | (decode or {}),
+    ]
     cliques[0]["spec"]["podSpec"] = {"containers": container(cpu="8", memory="64Gi", **{"nvidia.com/gpu": "1"})}
     cliques[1]["spec"]["podSpec"] = {"containers": container(cpu="8", memory="64Gi", **{"nvidia.com/gpu": "2"})}
     return msgspec.convert(pod_clique_set("llm", *cliques, **more), PodCliqueSet)
 
 
-def a_gang(facts: Facts = NO_FACTS, *, pcs: PodCliqueSet | None = None, prefill: GangPack | None = None, decode: GangPack | None = None,
-           parent: GangPack | None = None, **more: Any) -> PodGangInfo:
+def a_gang(
+    facts: Facts = NO_FACTS,
+    *,
+    pcs: PodCliqueSet | None = None,
+    prefill: GangPack | None = None,
+    decode: GangPack | None = None,
+    parent: GangPack | None = None,
+    **more: Any,
+) -> PodGangInfo:
     the_set = pcs or a_set()
-    templates = {each.name: each for each in the_set.spec.template.cliques}
+    templates = {item.name: item for item in the_set.spec.template.cliques}
     above = "llm-0-pd-0" if parent is not None else ""
-    groups = (GroupInfo(PREFILL, 2, constraint=prefill, parent=above, template=templates["prefill"]),
-              GroupInfo(DECODE, 4, constraint=decode, parent=above, template=templates["decode"]))
+    groups = (
+        GroupInfo(PREFILL, 2, constraint=prefill, parent=above, template=templates["prefill"]),
+        GroupInfo(DECODE, 4, constraint=decode, parent=above, template=templates["decode"]),
+    )
     parents = (ParentInfo("llm-0-pd-0", (PREFILL, DECODE), parent),) if parent is not None else ()
-    plain = PodGangInfo("llm-0", "serve", "u1", groups, parents, labels=the_set.labels, annotations=the_set.annotations, pcs=the_set,
-                        facts=facts)
+    plain = PodGangInfo(
+        "llm-0",
+        "serve",
+        "u1",
+        groups,
+        parents,
+        labels=the_set.labels,
+        annotations=the_set.annotations,
+        pcs=the_set,
+        facts=facts,
+    )
     return replace(plain, **more)
 
 
@@ -98,5 +125,12 @@ def a_pod(group: str = PREFILL, index: int = 0) -> Raw:
 def objects(backend: Backend, gang: PodGangInfo) -> list[Raw]:
     """What a backend writes, as a user would see it."""
     made = list(backend.gang_objects(gang, gang.facts))
-    return [{"apiVersion": each.kind.api_version, "kind": each.kind.kind, **each.obj, "spec": each.obj["spec"] | each.once.get("spec", {})}
-            for each in made]
+    return [
+        {
+            "apiVersion": item.kind.api_version,
+            "kind": item.kind.kind,
+            **item.obj,
+            "spec": item.obj["spec"] | item.once.get("spec", {}),
+        }
+        for item in made
+    ]

@@ -13,9 +13,9 @@ from backends.test_journeys import BACKEND, llm
 from gangline.api import names
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_CLIQUE_SET, TOPOLOGY_BINDING, Kind
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
-from gangline.components import Options, hooks
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.store.live_reader import LiveReader
+from gangline.components import ComponentOptions, hooks
 from gangline.errors import ApiError
 from gangline.operator.probes import Probes, ask_for_all
 from gangline.rules.sets import OperatorSettings
@@ -30,7 +30,7 @@ async def guarded(*kinds: Kind[Any]) -> AsyncIterator[Stage]:
     """The operator on a server with gangline's admission, and a topology of racks."""
     async with stage() as here:
         await install(here.client, *kinds)
-        for hook in hooks(Options(), Fresh(here.server.store, here.server.catalogue)):
+        for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": LEVELS}})
         yield here
@@ -45,24 +45,36 @@ async def refusal(here: Stage, pcs: dict[str, Any]) -> str:
 async def test_a_guarantee_that_the_backend_cannot_give_is_refused_with_the_backends_that_could() -> None:
     async with guarded(COSCHEDULING_POD_GROUP) as here:
         required = {"topologyName": "t", "pack": {"required": "rack"}}
-        for backend, said in (("coscheduling", "coscheduling"), ("default", "default on Kubernetes 1.35"), ("yunikorn", "yunikorn")):
+        for backend, said in (
+            ("coscheduling", "coscheduling"),
+            ("default", "default on Kubernetes 1.35"),
+            ("yunikorn", "yunikorn"),
+        ):
             told = await refusal(here, llm(backend, topologyConstraint=required))
             assert f"spec.template.topologyConstraint: {said} cannot keep a gang inside one rack" in told
-            assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, koordinator, volcano" in told
+            assert (
+                "or choose a backend that can: default on Kubernetes 1.36, " in told
+                and "kai, koordinator, volcano" in told
+            )
 
 
 async def test_a_guarantee_that_the_server_drops_without_a_word_is_refused_and_taken_once_the_gate_is_on() -> None:
     async with stage(workloads=("v1alpha2",)) as here:
-        fresh, probes, clock = Fresh(here.server.store, here.server.catalogue), Probes(), ManualClock()
-        for hook in hooks(Options(), fresh, probes):
+        fresh, probes, clock = LiveReader(here.server.store, here.server.catalogue), Probes(), ManualClock()
+        for hook in hooks(ComponentOptions(), fresh, probes):
             admit_with(here.server.admission, hook)
         await here.client.create(NAMESPACE_KIND, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
         await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": LEVELS}})
         await ask_for_all(probes, here.client, clock, OperatorSettings(), fresh.serves)
         asked = llm(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}})
         told = await refusal(here, asked)
-        assert "default on Kubernetes 1.36 without feature gate TopologyAwareWorkloadScheduling cannot keep a gang inside one rack" in told
-        assert "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, koordinator, volcano" in told
+        assert (
+            "default on Kubernetes 1.36 without feature gate TopologyAwareWorkloadScheduling cannot keep a gang "
+            "inside one rack" in told
+        )
+        assert (
+            "or choose a backend that can: default on Kubernetes 1.36, " in told and "kai, koordinator, volcano" in told
+        )
         here.server.settings.features |= {"TopologyAwareWorkloadScheduling"}
         clock.advance(61)
         await ask_for_all(probes, here.client, clock, OperatorSettings(), fresh.serves)
@@ -80,12 +92,18 @@ async def test_another_backend_is_refused_while_pods_are_bound_and_taken_when_no
         await here.apply(llm("kai"))
         await here.run(*await here.pods("llm-0-decode"))
         with pytest.raises(ApiError) as refused:
-            await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"metadata": {"annotations": {BACKEND: "coscheduling"}}})
-        assert "the backend cannot be changed from kai to coscheduling while pods are bound: llm-0-decode has 4" in str(refused.value)
+            await here.client.patch(
+                POD_CLIQUE_SET, "llm", NAMESPACE, {"metadata": {"annotations": {BACKEND: "coscheduling"}}}
+            )
+        assert "the backend cannot be changed from kai to coscheduling while pods are bound: llm-0-decode has 4" in str(
+            refused.value
+        )
         await here.client.delete(POD_CLIQUE_SET, "llm", NAMESPACE)
         await here.settles()
 
 
 async def test_a_backend_that_nobody_knows_is_answered_with_those_that_there_are() -> None:
     async with guarded() as here:
-        assert "no backend is called 'slurm'; there are: default, kai, koordinator, volcano" in await refusal(here, llm("slurm"))
+        assert "no backend is called 'slurm'; there are: default, kai, koordinator, volcano" in await refusal(
+            here, llm("slurm")
+        )

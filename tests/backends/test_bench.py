@@ -31,10 +31,13 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 async def test_choosing_translating_and_keeping_in_step_are_measured_for_every_backend(
-        bench: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    bench: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
     bench.choose()
     bench.translate()
     await bench.sync("kai", 2)
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {each["scenario"] for each in told} == {"selection", "translation", "sync"}
-    assert {each["backend"] for each in told if each["scenario"] == "translation"} == {each.name for each in Registry(OperatorSettings())}
+    assert {item["scenario"] for item in told} == {"selection", "translation", "sync"}
+    assert {item["backend"] for item in told if item["scenario"] == "translation"} == {
+        item.name for item in Registry(OperatorSettings())
+    }

@@ -26,6 +26,10 @@ def test_the_guide_shows_the_whole_example() -> None:
 
 def test_nobody_asks_a_backend_for_a_member_by_a_string_or_decides_by_its_name() -> None:
     sources = [path for path in (ROOT / "src/gangline/operator").rglob("*.py") if path.name != "contract.py"]
-    found = [f"{path.name}: {line.strip()}" for path in sources for line in path.read_text().splitlines()
-             if re.search(r"(get|has)attr\([^)]*backend", line) or re.search(r"backend\.name [=!]= [\"']", line)]
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in sources
+        for line in path.read_text().splitlines()
+        if re.search(r"(get|has)attr\([^)]*backend", line) or re.search(r"backend\.name [=!]= [\"']", line)
+    ]
     assert found == [] and Backend.__doc__

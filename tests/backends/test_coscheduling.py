@@ -8,34 +8,50 @@ from embedded import until
 from gangline.api.grove import GangPack
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD
 from gangline.operator.backends.contract import SURPLUS_GATED, Facts
-from gangline.operator.backends.coscheduling import Coscheduling
+from gangline.operator.backends.coscheduling import CoschedulingBackend
 from gangline.runtime import ManualClock
 from operator_stage import clique, pod_clique_set, stage
 
 
 def test_a_gang_is_one_pod_group_with_the_sum_of_the_minima_and_a_patient_timeout() -> None:
-    assert objects(Coscheduling(), a_gang()) == [{
-        "apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": "llm-0", "namespace": "serve", "labels": {}},
-        "spec": {"minMember": 6, "scheduleTimeoutSeconds": 300}}]
-    assert Coscheduling().capabilities.groups == SURPLUS_GATED
+    assert objects(CoschedulingBackend(), a_gang()) == [
+        {
+            "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+            "kind": "PodGroup",
+            "metadata": {"name": "llm-0", "namespace": "serve", "labels": {}},
+            "spec": {"minMember": 6, "scheduleTimeoutSeconds": 300},
+        }
+    ]
+    assert CoschedulingBackend().capabilities.groups == SURPLUS_GATED
 
 
 def test_a_pod_names_its_group() -> None:
-    assert Coscheduling().prepare_pod(a_pod(), a_gang())["metadata"] == {
-        "labels": a_pod()["metadata"]["labels"] | {"scheduling.x-k8s.io/pod-group": "llm-0"}, "annotations": {"own": "note"}}
+    assert CoschedulingBackend().prepare_pod(a_pod(), a_gang())["metadata"] == {
+        "labels": a_pod()["metadata"]["labels"] | {"scheduling.x-k8s.io/pod-group": "llm-0"},
+        "annotations": {"own": "note"},
+    }
 
 
 def test_while_every_minimum_is_zero_the_former_minimum_stands() -> None:
-    assert objects(Coscheduling(), released(a_gang()))[0]["spec"]["minMember"] == 6
+    assert objects(CoschedulingBackend(), released(a_gang()))[0]["spec"]["minMember"] == 6
     kept = released(a_gang(), live(COSCHEDULING_POD_GROUP, "llm-0", {"minMember": 5}))
-    assert objects(Coscheduling(), kept)[0]["spec"]["minMember"] == 5
+    assert objects(CoschedulingBackend(), kept)[0]["spec"]["minMember"] == 5
 
 
 def test_a_required_domain_is_refused_and_a_preferred_one_told_to_be_lost() -> None:
-    [problem] = Coscheduling().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "block"}}), Facts())
+    [problem] = CoschedulingBackend().check(
+        a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "block"}}), Facts()
+    )
     assert problem.message == "coscheduling cannot keep a gang inside one block"
-    assert list(Coscheduling().check(a_set(topologyConstraint={"topologyName": "t", "pack": {"preferred": "block"}}), Facts())) == []
-    said = Coscheduling().gang_status(a_gang(constraint=GangPack(preferred="example.com/block")), EMPTY)
+    assert (
+        list(
+            CoschedulingBackend().check(
+                a_set(topologyConstraint={"topologyName": "t", "pack": {"preferred": "block"}}), Facts()
+            )
+        )
+        == []
+    )
+    said = CoschedulingBackend().gang_status(a_gang(constraint=GangPack(preferred="example.com/block")), EMPTY)
     assert said.lost == ("gang llm-0 would rather be in one example.com/block",)
 
 
@@ -49,7 +65,11 @@ async def test_a_gang_that_waits_is_shown_to_the_scheduler_again_every_half_minu
             return here.manager.cache.revision(COSCHEDULING_POD_GROUP) > 0
 
         await until(noticed, "coscheduling's kinds to be noticed")
-        await here.apply(pod_clique_set("llm", clique("a", 2, scheduler=""), annotations={"grove.io/scheduler-backend": "coscheduling"}))
+        await here.apply(
+            pod_clique_set(
+                "llm", clique("a", 2, scheduler=""), annotations={"grove.io/scheduler-backend": "coscheduling"}
+            )
+        )
 
         async def asked(seconds: float) -> str:
             clock.advance(seconds)
@@ -60,7 +80,9 @@ async def test_a_gang_that_waits_is_shown_to_the_scheduler_again_every_half_minu
 
         refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no room"}
         for pod in await here.pods():
-            await here.client.patch(POD, pod.name, pod.namespace, {"status": {"conditions": [refused]}}, subresource="status")
+            await here.client.patch(
+                POD, pod.name, pod.namespace, {"status": {"conditions": [refused]}}, subresource="status"
+            )
         assert await asked(20) == ""
         first = await asked(11)
         assert first and await asked(20) == first
@@ -71,7 +93,21 @@ async def test_a_gang_that_waits_is_shown_to_the_scheduler_again_every_half_minu
 
 
 def test_a_pod_that_was_refused_explains_that_the_whole_found_no_room() -> None:
-    refused = {"metadata": {"name": "p"}, "status": {"conditions": [
-        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes are available"}]}}
-    said = Coscheduling().gang_status(with_pods(a_gang(), refused), EMPTY)
-    assert (said.why, said.reason) == ("coscheduling found no room for 6 pods at once; pod p: 0/1 nodes are available", "Unschedulable")
+    refused = {
+        "metadata": {"name": "p"},
+        "status": {
+            "conditions": [
+                {
+                    "type": "PodScheduled",
+                    "status": "False",
+                    "reason": "Unschedulable",
+                    "message": "0/1 nodes are available",
+                }
+            ]
+        },
+    }
+    said = CoschedulingBackend().gang_status(with_pods(a_gang(), refused), EMPTY)
+    assert (said.why, said.reason) == (
+        "coscheduling found no room for 6 pods at once; pod p: 0/1 nodes are available",
+        "Unschedulable",
+    )

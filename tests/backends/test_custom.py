@@ -35,7 +35,9 @@ def herd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
     points = project["entry-points"]["gangline.backends"]
-    (about / "entry_points.txt").write_text("[gangline.backends]\n" + "".join(f"{name} = {where}\n" for name, where in points.items()))
+    (about / "entry_points.txt").write_text(
+        "[gangline.backends]\n" + "".join(f"{name} = {where}\n" for name, where in points.items())
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.syspath_prepend(str(PACKAGE / "src"))
     backends._table.cache_clear()
@@ -58,9 +60,17 @@ def test_the_package_is_found_by_its_entry_point_after_the_built_in_ones(herd: A
 
 def test_it_translates_prepares_refuses_and_reads_back(herd: Any) -> None:
     backend = herd.Herd()
-    assert objects(backend, a_gang()) == [{
-        "apiVersion": "herd.example.com/v1", "kind": "Herd", "metadata": {"name": "llm-0", "namespace": "serve"},
-        "spec": {"flocks": [{"name": "llm-0-prefill", "atLeast": 2}, {"name": "llm-0-decode", "atLeast": 4}], "paused": False}}]
+    assert objects(backend, a_gang()) == [
+        {
+            "apiVersion": "herd.example.com/v1",
+            "kind": "Herd",
+            "metadata": {"name": "llm-0", "namespace": "serve"},
+            "spec": {
+                "flocks": [{"name": "llm-0-prefill", "atLeast": 2}, {"name": "llm-0-decode", "atLeast": 4}],
+                "paused": False,
+            },
+        }
+    ]
     assert backend.prepare_pod(a_pod(), a_gang())["metadata"]["labels"]["herd.example.com/flock"] == "llm-0-prefill"
     [problem] = backend.check(a_set(topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}}), Facts())
     assert problem.message == "herd cannot keep a gang inside one rack"
@@ -68,7 +78,9 @@ def test_it_translates_prepares_refuses_and_reads_back(herd: Any) -> None:
     assert backend.gang_status(a_gang(live=(live(herd.HERD, "llm-0", status=status),)), EMPTY).why == "no room"
 
 
-async def test_a_set_for_it_is_translated_let_go_and_cleaned_up_and_what_the_scheduler_took_over_stays(herd: Any) -> None:
+async def test_a_set_for_it_is_translated_let_go_and_cleaned_up_and_what_the_scheduler_took_over_stays(
+    herd: Any,
+) -> None:
     async with stage() as here:
         for crd in documents("herd-crd.yaml"):
             await here.client.create(CRD, crd)
@@ -77,10 +89,15 @@ async def test_a_set_for_it_is_translated_let_go_and_cleaned_up_and_what_the_sch
         await here.apply(pcs | {"metadata": pcs["metadata"] | {"namespace": NAMESPACE}})
         [made] = await here.every(herd.HERD)
         assert made.metadata.controller.uid == (await here.gang("sheep-0")).uid
-        assert {flock["name"]: flock["atLeast"] for flock in made.spec["flocks"]} == {"sheep-0-lead": 1, "sheep-0-flock": 2}
+        assert {flock["name"]: flock["atLeast"] for flock in made.spec["flocks"]} == {
+            "sheep-0-lead": 1,
+            "sheep-0-flock": 2,
+        }
         pods = await here.pods()
         assert [pod.spec.scheduler_name for pod in pods] == ["herd-scheduler"] * 4
-        assert [pod for pod in pods if pod.spec.scheduling_gates] == [], "its own gate is lifted once the gang is complete"
+        assert [pod for pod in pods if pod.spec.scheduling_gates] == [], (
+            "its own gate is lifted once the gang is complete"
+        )
         await here.client.patch(herd.HERD, "sheep-0", NAMESPACE, {"spec": {"paused": True}})
         await here.settles()
         assert (await here.every(herd.HERD))[0].spec["paused"] is True
@@ -139,9 +156,14 @@ async def test_a_backend_holds_the_gates_of_pods_that_come_to_a_gang_that_runs(h
         assert [pod for pod in await here.pods() if pod.spec.scheduling_gates] == []
 
 
-async def test_what_a_third_partys_backend_writes_says_who_made_it_for_which_set_and_by_which_backend(herd: Any) -> None:
+async def test_what_a_third_partys_backend_writes_says_who_made_it_for_which_set_and_by_which_backend(
+    herd: Any,
+) -> None:
     async with stage() as here:
         await paused(here)
         [made] = await here.every(herd.HERD)
-        assert made.labels == {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "sheep",
-                               "grove.io/scheduler-backend": "herd"}
+        assert made.labels == {
+            "app.kubernetes.io/managed-by": "grove-operator",
+            "app.kubernetes.io/part-of": "sheep",
+            "grove.io/scheduler-backend": "herd",
+        }

@@ -1,4 +1,5 @@
-"""A gang that is ended and starts again under the same PodGang: it is a gang again, whatever its scheduler remembers of the first time."""
+"""A gang that is ended and starts again under the same PodGang: it is a gang again, whatever its scheduler remembers of
+the first time."""
 
 from __future__ import annotations
 
@@ -19,8 +20,13 @@ KUEUE = "kueue.x-k8s.io/managed"
 
 
 def llm(backend: str, **more: Any) -> Raw:
-    return pod_clique_set("llm", clique("a", 3, 2, scheduler=""), clique("b", 1, scheduler=""),
-                          annotations={"grove.io/scheduler-backend": backend}, **more)
+    return pod_clique_set(
+        "llm",
+        clique("a", 3, 2, scheduler=""),
+        clique("b", 1, scheduler=""),
+        annotations={"grove.io/scheduler-backend": backend},
+        **more,
+    )
 
 
 async def alive(here: Stage) -> list[Pod]:
@@ -50,7 +56,7 @@ async def test_each_life_of_a_gang_is_an_application_of_its_own_to_yunikorn() ->
         for _ in range(2):
             await runs(here)
             lives.append({pod.labels[APPLICATION] for pod in await starts_again(here)})
-        assert [len(each) for each in lives] == [1, 1, 1] and len(set.union(*lives)) == 3
+        assert [len(live) for live in lives] == [1, 1, 1] and len(set.union(*lives)) == 3
         assert (await here.gang("llm-0")).annotations["grove.io/yunikorn-application"] in lives[1]
 
 
@@ -63,7 +69,9 @@ async def test_a_pod_that_is_replaced_stays_with_the_application_of_the_others()
         assert len(await alive(here)) == 4 and len({pod.labels[APPLICATION] for pod in await alive(here)}) == 1
 
 
-@pytest.mark.parametrize(("backend", "kind"), [("coscheduling", COSCHEDULING_POD_GROUP), ("koordinator", KOORDINATOR_POD_GROUP)])
+@pytest.mark.parametrize(
+    ("backend", "kind"), [("coscheduling", COSCHEDULING_POD_GROUP), ("koordinator", KOORDINATOR_POD_GROUP)]
+)
 async def test_the_surplus_of_a_second_life_waits_for_its_minimum_again(backend: str, kind: Kind[Any]) -> None:
     async with stage() as here:
         await install(here.client, kind)
@@ -71,7 +79,9 @@ async def test_the_surplus_of_a_second_life_waits_for_its_minimum_again(backend:
         await here.apply(llm(backend))
         await runs(here)
         new = await starts_again(here)
-        assert [pod.labels["grove.io/podclique-pod-index"] for pod in new if pod.spec.scheduling_gates] == ["2"] and len(new) == 4
+        assert [pod.labels["grove.io/podclique-pod-index"] for pod in new if pod.spec.scheduling_gates] == [
+            "2"
+        ] and len(new) == 4
         found = condition((await here.gang("llm-0")).status.conditions, "Scheduled")
         assert found is not None and found.status == "False"
 
@@ -82,7 +92,7 @@ async def test_koordinator_is_told_to_place_a_second_life_together_although_it_w
         await until(lambda: here.manager.cache.revision(KOORDINATOR_POD_GROUP) > 0, "koordinator's kinds to be noticed")
 
         async def policies() -> set[str]:
-            return {each.annotations[POLICY] for each in await here.every(KOORDINATOR_POD_GROUP)}
+            return {item.annotations[POLICY] for item in await here.every(KOORDINATOR_POD_GROUP)}
 
         await here.apply(llm("koordinator"))
         assert await policies() == {"waiting-and-running"}

@@ -1,4 +1,5 @@
-"""A gang goes from one backend to another whole, or stays while its pods are bound; and pods follow a gang that was made anew."""
+"""A gang goes from one backend to another whole, or stays while its pods are bound; and pods follow a gang that was
+made anew."""
 
 from __future__ import annotations
 
@@ -10,9 +11,17 @@ from backends.scene import Shelf
 from backends.test_journeys import BACKEND, cluster, llm, noticed, said
 from embedded import until
 from gangline.api.grove import PodCliqueSet
-from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, POD_GROUP, VOLCANO_POD_GROUP, WORKLOAD
+from gangline.api.kinds import (
+    COSCHEDULING_POD_GROUP,
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    POD_GROUP,
+    VOLCANO_POD_GROUP,
+    WORKLOAD,
+)
 from gangline.client import Client
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.config import manner
 from gangline.operator.checks import backend_move
 from gangline.rules.sets import OperatorSettings
@@ -52,7 +61,10 @@ async def test_a_gang_whose_pods_are_bound_stays_says_so_and_moves_once_none_is(
         assert {pod.uid for pod in await here.pods()} == {first.uid, *(pod.uid for pod in rest)}
         assert (len(await here.every(POD_GROUP)), await here.every(COSCHEDULING_POD_GROUP)) == (1, [])
         assert await said(here, "BackendChangePending") == (
-            "True", "PodsBound", "the set asks for backend coscheduling; the gang stays with kai while its pods are bound")
+            "True",
+            "PodsBound",
+            "the set asks for backend coscheduling; the gang stays with kai while its pods are bound",
+        )
         await here.client.delete(POD_CLIQUE, first.labels["grove.io/podclique"], NAMESPACE)
         await here.settles()
         assert (await here.every(POD_GROUP), len(await here.every(COSCHEDULING_POD_GROUP))) == ([], 1)
@@ -62,10 +74,17 @@ async def test_a_gang_whose_pods_are_bound_stays_says_so_and_moves_once_none_is(
 
 
 async def test_a_gang_moves_between_two_processes_and_each_prunes_what_is_its_own() -> None:
-    async with cluster(COSCHEDULING_POD_GROUP, VOLCANO_POD_GROUP,
-                       settings=OperatorSettings(outside=("coscheduling", "volcano"))) as here:
-        alone = [Manager(build(f"backend-{name}", Options()), Client(here.server.transport(OPERATOR), manager=name), here.clock)
-                 for name in ("coscheduling", "volcano")]
+    async with cluster(
+        COSCHEDULING_POD_GROUP, VOLCANO_POD_GROUP, settings=OperatorSettings(outside=("coscheduling", "volcano"))
+    ) as here:
+        alone = [
+            Manager(
+                build(f"backend-{name}", ComponentOptions()),
+                Client(here.server.transport(OPERATOR), manager=name),
+                here.clock,
+            )
+            for name in ("coscheduling", "volcano")
+        ]
         for manager in alone:
             await manager.start()
         try:
@@ -79,7 +98,10 @@ async def test_a_gang_moves_between_two_processes_and_each_prunes_what_is_its_ow
 
 
 async def _counts(here: Stage, coscheduling: int, volcano: int) -> bool:
-    return (len(await here.every(COSCHEDULING_POD_GROUP)), len(await here.every(VOLCANO_POD_GROUP))) == (coscheduling, volcano)
+    return (len(await here.every(COSCHEDULING_POD_GROUP)), len(await here.every(VOLCANO_POD_GROUP))) == (
+        coscheduling,
+        volcano,
+    )
 
 
 def a_set(backend: str) -> PodCliqueSet:
@@ -87,8 +109,10 @@ def a_set(backend: str) -> PodCliqueSet:
 
 
 def a_clique(scheduled: int) -> Shelf:
-    raw = {"metadata": {"name": "llm-0-decode", "namespace": NAMESPACE, "labels": {"app.kubernetes.io/part-of": "llm"}},
-           "status": {"scheduledReplicas": scheduled}}
+    raw = {
+        "metadata": {"name": "llm-0-decode", "namespace": NAMESPACE, "labels": {"app.kubernetes.io/part-of": "llm"}},
+        "status": {"scheduledReplicas": scheduled},
+    }
     return Shelf((POD_CLIQUE, msgspec.convert(raw, POD_CLIQUE.type, strict=False)))
 
 
@@ -96,16 +120,20 @@ def test_admission_refuses_another_backend_while_pods_are_bound_and_says_which()
     check = backend_move(OperatorSettings())
     [problem] = check(a_set("volcano"), a_set("kai"), a_clique(3))
     assert str(problem) == (
-        "metadata.annotations[grove.io/scheduler-backend]: the backend cannot be changed from kai to volcano while pods are bound: "
-        "llm-0-decode has 3 (make a new set for the other scheduler, or change it while no pod is bound)")
+        "metadata.annotations[grove.io/scheduler-backend]: the backend cannot be changed from kai to volcano while "
+        "pods are bound: "
+        "llm-0-decode has 3 (make a new set for the other scheduler, or change it while no pod is bound)"
+    )
     assert list(check(a_set("volcano"), a_set("kai"), a_clique(0))) == []
     assert list(check(a_set("podgang"), a_set("kai"), a_clique(3))) == [], "an alias is no move"
 
 
 def test_under_compat_the_backend_can_never_be_changed() -> None:
     [problem] = backend_move(OperatorSettings(manner=manner(["grove"])))(a_set("volcano"), a_set("kai"), a_clique(0))
-    assert str(problem) == ("metadata.annotations[grove.io/scheduler-backend]: the backend cannot be changed from kai to volcano "
-                            "(make a new set for the other scheduler)")
+    assert str(problem) == (
+        "metadata.annotations[grove.io/scheduler-backend]: the backend cannot be changed from kai to volcano "
+        "(make a new set for the other scheduler)"
+    )
 
 
 async def test_pods_that_run_point_to_the_group_of_a_gang_that_was_made_anew() -> None:
@@ -130,7 +158,11 @@ async def test_a_gang_that_is_taken_over_keeps_its_pod_group_and_new_pods_join_i
         [theirs] = await grove.every(POD_GROUP)
         assert theirs.name == "llm-0"
         await grove.manager.stop()
-        ours = Manager(build("operator", Options()), Client(grove.server.transport(OPERATOR), manager="gangline"), grove.clock)
+        ours = Manager(
+            build("operator", ComponentOptions()),
+            Client(grove.server.transport(OPERATOR), manager="gangline"),
+            grove.clock,
+        )
         await ours.start()
         try:
             grove.manager = ours
@@ -139,7 +171,9 @@ async def test_a_gang_that_is_taken_over_keeps_its_pod_group_and_new_pods_join_i
             await grove.settles()
             [kept] = await grove.every(POD_GROUP)
             assert (kept.name, kept.uid) == ("llm-0", theirs.uid)
-            assert {pod.annotations["pod-group-name"] for pod in await grove.pods()} == {"llm-0"} and len(await grove.pods()) == 7
+            assert {pod.annotations["pod-group-name"] for pod in await grove.pods()} == {"llm-0"} and len(
+                await grove.pods()
+            ) == 7
         finally:
             await ours.stop()
 

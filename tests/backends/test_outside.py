@@ -10,7 +10,7 @@ from gangline.api.kinds import EVENT, LEASE, POD_GROUP
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.api.meta import condition
 from gangline.client import Client
-from gangline.components import BACKEND, Options, lease
+from gangline.components import BACKEND, ComponentOptions, lease
 from gangline.operator.component import backend_component
 from gangline.operator.outside import lease_of
 from gangline.rules import verdicts
@@ -20,8 +20,11 @@ from gangline.runtime.election import Elected, Election, ElectionSettings
 from operator_stage import OPERATOR, Stage, stage
 
 OUTSIDE = replace(OperatorSettings(), outside=("kai",))
-WHY = ("backend kai is left to a process of its own, and none runs: nobody holds lease gangline-backend-kai in namespace gangline-system; "
-       "start one (gangline run backend kai), or take kai out of scheduler.outside")
+WHY = (
+    "backend kai is left to a process of its own, and none runs: nobody holds lease gangline-backend-kai in namespace "
+    "gangline-system; "
+    "start one (gangline run backend kai), or take kai out of scheduler.outside"
+)
 
 
 async def passes(here: Stage, seconds: int) -> None:
@@ -46,7 +49,7 @@ async def process(here: Stage) -> Elected:
 
 
 def test_the_lease_is_the_one_that_the_process_holds() -> None:
-    assert lease_of("kai") == lease(f"{BACKEND}kai", Options())
+    assert lease_of("kai") == lease(f"{BACKEND}kai", ComponentOptions())
 
 
 async def test_a_gang_whose_backend_does_not_run_says_so_within_half_a_minute_and_forgets_it_when_one_comes() -> None:
@@ -67,10 +70,21 @@ async def test_a_gang_whose_backend_does_not_run_says_so_within_half_a_minute_an
 async def test_a_backend_whose_process_died_is_missed_by_the_gangs_that_wait_for_it() -> None:
     async with stage(OUTSIDE, ManualClock()) as here:
         await here.client.create(NAMESPACE_KIND, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
-        await here.client.create(LEASE, {"metadata": {"name": lease_of("kai"), "namespace": names.SYSTEM_NAMESPACE}, "spec": {
-            "holderIdentity": "gone", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"}})
+        await here.client.create(
+            LEASE,
+            {
+                "metadata": {"name": lease_of("kai"), "namespace": names.SYSTEM_NAMESPACE},
+                "spec": {
+                    "holderIdentity": "gone",
+                    "leaseDurationSeconds": 15,
+                    "renewTime": "2020-01-01T00:00:00.000000Z",
+                },
+            },
+        )
         await here.apply(llm("kai"))
         await passes(here, 10)
-        assert (await whole(here))[1] != "BackendNotRunning", "whose clock is right is not known: the lease is watched for a while"
+        assert (await whole(here))[1] != "BackendNotRunning", (
+            "whose clock is right is not known: the lease is watched for a while"
+        )
         await passes(here, 18)
         assert await whole(here) == ("False", "BackendNotRunning", WHY)

@@ -18,7 +18,7 @@ from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.operator.checks import backend_check
 from gangline.operator.reread import ConfigFile
 from gangline.operator.settings import read
@@ -38,8 +38,10 @@ async def operator(path: Path) -> AsyncIterator[Stage]:
         await install(here.client, COSCHEDULING_POD_GROUP)
         await here.manager.stop()
         file = ConfigFile(path, read)
-        options = Options(operator=file.current(), reread=file.current)
-        here.manager = Manager(build("operator", options), Client(here.server.transport(OPERATOR), manager="gangline"), clock)
+        options = ComponentOptions(operator=file.current(), reread=file.current)
+        here.manager = Manager(
+            build("operator", options), Client(here.server.transport(OPERATOR), manager="gangline"), clock
+        )
         await here.manager.start()
         yield here
 
@@ -52,17 +54,21 @@ async def passes(here: Stage, seconds: float = 6) -> None:
 
 async def _translated(here: Stage) -> bool:
     await passes(here, 2)
-    return [each.spec["minMember"] for each in await here.every(COSCHEDULING_POD_GROUP)] == [6]
+    return [item.spec["minMember"] for item in await here.every(COSCHEDULING_POD_GROUP)] == [6]
 
 
-async def test_a_backend_that_is_switched_on_while_the_operator_runs_serves_the_sets_that_wait_for_it(tmp_path: Path) -> None:
+async def test_a_backend_that_is_switched_on_while_the_operator_runs_serves_the_sets_that_wait_for_it(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "config.yaml"
     write(path, {"backends": ["default", "kai"]})
     async with operator(path) as here:
         await here.apply(llm("coscheduling"))
         [error] = (await here.the_set("llm")).status.last_errors
-        assert error.description == ("backend 'coscheduling' is switched off; add it to scheduler.backends in the operator's "
-                                     "configuration, or use one of: default, kai")
+        assert error.description == (
+            "backend 'coscheduling' is switched off; add it to scheduler.backends in the operator's "
+            "configuration, or use one of: default, kai"
+        )
         write(path, {"backends": ["default", "kai", "coscheduling"]})
         await until(lambda: _translated(here), "the backend to be switched on")
         assert (await here.gang("llm-0")).labels[BACKEND] == "coscheduling"
@@ -82,19 +88,27 @@ async def test_a_profiles_settings_hold_from_the_next_look_on(tmp_path: Path) ->
 
 
 async def _patience(here: Stage, wanted: int) -> bool:
-    return [each.spec["scheduleTimeoutSeconds"] for each in await here.every(COSCHEDULING_POD_GROUP)] == [wanted]
+    return [item.spec["scheduleTimeoutSeconds"] for item in await here.every(COSCHEDULING_POD_GROUP)] == [wanted]
 
 
-async def test_a_configuration_that_cannot_be_used_leaves_the_former_one_in_force(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_configuration_that_cannot_be_used_leaves_the_former_one_in_force(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "config.yaml"
     write(path, {"defaultProfileName": "kai-scheduler", "profiles": [{"name": "kai-scheduler"}]})
     async with operator(path) as here:
         with caplog.at_level(logging.ERROR):
             write(path, {"backends": ["slurm"]})
-            told = "the new configuration cannot be used, so the former one stays: no backend is called 'slurm'; there are: "
+            told = (
+                "the new configuration cannot be used, so the former one stays: no backend is called 'slurm'; "
+                "there are: "
+            )
             await until(lambda: _logged(here, caplog, told), "the complaint")
             path.write_text("scheduler: [")
-            await until(lambda: _logged(here, caplog, "has changed and cannot be used, so the former settings stay"), "the complaint")
+            await until(
+                lambda: _logged(here, caplog, "has changed and cannot be used, so the former settings stay"),
+                "the complaint",
+            )
         await here.apply(llm())
         assert len(await here.every(POD_GROUP)) == 1, "the default profile is still KAI's"
 
@@ -110,6 +124,8 @@ def test_admission_goes_by_the_configuration_that_holds_now(tmp_path: Path) -> N
     check = backend_check(ConfigFile(path, read).current)
     pcs = msgspec.convert(llm("volcano"), PodCliqueSet, strict=False)
     assert [problem.message for problem in check(pcs, None)] == [
-        "backend 'volcano' is switched off; add it to scheduler.backends in the operator's configuration, or use one of: default"]
+        "backend 'volcano' is switched off; add it to scheduler.backends in the operator's configuration, or use one "
+        "of: default"
+    ]
     write(path, {"backends": ["default", "volcano"]})
     assert list(check(pcs, None)) == []

@@ -20,7 +20,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.client import Client, User
 from gangline.client.wire import Request, Response, Transport
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.operator.backends import BUILT_IN, Registry
 from gangline.operator.rights import election_rights, rights
 from gangline.rules.sets import OperatorSettings
@@ -37,7 +37,12 @@ Right = tuple[str, str, str]
 
 
 def expanded(rules: list[Raw]) -> set[Right]:
-    return {(verb, rule["apiGroups"][0], resource) for rule in rules for verb in rule["verbs"] for resource in rule["resources"]}
+    return {
+        (verb, rule["apiGroups"][0], resource)
+        for rule in rules
+        for verb in rule["verbs"]
+        for resource in rule["resources"]
+    }
 
 
 class Ledger:
@@ -67,7 +72,9 @@ def needed(request: Request) -> set[Right]:
     if request.method == "GET":
         verb = "watch" if request.argument("watch") else "get" if len(rest) > 1 else "list"
         return {(verb, group, resource)}
-    found = {("patch" if request.method == "PATCH" else "create" if request.method == "POST" else "delete", group, resource)}
+    found = {
+        ("patch" if request.method == "PATCH" else "create" if request.method == "POST" else "delete", group, resource)
+    }
     return found | ({("create", group, resource)} if "apply" in request.content_type else set())
 
 
@@ -77,19 +84,31 @@ async def grant(here: Stage) -> None:
     await here.client.create(NAMESPACE, {"metadata": {"name": HOME}})
     await here.client.create(CLUSTER_ROLE, {"metadata": {"name": "backend"}, "rules": rights(COSCHEDULING)})
     await here.client.create(ROLE, {"metadata": {"name": "lease", "namespace": HOME}, "rules": election_rights(LEASE)})
-    for kind, meta, role in ((CLUSTER_ROLE_BINDING, {"name": "backend"}, "ClusterRole"),
-                             (ROLE_BINDING, {"name": "lease", "namespace": HOME}, "Role")):
-        await here.client.create(kind, {"metadata": meta, "subjects": [subject], "roleRef": {
-            "apiGroup": "rbac.authorization.k8s.io", "kind": role, "name": meta["name"]}})
+    for kind, meta, role in (
+        (CLUSTER_ROLE_BINDING, {"name": "backend"}, "ClusterRole"),
+        (ROLE_BINDING, {"name": "lease", "namespace": HOME}, "Role"),
+    ):
+        await here.client.create(
+            kind,
+            {
+                "metadata": meta,
+                "subjects": [subject],
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": role, "name": meta["name"]},
+            },
+        )
 
 
 async def test_a_backend_works_as_its_own_process_with_just_the_rights_that_it_uses() -> None:
-    async with cluster(COSCHEDULING_POD_GROUP, settings=OperatorSettings(outside=("coscheduling",)), clock=ManualClock()) as here:
+    async with cluster(
+        COSCHEDULING_POD_GROUP, settings=OperatorSettings(outside=("coscheduling",)), clock=ManualClock()
+    ) as here:
         await grant(here)
         ledger = Ledger(here.server.transport(USER))
         client = Client(ledger, manager="backend")
-        worker = Elected(lambda: Manager(build("backend-coscheduling", Options()), client, here.clock),
-                         Election(client, here.clock, ElectionSettings(LEASE, HOME)))
+        worker = Elected(
+            lambda: Manager(build("backend-coscheduling", ComponentOptions()), client, here.clock),
+            Election(client, here.clock, ElectionSettings(LEASE, HOME)),
+        )
         await worker.start()
         try:
             await _lives_through_everything(here)
@@ -101,7 +120,9 @@ async def test_a_backend_works_as_its_own_process_with_just_the_rights_that_it_u
 
 async def _lives_through_everything(here: Stage) -> None:
     """A gang that cannot be translated, then can, changes its minimum, and leaves."""
-    await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": [{"domain": "rack", "key": "x/rack"}]}})
+    await here.client.create(
+        TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": [{"domain": "rack", "key": "x/rack"}]}}
+    )
     await here.apply(llm("coscheduling", topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}}))
     await until(lambda: _refusals(here, 2), "the refusal to be told again")
     await here.client.patch(POD_CLIQUE_SET, "llm", HERE, {"spec": {"template": {"topologyConstraint": None}}})
@@ -116,14 +137,17 @@ async def _lives_through_everything(here: Stage) -> None:
 async def _refusals(here: Stage, count: int) -> bool:
     assert isinstance(here.clock, ManualClock)
     here.clock.advance(3)
-    return any((event.count or 0) >= count for event in (await here.client.list(EVENT, HERE)).items
-               if event.reason == "COSCHEDULINGBackendMappingFailed")
+    return any(
+        (event.count or 0) >= count
+        for event in (await here.client.list(EVENT, HERE)).items
+        if event.reason == "COSCHEDULINGBackendMappingFailed"
+    )
 
 
 async def _minima(here: Stage, wanted: list[int]) -> bool:
     assert isinstance(here.clock, ManualClock)
     here.clock.advance(1)
-    return [each.spec["minMember"] for each in await here.every(COSCHEDULING_POD_GROUP)] == wanted
+    return [item.spec["minMember"] for item in await here.every(COSCHEDULING_POD_GROUP)] == wanted
 
 
 @pytest.mark.parametrize("name", list(BUILT_IN))
@@ -133,12 +157,20 @@ def test_a_backend_may_follow_what_it_reads_and_write_only_its_own_kinds(name: s
     assert {("list", kind.group, kind.plural) for kind in (*known.reads, *known.writes)} <= held
     deleted = {(group, resource) for verb, group, resource in held if verb == "delete"}
     assert deleted == {(kind.group, kind.plural) for kind in known.writes}
-    assert not any(resource in ("secrets", "pods/status") or (group == "" and verb not in ("list", "watch") and resource != "events")
-                   for verb, group, resource in held)
+    assert not any(
+        resource in ("secrets", "pods/status")
+        or (group == "" and verb not in ("list", "watch") and resource != "events")
+        for verb, group, resource in held
+    )
 
 
 def test_the_rights_of_a_lease_are_for_that_lease() -> None:
     assert election_rights("gangline-backend-kai") == [
         {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create"]},
-        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "patch"],
-         "resourceNames": ["gangline-backend-kai"]}]
+        {
+            "apiGroups": ["coordination.k8s.io"],
+            "resources": ["leases"],
+            "verbs": ["get", "patch"],
+            "resourceNames": ["gangline-backend-kai"],
+        },
+    ]

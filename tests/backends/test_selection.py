@@ -21,7 +21,9 @@ BACKEND = "grove.io/scheduler-backend"
 
 
 def a_set(*schedulers: str, uid: str = "", generation: int = 1, **more: Any) -> PodCliqueSet:
-    raw = pod_clique_set("p", *(clique(f"c{number}", scheduler=name) for number, name in enumerate(schedulers or ("",))), **more)
+    raw = pod_clique_set(
+        "p", *(clique(f"c{number}", scheduler=name) for number, name in enumerate(schedulers or ("",))), **more
+    )
     raw["metadata"] |= {"uid": uid, "generation": generation}
     return msgspec.convert(raw, PodCliqueSet)
 
@@ -31,20 +33,42 @@ def chosen(pcs: PodCliqueSet, settings: OperatorSettings = STANDARD) -> tuple[st
     return found.backend.name, found.scheduler_name, found.source
 
 
-@pytest.mark.parametrize(("scheduler", "backend"), [
-    ("default-scheduler", "default"), ("kai-scheduler", "kai"), ("grove-scheduler", "kai"), ("koord-scheduler", "koordinator"),
-    ("my-koordinator", "koordinator"), ("volcano", "volcano"), ("volcano-batch", "volcano"), ("yunikorn", "yunikorn"),
-    ("team-yunikorn-2", "yunikorn"), ("scheduler-plugins-scheduler", "coscheduling")])
+@pytest.mark.parametrize(
+    ("scheduler", "backend"),
+    [
+        ("default-scheduler", "default"),
+        ("kai-scheduler", "kai"),
+        ("grove-scheduler", "kai"),
+        ("koord-scheduler", "koordinator"),
+        ("my-koordinator", "koordinator"),
+        ("volcano", "volcano"),
+        ("volcano-batch", "volcano"),
+        ("yunikorn", "yunikorn"),
+        ("team-yunikorn-2", "yunikorn"),
+        ("scheduler-plugins-scheduler", "coscheduling"),
+    ],
+)
 def test_a_scheduler_name_leads_to_the_backend_that_knows_it(scheduler: str, backend: str) -> None:
     assert chosen(a_set(scheduler))[:2] == (backend, scheduler)
 
 
-@pytest.mark.parametrize(("name", "backend", "scheduler"), [
-    ("default", "default", "default-scheduler"), ("workload", "default", "default-scheduler"), ("kai", "kai", "kai-scheduler"),
-    ("podgang", "kai", "kai-scheduler"), ("koordinator", "koordinator", "koord-scheduler"), ("volcano", "volcano", "volcano"),
-    ("yunikorn", "yunikorn", "yunikorn"), ("coscheduling", "coscheduling", "scheduler-plugins-scheduler"),
-    ("kueue", "kueue", "default-scheduler")])
-def test_the_annotation_decides_and_pods_get_the_name_of_that_scheduler(name: str, backend: str, scheduler: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "backend", "scheduler"),
+    [
+        ("default", "default", "default-scheduler"),
+        ("workload", "default", "default-scheduler"),
+        ("kai", "kai", "kai-scheduler"),
+        ("podgang", "kai", "kai-scheduler"),
+        ("koordinator", "koordinator", "koord-scheduler"),
+        ("volcano", "volcano", "volcano"),
+        ("yunikorn", "yunikorn", "yunikorn"),
+        ("coscheduling", "coscheduling", "scheduler-plugins-scheduler"),
+        ("kueue", "kueue", "default-scheduler"),
+    ],
+)
+def test_the_annotation_decides_and_pods_get_the_name_of_that_scheduler(
+    name: str, backend: str, scheduler: str
+) -> None:
     assert chosen(a_set(annotations={BACKEND: name})) == (backend, scheduler, "annotation")
 
 
@@ -55,7 +79,9 @@ def test_a_layer_of_quota_leaves_the_schedulers_name_as_it_is() -> None:
 def test_a_profile_comes_before_a_guess_by_name() -> None:
     settings = OperatorSettings(profiles=(Profile("koord-kai", "kai"), Profile("default-scheduler", "default")))
     assert chosen(a_set("koord-kai"), settings) == ("kai", "koord-kai", "profile")
-    with pytest.raises(NoBackend, match="asks for koordinator, but a clique names scheduler 'koord-kai'; remove one of the two"):
+    with pytest.raises(
+        NoBackend, match="asks for koordinator, but a clique names scheduler 'koord-kai'; remove one of the two"
+    ):
         chosen(a_set("koord-kai", annotations={BACKEND: "koordinator"}), settings)
 
 
@@ -63,8 +89,11 @@ def test_a_name_that_nobody_knows_is_answered_with_what_there_is_and_the_way_out
     with pytest.raises(NoBackend) as refused:
         chosen(a_set("slurm"))
     assert str(refused.value) == (
-        "no backend serves schedulerName 'slurm'; profiles: default-scheduler, kai-scheduler, volcano; backends: default, kai, "
-        "koordinator, volcano, yunikorn, kueue, coscheduling, passthrough; a profile with backend passthrough serves any scheduler by name")
+        "no backend serves schedulerName 'slurm'; profiles: default-scheduler, kai-scheduler, volcano; backends: "
+        "default, kai, "
+        "koordinator, volcano, yunikorn, kueue, coscheduling, passthrough; a profile with backend passthrough serves "
+        "any scheduler by name"
+    )
 
 
 def test_a_backend_that_is_switched_off_says_how_to_switch_it_on() -> None:
@@ -72,8 +101,10 @@ def test_a_backend_that_is_switched_off_says_how_to_switch_it_on() -> None:
     assert Registry(settings).names == ["default", "kai"]
     with pytest.raises(NoBackend) as refused:
         chosen(a_set(annotations={BACKEND: "volcano"}), settings)
-    assert str(refused.value) == ("backend 'volcano' is switched off; add it to scheduler.backends in the operator's configuration, "
-                                  "or use one of: default, kai")
+    assert str(refused.value) == (
+        "backend 'volcano' is switched off; add it to scheduler.backends in the operator's configuration, "
+        "or use one of: default, kai"
+    )
     with pytest.raises(NoBackend, match="no backend is called 'slurm'; there are: default, kai, koordinator"):
         Registry(OperatorSettings(backends=("slurm",)))
 
@@ -84,9 +115,13 @@ def test_backends_are_switched_on_and_out_in_the_operators_configuration() -> No
 
 
 def test_cliques_that_disagree_are_named_even_under_an_annotation() -> None:
-    with pytest.raises(NoBackend, match=r"the cliques of p name different schedulers: \(none\), volcano; a gang has one"):
+    with pytest.raises(
+        NoBackend, match=r"the cliques of p name different schedulers: \(none\), volcano; a gang has one"
+    ):
         chosen(a_set("", "volcano"))
-    with pytest.raises(NoBackend, match="the cliques name different schedulers: kai-scheduler, volcano; a gang has one"):
+    with pytest.raises(
+        NoBackend, match="the cliques name different schedulers: kai-scheduler, volcano; a gang has one"
+    ):
         chosen(a_set("kai-scheduler", "volcano", annotations={BACKEND: "kueue"}))
 
 
@@ -116,7 +151,7 @@ def test_a_selection_is_remembered_until_spec_or_annotation_changes() -> None:
     assert registry.for_set(a_set("kai-scheduler", uid="u")) is first
     assert registry.for_set(a_set("volcano", uid="u", generation=2)).backend.name == "volcano"
     assert registry.for_set(a_set(uid="u", generation=2, annotations={BACKEND: "kueue"})).backend.name == "kueue"
-    assert [each.backend.name for each in heard] == ["kai", "volcano", "kueue"]
+    assert [item.backend.name for item in heard] == ["kai", "volcano", "kueue"]
 
 
 def test_each_selection_is_counted_by_backend_and_by_how_it_was_chosen() -> None:
@@ -147,13 +182,28 @@ class Unfinished(Backend):
     name = "unfinished"
 
 
-@pytest.mark.parametrize(("name", "made", "why"), [
-    ("stranger", Stranger, ("Stranger of backends.test_selection is not a subclass of gangline.operator.backends.contract.Backend, and "
-                            "lacks gate, scheduler_name, reads, writes, capabilities, generations, held, gave_up, finalizers, check, "
-                            "gang_objects, prepare_pod, gang_status, capabilities_for, probes, links, notes, may_be_held, domains_of")),
-    ("unfinished", Unfinished, "Unfinished of backends.test_selection does not say gate, gang_objects"),
-    ("other", Greedy, "Greedy of backends.test_selection says that its name is 'greedy', not 'other'")])
-def test_a_class_that_cannot_be_a_backend_is_left_out_and_whoever_asks_for_it_hears_what_is_missing(name: str, made: Any, why: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "made", "why"),
+    [
+        (
+            "stranger",
+            Stranger,
+            (
+                "Stranger of backends.test_selection is not a subclass of "
+                "gangline.operator.backends.contract.Backend, and "
+                "lacks gate, scheduler_name, reads, writes, capabilities, generations, held, gave_up, finalizers, "
+                "check, "
+                "gang_objects, prepare_pod, gang_status, capabilities_for, probes, links, notes, may_be_held, "
+                "domains_of"
+            ),
+        ),
+        ("unfinished", Unfinished, "Unfinished of backends.test_selection does not say gate, gang_objects"),
+        ("other", Greedy, "Greedy of backends.test_selection says that its name is 'greedy', not 'other'"),
+    ],
+)
+def test_a_class_that_cannot_be_a_backend_is_left_out_and_whoever_asks_for_it_hears_what_is_missing(
+    name: str, made: Any, why: str
+) -> None:
     registry = Registry(STANDARD, {**BUILT_IN, name: made})
     assert registry.names == list(BUILT_IN), "the others work"
     with pytest.raises(NoBackend) as refused:

@@ -1,6 +1,5 @@
-"""A set for the default scheduler on the whole platform, as `gangline up --workload-api` starts it: it waits whole, runs, says so, and
-leaves nothing behind, in every generation of kube-scheduler's Workload API.
-"""
+"""A set for the default scheduler on the whole platform, as `gangline up --workload-api` starts it: it waits whole,
+runs, says so, and leaves nothing behind, in every generation of kube-scheduler's Workload API."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw, condition
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.local import Platform, PlatformSettings
 from journeys.story import Story
 from operator_stage import clique, pod_clique_set
@@ -43,8 +42,13 @@ GENERATIONS: dict[str, tuple[str, tuple[str, ...], tuple[Kind[Any], ...], str]] 
 @asynccontextmanager
 async def up(release: str, *gates: str) -> AsyncIterator[Story]:
     plain = PlatformSettings()
-    platform = Platform(PlatformSettings(workload_api=release, feature_gates=(*plain.feature_gates, *gates),
-                                         options=Options(period=0.0, nodes="nodes: []")))
+    platform = Platform(
+        PlatformSettings(
+            workload_api=release,
+            feature_gates=(*plain.feature_gates, *gates),
+            options=ComponentOptions(period=0.0, nodes="nodes: []"),
+        )
+    )
     await platform.start()
     try:
         yield Story(platform)
@@ -68,8 +72,10 @@ async def test_a_set_waits_whole_runs_and_leaves_nothing_behind(generation: str)
     release, gates, kinds, type = GENERATIONS[generation]
     async with up(release, *gates) as story:
         await story.nodes(1, gpus=8)
-        await story.apply(pod_clique_set("llm", asking("prefill", 3, 2), asking("decode", 1)) | {
-            "apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet"})
+        await story.apply(
+            pod_clique_set("llm", asking("prefill", 3, 2), asking("decode", 1))
+            | {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet"}
+        )
         if type:
             await story.until(lambda: _waits(story), "the reason why the gang waits")
         await story.settles()
@@ -80,7 +86,9 @@ async def test_a_set_waits_whole_runs_and_leaves_nothing_behind(generation: str)
         await story.running(4, of="llm")
         await story.settles()
         for group in await story.all(kinds[0]) if type else ():
-            assert [(each["type"], each["status"], each["reason"]) for each in group.status["conditions"]] == [(type, "True", "Scheduled")]
+            assert [(item["type"], item["status"], item["reason"]) for item in group.status["conditions"]] == [
+                (type, "True", "Scheduled")
+            ]
         assert all([await story.all(kind) for kind in kinds])
         await story.client.delete(POD_CLIQUE_SET, "llm", "default")
         await story.gone(POD_CLIQUE_SET, POD_CLIQUE, POD_GANG, POD, *kinds)
@@ -95,11 +103,24 @@ async def test_a_set_that_must_be_in_one_block_is_placed_there(generation: str) 
     release = GENERATIONS[generation][0]
     gates = TREE if release == "1.37" else TREE[:1]
     async with up(release, *gates) as story:
-        await story.apply({"apiVersion": "grove.io/v1alpha1", "kind": TOPOLOGY_BINDING.kind, "metadata": {"name": "t"}, "spec": {
-            "levels": [{"domain": "block", "key": BLOCK}, {"domain": "rack", "key": RACK}]}})
+        await story.apply(
+            {
+                "apiVersion": "grove.io/v1alpha1",
+                "kind": TOPOLOGY_BINDING.kind,
+                "metadata": {"name": "t"},
+                "spec": {"levels": [{"domain": "block", "key": BLOCK}, {"domain": "rack", "key": RACK}]},
+            }
+        )
         for block, rack in (("1", "a"), ("2", "b"), ("2", "c")):
             await story.nodes(1, gpus=8, name=f"{block}{rack}", labels={BLOCK: block, RACK: rack})
-        await story.apply(pod_clique_set("llm", asking("prefill", 2), asking("decode", 2), topologyConstraint={
-            "topologyName": "t", "pack": {"required": "block"}}) | {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet"})
+        await story.apply(
+            pod_clique_set(
+                "llm",
+                asking("prefill", 2),
+                asking("decode", 2),
+                topologyConstraint={"topologyName": "t", "pack": {"required": "block"}},
+            )
+            | {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet"}
+        )
         await story.running(4, of="llm")
         assert {pod.spec.node_name[:1] for pod in await story.pods("llm")} == {"2"}

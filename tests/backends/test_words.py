@@ -14,7 +14,12 @@ async def test_what_the_scheduler_wrote_on_a_pod_explains_the_gang() -> None:
         await here.apply(pod_clique_set("llm", clique("a", 2, scheduler="")))
         pods = await here.pods()
         refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": WHY}
-        await here.client.patch(POD, pods[1].name, NAMESPACE, {"status": {"conditions": [refused]}}, subresource="status")
+        await here.client.patch(
+            POD, pods[1].name, NAMESPACE, {"status": {"conditions": [refused]}}, subresource="status"
+        )
         await here.settles()
         found = condition((await here.gang("llm-0")).status.conditions, "Scheduled")
-        assert found is not None and found.message == f"waiting for the scheduler: llm-0-a 0/2; it says of pod {pods[1].name}: {WHY}"
+        assert (
+            found is not None
+            and found.message == f"waiting for the scheduler: llm-0-a 0/2; it says of pod {pods[1].name}: {WHY}"
+        )

@@ -1,4 +1,5 @@
-"""BindRequest → bound pod, or settled, or undone and tried again later: on an embedded server, with time moved by hand."""
+"""BindRequest → bound pod, or settled, or undone and tried again later: on an embedded server, with time moved by
+hand."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, NODE, POD
 from gangline.api.meta import condition
 from gangline.binder.component import component
-from gangline.binder.settings import Settings
+from gangline.binder.settings import BinderSettings
 from gangline.client import InProcess, Request, Response, User
 from gangline.client.lanes import AT_ONCE
 from gangline.client.wire import JSON
@@ -22,7 +23,9 @@ class Faulty:
     """A transport that refuses requests as long as `refuse` says so."""
 
     def __init__(self, here: Stage) -> None:
-        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:binder", ("system:masters",)))
+        self._inner = InProcess(
+            here.server.handle, User("system:serviceaccount:gangline-system:binder", ("system:masters",))
+        )
         self.refusing = ""
         self.refused = 0
 
@@ -49,7 +52,7 @@ async def test_a_pod_is_bound_and_told_what_it_received_in_one_write() -> None:
 
 
 async def test_in_upstreams_manner_every_bind_is_told() -> None:
-    async with stage(component(Settings(manner=manner([KAI])))) as here:
+    async with stage(component(BinderSettings(manner=manner([KAI])))) as here:
         await here.node("n")
         await here.request(await here.pod("p"), "n")
         await here.settles()
@@ -58,25 +61,38 @@ async def test_in_upstreams_manner_every_bind_is_told() -> None:
         assert told is not None and told.status == "True"
 
 
-@pytest.mark.parametrize(("case", "reason"), [
-    ("no pod", "pod work/p does not exist"),
-    ("no node", "node gone does not exist"),
-    ("another scheduler", "the pod belongs to scheduler default-scheduler, not kai-scheduler or grove-scheduler"),
-    ("bound elsewhere", "the pod is already on node other"),
-    ("earlier pod", "it was made for an earlier pod named p"),
-    ("no group", "it shares a GPU but names no GPU group"),
-])
-async def test_a_request_that_cannot_be_carried_out_is_settled_with_its_reason_and_not_looped(case: str, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        ("no pod", "pod work/p does not exist"),
+        ("no node", "node gone does not exist"),
+        ("another scheduler", "the pod belongs to scheduler default-scheduler, not kai-scheduler or grove-scheduler"),
+        ("bound elsewhere", "the pod is already on node other"),
+        ("earlier pod", "it was made for an earlier pod named p"),
+        ("no group", "it shares a GPU but names no GPU group"),
+    ],
+)
+async def test_a_request_that_cannot_be_carried_out_is_settled_with_its_reason_and_not_looped(
+    case: str, reason: str
+) -> None:
     async with stage(component()) as here:
         await here.node("n")
-        pod = await here.pod("p", scheduler="default-scheduler" if case == "another scheduler" else names.KAI_SCHEDULER,
-                             node="other" if case == "bound elsewhere" else "")
+        pod = await here.pod(
+            "p",
+            scheduler="default-scheduler" if case == "another scheduler" else names.KAI_SCHEDULER,
+            node="other" if case == "bound elsewhere" else "",
+        )
         if case == "earlier pod":
             await here.client.delete(POD, "p", SPACE, grace=0)
             await here.pod("p")
         if case == "no pod":
-            await here.client.create(BIND_REQUEST, {"metadata": {"name": "p", "namespace": SPACE},
-                                                    "spec": {"podName": "p", "selectedNode": "n", "backoffLimit": 3}})
+            await here.client.create(
+                BIND_REQUEST,
+                {
+                    "metadata": {"name": "p", "namespace": SPACE},
+                    "spec": {"podName": "p", "selectedNode": "n", "backoffLimit": 3},
+                },
+            )
             await here.client.delete(POD, "p", SPACE, grace=0)
         else:
             extra = {"receivedResourceType": "Fraction"} if case == "no group" else {}
@@ -187,7 +203,8 @@ async def _bound(here: Stage, pod: str) -> bool:
 
 
 async def test_in_a_crowd_a_pod_is_bound_first_and_its_request_says_so_later_if_need_be_by_another_binder(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
     async with stage(component()) as here:
         await here.node("n")

@@ -1,4 +1,5 @@
-"""Devices and volumes before a bind: what is written, what is waited for, and that a failed bind leaves them as they were."""
+"""Devices and volumes before a bind: what is written, what is waited for, and that a failed bind leaves them as they
+were."""
 
 from __future__ import annotations
 
@@ -14,12 +15,16 @@ from gangline.client.wire import JSON
 from gangline.runtime import ManualClock
 from stage import SPACE, Stage, stage
 
-ALLOCATION: Raw = {"devices": {"results": [{"request": "r", "driver": "gpu.example.com", "pool": "n", "device": "gpu-0"}]}}
+ALLOCATION: Raw = {
+    "devices": {"results": [{"request": "r", "driver": "gpu.example.com", "pool": "n", "device": "gpu-0"}]}
+}
 DEVICES = {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": 1}}]}
 
 
 async def claim(here: Stage, name: str = "c") -> None:
-    await here.client.create(RESOURCE_CLAIM, {"metadata": {"name": name, "namespace": SPACE}, "spec": {"devices": DEVICES}})
+    await here.client.create(
+        RESOURCE_CLAIM, {"metadata": {"name": name, "namespace": SPACE}, "spec": {"devices": DEVICES}}
+    )
 
 
 async def status_of(here: Stage, name: str = "c") -> Raw:
@@ -56,7 +61,7 @@ async def test_a_claim_gets_its_devices_and_its_user_before_the_bind() -> None:
         pod, status = await here.get_pod("p"), await status_of(here)
         assert pod.spec.node_name == "n"
         assert status["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
-        assert [(each["name"], each["uid"]) for each in status["reservedFor"]] == [("p", pod.uid)]
+        assert [(item["name"], item["uid"]) for item in status["reservedFor"]] == [("p", pod.uid)]
 
 
 async def test_a_second_user_of_a_claim_shares_the_allocation_that_is_there() -> None:
@@ -66,7 +71,7 @@ async def test_a_second_user_of_a_claim_shares_the_allocation_that_is_there() ->
         for name in ("p", "q"):
             await request_with_claim(here, name)
             await here.settles()
-        assert [each["name"] for each in (await status_of(here))["reservedFor"]] == ["p", "q"]
+        assert [item["name"] for item in (await status_of(here))["reservedFor"]] == ["p", "q"]
 
 
 async def test_a_failed_bind_gives_the_devices_back() -> None:
@@ -92,8 +97,11 @@ def test_whoever_leaves_a_shared_claim_leaves_it_to_the_others() -> None:
 
 
 async def test_an_extended_resource_gets_a_claim_of_its_own_and_loses_it_when_the_bind_fails() -> None:
-    given = {"allocation": ALLOCATION, "deviceRequests": DEVICES["requests"],
-             "containerMappings": [{"containerName": "main", "resourceName": "example.com/gpu", "requestName": "r"}]}
+    given = {
+        "allocation": ALLOCATION,
+        "deviceRequests": DEVICES["requests"],
+        "containerMappings": [{"containerName": "main", "resourceName": "example.com/gpu", "requestName": "r"}],
+    }
     async with stage(component()) as here:
         await here.node("n")
         await here.request(await here.pod("p"), "n", extendedResourceClaimAllocation=given)
@@ -101,23 +109,38 @@ async def test_an_extended_resource_gets_a_claim_of_its_own_and_loses_it_when_th
         (made,) = (await here.client.list(RESOURCE_CLAIM, SPACE)).items
         assert made.name.startswith("p-extended-resources-")
         pod = await here.get_pod("p")
-        assert pod.status.extended_resource_claim_status == {"resourceClaimName": made.name, "requestMappings": given["containerMappings"]}
+        assert pod.status.extended_resource_claim_status == {
+            "resourceClaimName": made.name,
+            "requestMappings": given["containerMappings"],
+        }
         await here.kill("binder")
         await here.start(component(), NoBinding(here))
         await here.request(await here.pod("q"), "n", extendedResourceClaimAllocation=given)
         await here.settles()
-        assert [each.name for each in (await here.client.list(RESOURCE_CLAIM, SPACE)).items] == [made.name]
+        assert [item.name for item in (await here.client.list(RESOURCE_CLAIM, SPACE)).items] == [made.name]
         assert (await here.get_pod("q")).status.extended_resource_claim_status is None
 
 
-# --- volumes -----------------------------------------------------------------------------------------------------------
+# --- volumes
+# -----------------------------------------------------------------------------------------------------------
 
 
 async def storage(here: Stage, provisioner: str = "disk.example.com") -> None:
-    await here.client.create(STORAGE_CLASS, {"metadata": {"name": "late"}, "provisioner": provisioner,
-                                             "volumeBindingMode": "WaitForFirstConsumer"})
-    await here.client.create(PVC, {"metadata": {"name": "data", "namespace": SPACE}, "spec": {
-        "storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}}})
+    await here.client.create(
+        STORAGE_CLASS,
+        {"metadata": {"name": "late"}, "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"},
+    )
+    await here.client.create(
+        PVC,
+        {
+            "metadata": {"name": "data", "namespace": SPACE},
+            "spec": {
+                "storageClassName": "late",
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "10Gi"}},
+            },
+        },
+    )
 
 
 async def pod_with_volume(here: Stage) -> None:
@@ -132,10 +155,21 @@ async def bind_claim(here: Stage, volume: str) -> None:
 
 
 def volume(name: str, size: str, node: str) -> Raw:
-    here = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}
-    return {"metadata": {"name": name}, "spec": {
-        "storageClassName": "late", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": size},
-        "local": {"path": "/data"}, "nodeAffinity": {"required": here}}}
+    here = {
+        "nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
+        ]
+    }
+    return {
+        "metadata": {"name": name},
+        "spec": {
+            "storageClassName": "late",
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": size},
+            "local": {"path": "/data"},
+            "nodeAffinity": {"required": here},
+        },
+    }
 
 
 async def test_a_claim_that_waits_for_its_first_user_is_told_the_node_and_waited_for() -> None:
@@ -156,12 +190,20 @@ async def test_the_smallest_free_volume_of_the_node_is_reserved_for_the_claim() 
     async with stage(component()) as here:
         await here.node("n", kubernetes_io__hostname="n")
         await storage(here, "kubernetes.io/no-provisioner")
-        for name, size, node in (("large", "99Gi", "n"), ("fits", "10Gi", "n"), ("small", "9Gi", "n"), ("far", "10Gi", "m")):
+        for name, size, node in (
+            ("large", "99Gi", "n"),
+            ("fits", "10Gi", "n"),
+            ("small", "9Gi", "n"),
+            ("far", "10Gi", "m"),
+        ):
             await here.client.create(PV, volume(name, size, node))
             await here.client.patch(PV, name, "", {"status": {"phase": "Available"}}, subresource="status")
         await pod_with_volume(here)
         await here.settles()
-        taken = {each["metadata"]["name"]: each["spec"].get("claimRef", {}).get("name") for each in await here.client.list_raw(PV)}
+        taken = {
+            item["metadata"]["name"]: item["spec"].get("claimRef", {}).get("name")
+            for item in await here.client.list_raw(PV)
+        }
         assert taken == {"large": None, "fits": "data", "small": None, "far": None}
         await bind_claim(here, "fits")
         await here.settles()

@@ -1,4 +1,5 @@
-"""Shared GPUs: reservation pods, labels and ConfigMaps, and that neither a crash nor a race leaves one behind or takes one away."""
+"""Shared GPUs: reservation pods, labels and ConfigMaps, and that neither a crash nor a race leaves one behind or takes
+one away."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from gangline.binder import reservations
 from gangline.binder.component import component
 from gangline.binder.plugins import build
 from gangline.binder.plugins.hami import memory_limit
-from gangline.binder.settings import DEFAULTS, PluginSetting, Settings
+from gangline.binder.settings import DEFAULTS, BinderPluginSetting, BinderSettings
 from gangline.client import Client, InProcess, Request, Response, User
 from gangline.errors import ConfigError
 from gangline.runtime import Context, ManualClock
@@ -26,8 +27,14 @@ SHARE = {names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: "p-abc-shared-g
 async def share(here: Stage, name: str = "p", group: str = "g1", **spec: object) -> Pod:
     noted = {names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"{name}-abc-shared-gpu"}
     pod = await here.pod(name, annotations=noted)
-    await here.request(pod, "n", receivedResourceType="Fraction", selectedGPUGroups=[group],
-                       receivedGPU={"count": 1, "portion": "0.50"}, **spec)
+    await here.request(
+        pod,
+        "n",
+        receivedResourceType="Fraction",
+        selectedGPUGroups=[group],
+        receivedGPU={"count": 1, "portion": "0.50"},
+        **spec,
+    )
     return pod
 
 
@@ -37,6 +44,7 @@ async def reservations_of(here: Stage) -> list[Pod]:
 
 async def report(here: Stage, device: str = "GPU-1") -> None:
     """What the device plugin of a node does: the reservation pod runs and says which GPU it got."""
+
     async def there() -> bool:
         return await played_device_plugin(here, device)
 
@@ -66,7 +74,7 @@ async def test_a_pod_on_a_part_of_a_gpu_gets_a_reserved_device_and_sees_only_tha
         direct = await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0-evar", SPACE)
         assert capabilities.data == {"GPU_PORTION": "0.50", "RUNAI_NUM_OF_GPUS": "0.50"}
         assert direct.data == {"NVIDIA_VISIBLE_DEVICES": "GPU-1"}
-        assert [each.uid for each in direct.metadata.owner_references] == [pod.uid]
+        assert [owner_reference.uid for owner_reference in direct.metadata.owner_references] == [pod.uid]
         (held,) = await reservations_of(here)
         assert held.name == reservations.pod_name("n", "g1")
         assert held.spec.containers[0].resources.requests[names.NVIDIA_GPU] == "1"
@@ -91,14 +99,21 @@ async def test_a_pod_on_several_shared_gpus_is_labelled_for_each_and_frees_them_
     async with stage(component()) as here:
         await here.node("n")
         pod = await here.pod("p", annotations=SHARE | {names.GPU_FRACTION_DEVICES: "2"})
-        await here.request(pod, "n", receivedResourceType="Fraction", selectedGPUGroups=["g1", "g2"],
-                           receivedGPU={"count": 2, "portion": "0.50"})
+        await here.request(
+            pod,
+            "n",
+            receivedResourceType="Fraction",
+            selectedGPUGroups=["g1", "g2"],
+            receivedGPU={"count": 2, "portion": "0.50"},
+        )
         for device in ("GPU-1", "GPU-2"):
             await report(here, device)
             await here.settles()
         bound = await here.get_pod("p")
         assert dict(bound.labels) == {f"{names.GPU_GROUP}/g1": "g1", f"{names.GPU_GROUP}/g2": "g2"}
-        assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0-evar", SPACE)).data == {"NVIDIA_VISIBLE_DEVICES": "GPU-1,GPU-2"}
+        assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0-evar", SPACE)).data == {
+            "NVIDIA_VISIBLE_DEVICES": "GPU-1,GPU-2"
+        }
         await here.run("p", "Succeeded")
         await here.settles()
         assert await reservations_of(here) == []
@@ -122,11 +137,15 @@ async def test_a_reservation_that_never_reports_its_gpu_is_given_up_and_everythi
 async def test_no_gpu_is_reserved_while_the_cluster_grows() -> None:
     async with stage(component()) as here:
         await here.node("n")
-        waiting = {"metadata": {"name": "work-x", "namespace": names.SCALE_NAMESPACE},
-                   "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        waiting = {
+            "metadata": {"name": "work-x", "namespace": names.SCALE_NAMESPACE},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        }
         await here.client.create(POD, waiting)
         condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
-        await here.client.patch(POD, "work-x", names.SCALE_NAMESPACE, {"status": {"conditions": [condition]}}, subresource="status")
+        await here.client.patch(
+            POD, "work-x", names.SCALE_NAMESPACE, {"status": {"conditions": [condition]}}, subresource="status"
+        )
         await here.settles()
         await share(here)
         await here.settles()
@@ -147,7 +166,7 @@ async def test_a_binder_that_dies_after_any_write_loses_nothing_and_books_nothin
 
         await until(spent, "the writes to be used up")
         await here.kill("binder")
-        await here.start(component(Settings(first_delay=0.01)))
+        await here.start(component(BinderSettings(first_delay=0.01)))
 
         async def bound() -> bool:
             await played_device_plugin(here)
@@ -179,8 +198,13 @@ async def test_a_leaving_sharer_cannot_take_the_gpu_from_one_that_arrives() -> N
             async def close(self) -> None:
                 return None
 
-        await here.client.create(POD, {"metadata": {"name": "r", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}},
-                                       "spec": {"containers": [{"name": "c", "image": "i"}]}})
+        await here.client.create(
+            POD,
+            {
+                "metadata": {"name": "r", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}},
+                "spec": {"containers": [{"name": "c", "image": "i"}]},
+            },
+        )
         context = Context(Client(Arrives()), None, here.clock, None)  # type: ignore[arg-type]
         await reservations.settle(context, "g1", DEFAULTS)
         assert len(await reservations_of(here)) == 1
@@ -193,13 +217,20 @@ async def test_a_pod_that_shares_a_gpu_nobody_holds_is_stopped() -> None:
         await here.run("p")
         await here.start(component())
         await here.settles()
-        assert await here.events("SharedGpuLost") == ["nothing holds the GPU of group g1 any more, so the pod must stop"]
+        assert await here.events("SharedGpuLost") == [
+            "nothing holds the GPU of group g1 any more, so the pod must stop"
+        ]
 
 
 async def test_reservations_left_over_from_before_are_cleaned_up_at_start() -> None:
     async with stage() as here:
-        await here.client.create(POD, {"metadata": {"name": "r", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}},
-                                       "spec": {"containers": [{"name": "c", "image": "i"}]}})
+        await here.client.create(
+            POD,
+            {
+                "metadata": {"name": "r", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}},
+                "spec": {"containers": [{"name": "c", "image": "i"}]},
+            },
+        )
         await here.start(component())
         await here.settles()
         assert await reservations_of(here) == []
@@ -208,28 +239,37 @@ async def test_reservations_left_over_from_before_are_cleaned_up_at_start() -> N
 def test_hami_limits_memory_to_the_pods_part_and_needs_gpu_sharing_before_it() -> None:
     assert memory_limit("8192", "0.25") == "2048m"
     assert memory_limit("", "0.25") is None and memory_limit("8192", "x") is None
-    on = PluginSetting(enabled=True)
-    assert [each.name for each in build(Settings(plugins={"hamicore": on}))][-2:] == ["gpusharing", "hamicore"]
+    on = BinderPluginSetting(enabled=True)
+    assert [item.name for item in build(BinderSettings(plugins={"hamicore": on}))][-2:] == ["gpusharing", "hamicore"]
     with pytest.raises(ConfigError, match="hamicore needs gpusharing, switched on and with a higher priority"):
-        build(Settings(plugins={"hamicore": on, "gpusharing": PluginSetting(enabled=False)}))
+        build(BinderSettings(plugins={"hamicore": on, "gpusharing": BinderPluginSetting(enabled=False)}))
     with pytest.raises(ConfigError, match="there is no nonsense; known are reservation, volumebinding"):
-        build(Settings(plugins={"nonsense": on}))
+        build(BinderSettings(plugins={"nonsense": on}))
 
 
 async def test_hami_tells_the_container_its_memory() -> None:
-    async with stage(component(Settings(plugins={"hamicore": PluginSetting(enabled=True)}))) as here:
+    async with stage(component(BinderSettings(plugins={"hamicore": BinderPluginSetting(enabled=True)}))) as here:
         await here.node("n", nvidia_com__gpu_memory="8192")
         await share(here)
         await report(here)
         await here.settles()
-        assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0", SPACE)).data["CUDA_DEVICE_MEMORY_LIMIT"] == "4096m"
+        assert (await here.client.get(CONFIG_MAP, "p-abc-shared-gpu-0", SPACE)).data[
+            "CUDA_DEVICE_MEMORY_LIMIT"
+        ] == "4096m"
 
 
 async def test_a_pod_for_a_whole_gpu_waits_for_a_reservation_that_nobody_uses_to_end() -> None:
     async with stage() as here:
         await here.node("n", gpus=1)
-        held = {"name": "left", "namespace": HELD, "labels": {names.GPU_GROUP: "g1"}, "finalizers": ["example.com/hold"]}
-        await here.client.create(POD, {"metadata": held, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}})
+        held = {
+            "name": "left",
+            "namespace": HELD,
+            "labels": {names.GPU_GROUP: "g1"},
+            "finalizers": ["example.com/hold"],
+        }
+        await here.client.create(
+            POD, {"metadata": held, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}}
+        )
         await here.request(await here.pod("whole", gpus=1), "n")
         await here.start(component())
         await until(lambda: _leaving(here), "the reservation to be deleted")

@@ -21,25 +21,32 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return 0
 
 
-def test_help_lists_every_command_with_its_purpose(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_command_with_its_purpose(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(monkeypatch, "--help") == 0
     shown = capsys.readouterr().out
     assert all(name in shown and text in shown for name, text in COMMANDS.items())
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
-def test_every_command_has_a_help_text(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_a_help_text(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(monkeypatch, name, "--help") == 0
     assert "Usage:" in capsys.readouterr().out
 
 
-def test_an_unknown_command_names_those_there_are(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_names_those_there_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(monkeypatch, "upp") == 2
     assert "no command 'upp'; there are: up, demo, run" in capsys.readouterr().err
 
 
 def test_without_a_cluster_a_command_says_how_to_get_one(
-        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GANGLINE_HOME", str(tmp_path / "none"))
@@ -48,7 +55,8 @@ def test_without_a_cluster_a_command_says_how_to_get_one(
 
 
 def test_a_kubeconfig_that_is_none_is_refused_in_one_line(
-        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     file = tmp_path / "config"
     file.write_text("clusters: []\ncurrent-context: x\n")
     assert call(monkeypatch, "get", "pods", "--kubeconfig", str(file)) == 1
@@ -56,7 +64,8 @@ def test_a_kubeconfig_that_is_none_is_refused_in_one_line(
 
 
 def test_a_server_that_is_not_there_is_named(
-        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     file = tmp_path / "config"
     file.write_text("""{current-context: c, contexts: [{name: c, context: {cluster: c}}],
                         clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]}""")
@@ -69,25 +78,39 @@ def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert "error: there is no file nowhere.yaml" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("a: [", "a.yaml is not YAML"),
-    ("a: &a [x]\nb: &b [" + "*a, " * 999 + "*a]\nc: [" + "*b, " * 99 + "*b]",
-     "a.yaml is not YAML: line 3: document contains excessive aliasing"),
-    ("[" * 100_000, "a.yaml is not YAML: line 1: exceeded max depth of 100"),
-    ("- 1", "a.yaml, document 1: expected an object with apiVersion and kind, found list"),
-    ("kind: Pod", "a.yaml, document 1: apiVersion and metadata missing"),
-    ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n---\nkind: Pod\nmetadata: {name: y}", "document 2: apiVersion missing"),
-    ("apiVersion: v1\nkind: Pod\nmetadata: hi", "a.yaml: metadata of Pod must be a map"),
-    ("apiVersion: v1\nkind: List\nitems: [5]", "a.yaml: metadata of 5 must be a map"),
-])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: [", "a.yaml is not YAML"),
+        (
+            "a: &a [x]\nb: &b [" + "*a, " * 999 + "*a]\nc: [" + "*b, " * 99 + "*b]",
+            "a.yaml is not YAML: line 3: document contains excessive aliasing",
+        ),
+        ("[" * 100_000, "a.yaml is not YAML: line 1: exceeded max depth of 100"),
+        ("- 1", "a.yaml, document 1: expected an object with apiVersion and kind, found list"),
+        ("kind: Pod", "a.yaml, document 1: apiVersion and metadata missing"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n---\nkind: Pod\nmetadata: {name: y}",
+            "document 2: apiVersion missing",
+        ),
+        ("apiVersion: v1\nkind: Pod\nmetadata: hi", "a.yaml: metadata of Pod must be a map"),
+        ("apiVersion: v1\nkind: List\nitems: [5]", "a.yaml: metadata of 5 must be a map"),
+    ],
+)
 def test_a_broken_manifest_is_refused_with_its_place(text: str, problem: str) -> None:
     with pytest.raises(BadInput, match=problem):
         parse(text, "a.yaml")
 
 
 def test_a_list_is_taken_apart() -> None:
-    assert [each["metadata"]["name"] for each in parse("""
+    assert [
+        item["metadata"]["name"]
+        for item in parse(
+            """
 apiVersion: v1
 kind: List
 items: [{apiVersion: v1, kind: Pod, metadata: {name: a}}, {apiVersion: v1, kind: Pod, metadata: {name: b}}]
-""", "a.yaml")] == ["a", "b"]
+""",
+            "a.yaml",
+        )
+    ] == ["a", "b"]

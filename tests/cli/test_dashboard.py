@@ -1,4 +1,5 @@
-"""`gangline dashboard` as a process: it says where it serves, whether or not the cluster answers, and names a port that is taken."""
+"""`gangline dashboard` as a process: it says where it serves, whether or not the cluster answers, and names a port that
+is taken."""
 
 from __future__ import annotations
 
@@ -21,17 +22,29 @@ current-context: x
 
 async def dashboard(home: Path, *arguments: str) -> asyncio.subprocess.Process:
     (home / "config").write_text(NOWHERE)
-    environment = {key: value for key, value in os.environ.items() if key not in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST")}
+    environment = {
+        key: value for key, value in os.environ.items() if key not in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST")
+    }
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-c", "from gangline.cli import main; main()", "dashboard", *arguments, cwd=home,
-        env=environment | {"GANGLINE_HOME": str(home), "HOME": str(home)}, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        sys.executable,
+        "-c",
+        "from gangline.cli import main; main()",
+        "dashboard",
+        *arguments,
+        cwd=home,
+        env=environment | {"GANGLINE_HOME": str(home), "HOME": str(home)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
 
 
 async def test_it_says_where_it_serves_and_serves_though_the_cluster_does_not_answer(tmp_path: Path) -> None:
     process = await dashboard(tmp_path, "--kubeconfig", "config", "--port", "0")
     assert process.stdout is not None and process.stderr is not None
     line = (await process.stdout.readline()).decode()
-    assert line.startswith("dashboard    http://127.0.0.1:") and line.endswith(" (of http://127.0.0.1:1; Ctrl-C ends)\n")
+    assert line.startswith("dashboard    http://127.0.0.1:") and line.endswith(
+        " (of http://127.0.0.1:1; Ctrl-C ends)\n"
+    )
     async with aiohttp.ClientSession() as session, session.get(line.split()[1]) as answer:
         assert answer.status == 200 and "The cluster is not reachable." in await answer.text()
     process.send_signal(signal.SIGINT)
@@ -46,10 +59,15 @@ async def test_a_port_that_is_taken_is_named_with_what_to_do(tmp_path: Path) -> 
         process = await dashboard(tmp_path, "--kubeconfig", "config", "--port", str(port))
         _, error = await process.communicate()
     assert process.returncode == 1
-    assert f"error: cannot listen on 127.0.0.1:{port} (Address already in use); choose another port with --port" in error.decode()
+    assert (
+        f"error: cannot listen on 127.0.0.1:{port} (Address already in use); choose another port with --port"
+        in error.decode()
+    )
 
 
 async def test_without_a_cluster_it_says_how_to_get_one(tmp_path: Path) -> None:
     process = await dashboard(tmp_path)
     _, error = await process.communicate()
-    assert process.returncode == 1 and "start a platform with `gangline up`, or pass --kubeconfig FILE" in error.decode()
+    assert (
+        process.returncode == 1 and "start a platform with `gangline up`, or pass --kubeconfig FILE" in error.decode()
+    )

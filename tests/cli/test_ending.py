@@ -23,8 +23,16 @@ BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["
 
 async def gangline(home: Path, *arguments: str) -> Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-u", "-c", "from gangline.cli import main; main()", *arguments, cwd=home,
-        env=os.environ | {"GANGLINE_HOME": str(home)}, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        sys.executable,
+        "-u",
+        "-c",
+        "from gangline.cli import main; main()",
+        *arguments,
+        cwd=home,
+        env=os.environ | {"GANGLINE_HOME": str(home)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
 
 
 async def says(process: Process, start: str) -> None:
@@ -79,18 +87,32 @@ async def hanging(tmp_path: Path) -> AsyncIterator[asyncio.Event]:
 
     server = await asyncio.start_server(listen, "127.0.0.1", 0)
     place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    (tmp_path / "kubeconfig").write_text(yaml.safe_dump({
-        "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c"}}],
-        "clusters": [{"name": "c", "cluster": {"server": place}}]}))
+    (tmp_path / "kubeconfig").write_text(
+        yaml.safe_dump(
+            {
+                "current-context": "c",
+                "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+                "clusters": [{"name": "c", "cluster": {"server": place}}],
+            }
+        )
+    )
     yield asked
     server.close()
 
 
-@pytest.mark.parametrize(("arguments", "number"), [
-    ("run scheduler", signal.SIGINT), ("run operator", signal.SIGTERM), ("run binder --leader-elect=false", signal.SIGTERM),
-    ("dashboard --port 0", signal.SIGTERM), ("get pods", signal.SIGINT)])
-async def test_a_command_whose_server_never_answers(tmp_path: Path, hanging: asyncio.Event, arguments: str,
-                                                    number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "number"),
+    [
+        ("run scheduler", signal.SIGINT),
+        ("run operator", signal.SIGTERM),
+        ("run binder --leader-elect=false", signal.SIGTERM),
+        ("dashboard --port 0", signal.SIGTERM),
+        ("get pods", signal.SIGINT),
+    ],
+)
+async def test_a_command_whose_server_never_answers(
+    tmp_path: Path, hanging: asyncio.Event, arguments: str, number: signal.Signals
+) -> None:
     process = await gangline(tmp_path, *arguments.split())
     await hanging.wait()
     code, error = await ended(process, number)
@@ -99,9 +121,13 @@ async def test_a_command_whose_server_never_answers(tmp_path: Path, hanging: asy
 
 
 async def scripted(text: str) -> Process:
-    script = "import asyncio, time\nfrom gangline.cli import ending\nending.ONCE_MORE, ending.AT_LAST = 0.2, 0.4\n" + textwrap.dedent(text)
-    process = await asyncio.create_subprocess_exec(sys.executable, "-u", "-c", script, stdout=asyncio.subprocess.PIPE,
-                                                   stderr=asyncio.subprocess.PIPE)
+    script = (
+        "import asyncio, time\nfrom gangline.cli import ending\nending.ONCE_MORE, ending.AT_LAST = 0.2, 0.4\n"
+        + textwrap.dedent(text)
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-u", "-c", script, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
     await says(process, "begun")
     return process
 

@@ -19,7 +19,10 @@ def queue(uid: str, priority: int = 0, **gpu: float) -> dict[str, Any]:
 
 
 def gpus(total: float, *queues: dict[str, Any]) -> dict[str, float]:
-    return {uid: share["gpu"] for uid, share in simulate({"totalResource": {"GPU": total}, "queues": list(queues)}, 0.0).items()}
+    return {
+        uid: share["gpu"]
+        for uid, share in simulate({"totalResource": {"GPU": total}, "queues": list(queues)}, 0.0).items()
+    }
 
 
 def test_quota_comes_first_and_the_rest_goes_by_weight() -> None:
@@ -50,7 +53,8 @@ async def test_the_server_answers_posts_only() -> None:
 
 
 def test_a_file_is_answered_with_a_line_per_queue(
-        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     file = tmp_path / "question.yaml"
     file.write_text("totalResource: {GPU: 8}\nqueues: [{uid: a}, {uid: b}]\n")
     assert call(monkeypatch, "fairshare", str(file)) == 0

@@ -16,17 +16,25 @@ import aiohttp
 import pytest
 
 from gangline.api.kinds import CONFIG_MAP
-from gangline.apiserver.privatefiles import private_folder, write_private
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.cli import main
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.store.private_files import private_folder, write_private
 
 
 async def up(home: Path, *arguments: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-c", "from gangline.cli import main; main()", "up", *arguments, cwd=home,
-        env=os.environ | {"GANGLINE_HOME": str(home)}, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        sys.executable,
+        "-c",
+        "from gangline.cli import main; main()",
+        "up",
+        *arguments,
+        cwd=home,
+        env=os.environ | {"GANGLINE_HOME": str(home)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
 
 
 async def ready(process: asyncio.subprocess.Process) -> list[str]:
@@ -65,7 +73,7 @@ async def test_the_dashboard_is_served_beside_it_at_a_free_port_if_its_own_is_ta
         port = taken.getsockname()[1]
         process = await up(tmp_path, "--memory", "--port", "0", "--dashboard-port", str(port))
         shown = await ready(process)
-    (line,) = [each for each in shown if each.startswith("dashboard    http://127.0.0.1:")]
+    (line,) = [item for item in shown if item.startswith("dashboard    http://127.0.0.1:")]
     assert line.endswith(f" ({port}: address already in use)")
     async with aiohttp.ClientSession() as session, session.get(line.split()[1]) as answer:
         assert answer.status == 200 and "gangline" in await answer.text()
@@ -88,14 +96,20 @@ async def test_a_port_that_is_taken_is_named_with_what_to_do(tmp_path: Path) -> 
         process = await up(tmp_path, "--memory", "--port", str(port))
         _, error = await process.communicate()
     assert process.returncode == 1
-    assert f"error: cannot listen on 127.0.0.1:{port} (Address already in use); choose another port with --port" in error.decode()
+    assert (
+        f"error: cannot listen on 127.0.0.1:{port} (Address already in use); choose another port with --port"
+        in error.decode()
+    )
     assert "Traceback" not in error.decode()
 
 
-@pytest.mark.parametrize(("text", "problem"), [
-    ("nodes: [{name: a, gpus: many}]", "Expected `int`, got `str` - at `$.nodes[0].gpus`"),
-    ("nodes: [{name: a}, {name: a}]", "two nodes are called a"),
-])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("nodes: [{name: a, gpus: many}]", "Expected `int`, got `str` - at `$.nodes[0].gpus`"),
+        ("nodes: [{name: a}, {name: a}]", "two nodes are called a"),
+    ],
+)
 async def test_a_wrong_nodes_file_is_refused_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "nodes.yaml").write_text(text)
     process = await up(tmp_path, "--memory", "--port", "0", "--nodes", "nodes.yaml")
@@ -116,15 +130,25 @@ async def test_an_address_has_the_connections_it_was_given_and_one_line_says_so(
     assert process.stderr is not None
     told = (await process.stderr.read()).decode().splitlines()
     assert await process.wait() == 0
-    assert len(told) == 1 and "127.0.0.1 has 2 connections to the API server, as many as one address may have" in told[0]
+    assert (
+        len(told) == 1 and "127.0.0.1 has 2 connections to the API server, as many as one address may have" in told[0]
+    )
 
 
 def limited(home: Path, size: int) -> subprocess.CompletedProcess[str]:
     """`gangline up` where no file may grow beyond so many bytes, as on a disk that is full."""
-    script = (f"import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-              f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})); from gangline.cli import main; main()")
-    return subprocess.run([sys.executable, "-c", script, "up", "--port", "0", "--no-dashboard"], cwd=home, check=False, capture_output=True,
-                          env=os.environ | {"GANGLINE_HOME": str(home)}, text=True)
+    script = (
+        f"import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})); from gangline.cli import main; main()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script, "up", "--port", "0", "--no-dashboard"],
+        cwd=home,
+        check=False,
+        capture_output=True,
+        env=os.environ | {"GANGLINE_HOME": str(home)},
+        text=True,
+    )
 
 
 @pytest.mark.parametrize(("size", "said"), [(20_000, "opened"), (200_000, "written")])
@@ -149,13 +173,33 @@ def a_strange_database(home: Path) -> None:
     write_private(private_folder(home / "data") / "objects.sqlite", b"not a database at all" * 400)
 
 
-@pytest.mark.parametrize(("prepare", "said"), [
-    (a_file, r"error: cannot make .*/home/data \(Not a directory\): give the account this runs under the right to, or choose another"),
-    (no_authority, r"error: .*/identity/ca.crt is missing or empty: restore the folder from a copy, or move it away and start again"),
-    (a_strange_database, r"error: .*/data is damaged \(file is not a database\): restore it from a copy, or move it away and start empty"),
-])
-def test_a_home_that_cannot_be_used_is_a_sentence(tmp_path: Path, prepare: Callable[[Path], None], said: str,
-                                                  monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [
+        (
+            a_file,
+            r"error: cannot make .*/home/data \(Not a directory\): give the account this runs under the right to, or "
+            r"choose another",
+        ),
+        (
+            no_authority,
+            r"error: .*/identity/ca.crt is missing or empty: restore the folder from a copy, or move it away and "
+            r"start again",
+        ),
+        (
+            a_strange_database,
+            r"error: .*/data is damaged \(file is not a database\): restore it from a copy, or move it away and start "
+            r"empty",
+        ),
+    ],
+)
+def test_a_home_that_cannot_be_used_is_a_sentence(
+    tmp_path: Path,
+    prepare: Callable[[Path], None],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     home = tmp_path / "home"
     home.mkdir()
     prepare(home)

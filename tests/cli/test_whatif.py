@@ -13,23 +13,23 @@ from cli.test_commands import call
 from gangline.api.kinds import POD
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.cli.whatif import lines
 from gangline.errors import BadInput
 from gangline.local import Platform, PlatformSettings
 from gangline.rules.verdicts import reason
-from gangline.whatif import Answer, Copy, compare
+from gangline.whatif import Copy, WhatifAnswer, compare
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @asynccontextmanager
-async def cluster(*files: str) -> AsyncIterator[Connection]:
+async def cluster(*files: str) -> AsyncIterator[ClusterConnection]:
     """A platform on which examples run."""
     platform = Platform(PlatformSettings())
     await platform.start()
     try:
-        connection = Connection(platform.admin, "default", "here")
+        connection = ClusterConnection(platform.admin, "default", "here")
         await give(connection, *files)
         await platform.settles()
         yield connection
@@ -37,15 +37,15 @@ async def cluster(*files: str) -> AsyncIterator[Connection]:
         await platform.stop()
 
 
-async def give(connection: Connection, *files: str) -> None:
+async def give(connection: ClusterConnection, *files: str) -> None:
     for obj in manifests.read(str(EXAMPLES / file) for file in files):
         await apply_one(connection, await kind_of(connection, obj), obj)
 
 
-async def ask(connection: Connection, *files: str) -> Answer:
-    async with Copy(connection.client, [each.kind for each in await connection.served()]) as copy:
+async def ask(connection: ClusterConnection, *files: str) -> WhatifAnswer:
+    async with Copy(connection.client, [item.kind for item in await connection.served()]) as copy:
         before = await copy.look()
-        await give(Connection(copy.client, "default", "the copy"), *files)
+        await give(ClusterConnection(copy.client, "default", "the copy"), *files)
         await copy.settles()
         return compare(before, await copy.look(), reason)
 
@@ -55,8 +55,13 @@ async def test_a_gang_that_would_start_is_told_with_those_who_make_room_for_it()
         before = {pod.name: pod.metadata.resource_version for pod in (await here.client.list(POD)).items}
         answer = await ask(here, "06-company/claim.yaml")
         assert [(gang.name, gang.fate, gang.pods, sum(gang.nodes.values())) for gang in answer.new] == [
-            ("serve-0", "starts", 2, 2), ("serve-1", "starts", 2, 2)]
-        assert {(gang.name, gang.fate, gang.pods) for gang in answer.others} == {("sweep-1", "makes room", 2), ("sweep-2", "makes room", 2)}
+            ("serve-0", "starts", 2, 2),
+            ("serve-1", "starts", 2, 2),
+        ]
+        assert {(gang.name, gang.fate, gang.pods) for gang in answer.others} == {
+            ("sweep-1", "makes room", 2),
+            ("sweep-2", "makes room", 2),
+        }
         assert {gang.why for gang in answer.others} == {"reclaim for serve-0", "reclaim for serve-1"}
         assert {pod.name: pod.metadata.resource_version for pod in (await here.client.list(POD)).items} == before
 
@@ -81,10 +86,16 @@ def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 async def test_what_would_be_refused_is_told_in_the_words_of_the_refusal() -> None:
     from gangline.cli.whatif import _apply
 
-    bad = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "bad"},
-           "spec": {"replicas": 1, "template": {"cliques": []}}}
+    bad = {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": "bad"},
+        "spec": {"replicas": 1, "template": {"cliques": []}},
+    }
     async with cluster() as here:
-        with pytest.raises(BadInput, match=r"^PodCliqueSet bad would be refused: .*: at least one clique must be given$"):
+        with pytest.raises(
+            BadInput, match=r"^PodCliqueSet bad would be refused: .*: at least one clique must be given$"
+        ):
             await _apply([bad], here)
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from embedded import admin, embedded
 from gangline.api.kinds import CONFIG_MAP, NODE, POD
-from gangline.apiserver.http import serve
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, Request, Response
 from gangline.client.http import Http
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.wire.http import serve
 from gangline.errors import AlreadyExists, Conflict, Gone, NotFound, Unavailable
 
 POD_BODY = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
@@ -28,8 +28,8 @@ async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
         if request.param == "in process":
             yield admin(server)
             return
-        async for each in _over_http(server):
-            yield each
+        async for item in _over_http(server):
+            yield item
 
 
 async def _over_http(server: Server) -> AsyncIterator[Client]:
@@ -50,7 +50,7 @@ async def _over_http(server: Server) -> AsyncIterator[Client]:
 async def test_what_was_created_can_be_read_listed_and_deleted(client: Client) -> None:
     made = await client.create(CONFIG_MAP, config_map("a", x="1"))
     assert (await client.get(CONFIG_MAP, "a", "default")).data == {"x": "1"}
-    assert [each.uid for each in (await client.list(CONFIG_MAP, "default")).items] == [made.uid]
+    assert [item.uid for item in (await client.list(CONFIG_MAP, "default")).items] == [made.uid]
     await client.delete(CONFIG_MAP, "a", "default", uid=made.uid)
     with pytest.raises(NotFound, match='configmaps "a" not found'):
         await client.get(CONFIG_MAP, "a", "default")
@@ -60,14 +60,14 @@ async def test_a_list_is_read_page_by_page(client: Client, monkeypatch: pytest.M
     monkeypatch.setattr("gangline.client.client.PAGE", 2)
     for number in range(5):
         await client.create(CONFIG_MAP, config_map(f"a{number}"))
-    assert [each.name for each in (await client.list(CONFIG_MAP, "default")).items] == ["a0", "a1", "a2", "a3", "a4"]
+    assert [item.name for item in (await client.list(CONFIG_MAP, "default")).items] == ["a0", "a1", "a2", "a3", "a4"]
 
 
 async def test_labels_select(client: Client) -> None:
     for name in ("a1", "a2", "b1"):
         await client.create(CONFIG_MAP, config_map(name))
-    assert [each.name for each in (await client.list(CONFIG_MAP, labels={"app": "a"})).items] == ["a1", "a2"]
-    assert [each["metadata"]["name"] for each in await client.list_raw(CONFIG_MAP, labels="app!=a,app")] == ["b1"]
+    assert [item.name for item in (await client.list(CONFIG_MAP, labels={"app": "a"})).items] == ["a1", "a2"]
+    assert [item["metadata"]["name"] for item in await client.list_raw(CONFIG_MAP, labels="app!=a,app")] == ["b1"]
 
 
 async def test_a_second_create_and_a_stale_replace_are_refused(client: Client) -> None:

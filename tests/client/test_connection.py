@@ -35,7 +35,9 @@ class Other:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 self.heads.append(head)
-                length = next((int(line.partition(":")[2]) for line in head.splitlines() if line.startswith("Content-Length")), 0)
+                length = next(
+                    (int(line.partition(":")[2]) for line in head.splitlines() if line.startswith("Content-Length")), 0
+                )
                 self.heads[-1] += (await reader.readexactly(length)).decode()
                 await self._says(reader, writer)
                 await writer.drain()
@@ -57,8 +59,16 @@ async def line(says: Says, **options: str) -> AsyncIterator[tuple[Http, Other]]:
 
 
 def text(body: str, *headers: str, status: str = "200 OK") -> bytes:
-    return "\r\n".join((f"HTTP/1.1 {status}", "Content-Type: application/json; charset=x", f"Content-Length: {len(body)}", *headers, "",
-                        body)).encode()
+    return "\r\n".join(
+        (
+            f"HTTP/1.1 {status}",
+            "Content-Type: application/json; charset=x",
+            f"Content-Length: {len(body)}",
+            *headers,
+            "",
+            body,
+        )
+    ).encode()
 
 
 async def test_one_request_after_the_other_uses_the_same_connection() -> None:
@@ -81,8 +91,8 @@ async def test_requests_at_the_same_time_each_have_a_connection() -> None:
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         waiting.append(writer)
         if len(waiting) == 3:
-            for each in waiting:
-                each.write(text("{}"))
+            for item in waiting:
+                item.write(text("{}"))
 
     async with line(says) as (client, other):
         answers = await asyncio.gather(*(client.send(Request("GET", "/pods")) for _ in range(3)))
@@ -90,11 +100,14 @@ async def test_requests_at_the_same_time_each_have_a_connection() -> None:
 
 
 async def test_an_answer_may_come_in_any_pieces() -> None:
-    whole = b'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n4;x=y\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n'
+    whole = (
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nTransfer-Encoding: "
+        b'chunked\r\n\r\n4;x=y\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n'
+    )
 
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for at in range(len(whole)):
-            writer.write(whole[at:at + 1])
+            writer.write(whole[at : at + 1])
             await writer.drain()
             await asyncio.sleep(0)
 
@@ -151,12 +164,15 @@ async def test_a_watch_that_is_refused_is_an_answer_like_others() -> None:
         assert (answer.status, answer.body, answer.stream) == (410, b'{"code":410}', None)
 
 
-@pytest.mark.parametrize(("said", "why"), [
-    (b"", "the server ended the connection"),
-    (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "the server ended the connection"),
-    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhalf\r\n", "not understood"),
-    (b"SSH-2.0-OpenSSH\r\n\r\n", "not understood: an answer that begins with 'SSH-2.0-OpenSSH' is not HTTP/1"),
-])
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (b"", "the server ended the connection"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "the server ended the connection"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhalf\r\n", "not understood"),
+        (b"SSH-2.0-OpenSSH\r\n\r\n", "not understood: an answer that begins with 'SSH-2.0-OpenSSH' is not HTTP/1"),
+    ],
+)
 async def test_what_is_no_answer_is_unavailable_and_the_request_is_not_sent_again(said: bytes, why: str) -> None:
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(said)
@@ -202,7 +218,9 @@ async def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
 async def test_a_line_break_never_becomes_a_header() -> None:
     async with line(lambda reader, writer: asyncio.sleep(0)) as (client, other):
         with pytest.raises(ConfigError, match="line break"):
-            await client.send(Request("GET", "/pods", headers={"impersonate-user": "a\r\nimpersonate-group: system:masters"}))
+            await client.send(
+                Request("GET", "/pods", headers={"impersonate-user": "a\r\nimpersonate-group: system:masters"})
+            )
         assert other.heads == []
 
 
@@ -212,36 +230,53 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 FULL = 300 * 1024
 
 
-@pytest.mark.parametrize(("said", "why"), [
-    *((CHUNKED + size + b"\r\nab\r\n0\r\n\r\n", "Invalid character in chunk size") for size in (b"-6", b"+2", b"0x2", b"1_0", b" 2", b"")),
-    (CHUNKED + b"1" * 17 + b"\r\n", "Chunk size overflow"),
-    (CHUNKED + b"2\r\nabc\r\n", "Expected LF after chunk data"),
-    (CHUNKED + b"1;" + b"x" * FULL, "a chunked answer holds too much that is no data"),
-    (CHUNKED + b"0\r\nT: " + b"x" * FULL, "a chunked answer holds too much that is no data"),
-    (CHUNKED + b"0\r\n" + b"a: b\r\n" * 1000, "an answer has more than 512 headers"),
-    (b"HTTP/1.1 200 OK\r\nX: " + b"y" * FULL, "the head of an answer does not end"),
-    (b"HTTP/1.1 200 " + b"y" * FULL, "the head of an answer does not end"),
-    (b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000, "the head of an answer does not end"),
-    (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 1000 + b"\r\n", "an answer has more than 512 headers"),
-    (b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n", "an answer of 999999999999 bytes is larger than 536870912"),
-    (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "Invalid character in Content-Length"),
-    (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nab", "Duplicate Content-Length"),
-    (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "can't be present"),
-    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc", "an answer is encoded as 'gzip', which nobody asked for"),
-    (b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "the server wants to speak another protocol"),
-    (b"HTTP/0.9 200 OK\r\nContent-Length: 0\r\n\r\n", "an answer in HTTP/0.9 is not HTTP/1"),
-    (b"HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", "an answer in HTTP/2.0 is not HTTP/1"),
-    (b"HTTP/1.1 200 OK\nContent-Length: 0\n\n", "Missing expected CR"),
-    (b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "Unexpected whitespace after header value"),
-    (b"HTTP/1.1 200 OK\r\nA: \x00\r\n\r\n", "Invalid header value char"),
-])
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        *(
+            (CHUNKED + size + b"\r\nab\r\n0\r\n\r\n", "Invalid character in chunk size")
+            for size in (b"-6", b"+2", b"0x2", b"1_0", b" 2", b"")
+        ),
+        (CHUNKED + b"1" * 17 + b"\r\n", "Chunk size overflow"),
+        (CHUNKED + b"2\r\nabc\r\n", "Expected LF after chunk data"),
+        (CHUNKED + b"1;" + b"x" * FULL, "a chunked answer holds too much that is no data"),
+        (CHUNKED + b"0\r\nT: " + b"x" * FULL, "a chunked answer holds too much that is no data"),
+        (CHUNKED + b"0\r\n" + b"a: b\r\n" * 1000, "an answer has more than 512 headers"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * FULL, "the head of an answer does not end"),
+        (b"HTTP/1.1 200 " + b"y" * FULL, "the head of an answer does not end"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000, "the head of an answer does not end"),
+        (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 1000 + b"\r\n", "an answer has more than 512 headers"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n",
+            "an answer of 999999999999 bytes is larger than 536870912",
+        ),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "Invalid character in Content-Length"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nab", "Duplicate Content-Length"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "can't be present"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc",
+            "an answer is encoded as 'gzip', which nobody asked for",
+        ),
+        (
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+            "the server wants to speak another protocol",
+        ),
+        (b"HTTP/0.9 200 OK\r\nContent-Length: 0\r\n\r\n", "an answer in HTTP/0.9 is not HTTP/1"),
+        (b"HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", "an answer in HTTP/2.0 is not HTTP/1"),
+        (b"HTTP/1.1 200 OK\nContent-Length: 0\n\n", "Missing expected CR"),
+        (b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "Unexpected whitespace after header value"),
+        (b"HTTP/1.1 200 OK\r\nA: \x00\r\n\r\n", "Invalid header value char"),
+    ],
+)
 async def test_an_answer_that_is_none_or_has_no_end_is_given_up(said: bytes, why: str) -> None:
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(said)  # and the connection stays open
 
     async with line(says) as (client, other):
         for request in (Request("GET", "/pods"), WATCH):
-            with pytest.raises(Unavailable, match=f"(no answer|the watch was cut off).*: not understood: .*{re.escape(why)}"):
+            with pytest.raises(
+                Unavailable, match=f"(no answer|the watch was cut off).*: not understood: .*{re.escape(why)}"
+            ):
                 answer = await client.send(request)
                 assert answer.stream is not None, answer
                 async for _ in answer.stream:
@@ -253,6 +288,7 @@ async def test_a_body_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("gangline.client.response_reader.LONGEST_BODY", 1_000_000)
 
     for head in (b"HTTP/1.1 200 OK\r\n\r\n", CHUNKED + b"fffffff\r\n"):
+
         async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: bytes = head) -> None:
             writer.write(head)
             while not writer.is_closing():
@@ -285,11 +321,16 @@ async def test_what_a_server_announces_takes_no_memory() -> None:
     assert peak < 2_000_000
 
 
-@pytest.mark.parametrize(("said", "why"), [
-    (b"H", "the head of an answer did not come within 0.05 s"),
-    (b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "an answer did not end within 0.1 s"),
-])
-async def test_an_answer_that_comes_drop_by_drop_is_given_up(said: bytes, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (b"H", "the head of an answer did not come within 0.05 s"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "an answer did not end within 0.1 s"),
+    ],
+)
+async def test_an_answer_that_comes_drop_by_drop_is_given_up(
+    said: bytes, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("gangline.client.http.PATIENCE", 0.05)
     monkeypatch.setattr("gangline.client.connection.LONGEST_ANSWER", 2)
 

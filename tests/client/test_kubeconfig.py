@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from gangline.apiserver.identity import Authority
 from gangline.client import kubeconfig
 from gangline.client.kubeconfig import ExecToken, in_cluster, load, transport
 from gangline.client.wire import Request
+from gangline.cluster.server.access.identity import CertificateAuthority
 from gangline.errors import ConfigError
 
 
@@ -22,22 +22,32 @@ def encoded(data: bytes) -> str:
 
 def written(folder: Path, cluster: Any, user: Any = None) -> Path:
     file = folder / "config"
-    file.write_text(yaml.safe_dump({
-        "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
-        "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "c", "user": user}]}))
+    file.write_text(
+        yaml.safe_dump(
+            {
+                "current-context": "c",
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+                "clusters": [{"name": "c", "cluster": cluster}],
+                "users": [{"name": "c", "user": user}],
+            }
+        )
+    )
     return file
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    (b"\x00\x01\xff", "is not a readable kubeconfig"),
-    (b"a: [", "is not a readable kubeconfig"),
-    (b"[" * 100_000, "is not a readable kubeconfig"),
-    (b"just words", "is not a kubeconfig: it holds no mapping"),
-    (b"contexts: 5", "is not a kubeconfig: its contexts are no list of mappings"),
-    (b"contexts: [1, 2]", "is not a kubeconfig: its contexts are no list of mappings"),
-    (b"current-context: c\ncontexts: [{name: c, context: many}]", "is not a kubeconfig: context 'c' is no mapping"),
-    (b"{}", "has no context ''; it has: none"),
-])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"\x00\x01\xff", "is not a readable kubeconfig"),
+        (b"a: [", "is not a readable kubeconfig"),
+        (b"[" * 100_000, "is not a readable kubeconfig"),
+        (b"just words", "is not a kubeconfig: it holds no mapping"),
+        (b"contexts: 5", "is not a kubeconfig: its contexts are no list of mappings"),
+        (b"contexts: [1, 2]", "is not a kubeconfig: its contexts are no list of mappings"),
+        (b"current-context: c\ncontexts: [{name: c, context: many}]", "is not a kubeconfig: context 'c' is no mapping"),
+        (b"{}", "has no context ''; it has: none"),
+    ],
+)
 def test_garbage_is_told_from_a_kubeconfig(tmp_path: Path, text: bytes, said: str) -> None:
     (tmp_path / "config").write_bytes(text)
     with pytest.raises(ConfigError) as refusal:
@@ -45,26 +55,53 @@ def test_garbage_is_told_from_a_kubeconfig(tmp_path: Path, text: bytes, said: st
     assert str(refusal.value).startswith(f"{tmp_path / 'config'} {said}")
 
 
-@pytest.mark.parametrize("server", ["localhost", "ftp://a", "https://", "https://a:many", "https://a:99999", "https://a\r\nb", "https://[::1"])
+@pytest.mark.parametrize(
+    "server",
+    ["localhost", "ftp://a", "https://", "https://a:many", "https://a:99999", "https://a\r\nb", "https://[::1"],
+)
 def test_a_server_is_an_address(tmp_path: Path, server: str) -> None:
     with pytest.raises(ConfigError, match=r"the server of cluster 'c' is .*; it is written https://host:port"):
         load(written(tmp_path, {"server": server}))
 
 
-PAIR = Authority.make().client("a")
+PAIR = CertificateAuthority.make().client("a")
 
 
-@pytest.mark.parametrize(("cluster", "user", "said"), [
-    ({"certificate-authority": "none.crt"}, {}, "its certificate-authority 'none.crt' cannot be read: No such file or directory"),
-    ({"certificate-authority-data": "%%%"}, {}, "its certificate-authority-data is no base64"),
-    ({"certificate-authority-data": encoded(b"no certificate")}, {}, "its certificate-authority holds no certificate in PEM: "),
-    ({"certificate-authority-data": encoded(b"\xff\xfe")}, {}, "its certificate-authority holds no certificate in PEM: "),
-    ({}, {"client-certificate-data": encoded(PAIR.certificate), "client-key-data": encoded(Authority.make().client("b").key)},
-     "its client-certificate and client-key are no pair in PEM: "),
-    ({}, {"client-certificate-data": encoded(b"x"), "client-key-data": encoded(b"y")},
-     "its client-certificate and client-key are no pair in PEM: "),
-    ({}, {"exec": {"args": []}}, "its exec names no command"),
-])
+@pytest.mark.parametrize(
+    ("cluster", "user", "said"),
+    [
+        (
+            {"certificate-authority": "none.crt"},
+            {},
+            "its certificate-authority 'none.crt' cannot be read: No such file or directory",
+        ),
+        ({"certificate-authority-data": "%%%"}, {}, "its certificate-authority-data is no base64"),
+        (
+            {"certificate-authority-data": encoded(b"no certificate")},
+            {},
+            "its certificate-authority holds no certificate in PEM: ",
+        ),
+        (
+            {"certificate-authority-data": encoded(b"\xff\xfe")},
+            {},
+            "its certificate-authority holds no certificate in PEM: ",
+        ),
+        (
+            {},
+            {
+                "client-certificate-data": encoded(PAIR.certificate),
+                "client-key-data": encoded(CertificateAuthority.make().client("b").key),
+            },
+            "its client-certificate and client-key are no pair in PEM: ",
+        ),
+        (
+            {},
+            {"client-certificate-data": encoded(b"x"), "client-key-data": encoded(b"y")},
+            "its client-certificate and client-key are no pair in PEM: ",
+        ),
+        ({}, {"exec": {"args": []}}, "its exec names no command"),
+    ],
+)
 def test_certificates_that_cannot_be_used_are_named(tmp_path: Path, cluster: Any, user: Any, said: str) -> None:
     target = load(written(tmp_path, {"server": "https://a:1", **cluster}, user))
     with pytest.raises(ConfigError) as refusal:
@@ -84,12 +121,15 @@ async def test_a_token_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     await carrier.close()
 
 
-@pytest.mark.parametrize(("command", "said"), [
-    (["no-such-plug-in"], "the credential plug-in 'no-such-plug-in' cannot be started: No such file or directory"),
-    (["false"], "the credential plug-in 'false' failed: "),
-    (["echo", "no json"], "the credential plug-in 'echo' did not answer with an ExecCredential: "),
-    (["echo", "[]"], "the credential plug-in 'echo' did not answer with an ExecCredential: "),
-])
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["no-such-plug-in"], "the credential plug-in 'no-such-plug-in' cannot be started: No such file or directory"),
+        (["false"], "the credential plug-in 'false' failed: "),
+        (["echo", "no json"], "the credential plug-in 'echo' did not answer with an ExecCredential: "),
+        (["echo", "[]"], "the credential plug-in 'echo' did not answer with an ExecCredential: "),
+    ],
+)
 async def test_a_credential_plug_in_that_gives_none_is_named(command: list[str], said: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         await ExecToken({"command": command[0], "args": command[1:]})()
@@ -99,13 +139,19 @@ async def test_a_credential_plug_in_that_gives_none_is_named(command: list[str],
 def test_a_pod_without_its_accounts_files_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
     monkeypatch.setattr(kubeconfig, "SERVICE_ACCOUNT", tmp_path)
-    with pytest.raises(ConfigError, match=r"ca.crt cannot be used: No such file or directory; the pod needs the token of its service"):
+    with pytest.raises(
+        ConfigError, match=r"ca.crt cannot be used: No such file or directory; the pod needs the token of its service"
+    ):
         in_cluster()
 
 
 def test_a_pair_that_fits_is_taken(tmp_path: Path) -> None:
-    authority = Authority.make()
+    authority = CertificateAuthority.make()
     pair = authority.client("a")
     user = {"client-certificate-data": encoded(pair.certificate), "client-key-data": encoded(pair.key)}
-    target = load(written(tmp_path, {"server": "https://a:1", "certificate-authority-data": encoded(authority.pair.certificate)}, user))
+    target = load(
+        written(
+            tmp_path, {"server": "https://a:1", "certificate-authority-data": encoded(authority.pair.certificate)}, user
+        )
+    )
     assert transport(target).server == "https://a:1"

@@ -49,8 +49,15 @@ def operator(told: list[str]) -> Any:
 async def test_an_operator_follows_a_set_from_creation_to_the_end(story: Story, kubeconfig: Path) -> None:
     told: list[str] = []
     stop, ready = asyncio.Event(), asyncio.Event()
-    at_work = asyncio.create_task(kopf.operator(registry=operator(told), stop_flag=stop, ready_flag=ready, namespaces=["default"],
-                                                settings=kopf.OperatorSettings()))
+    at_work = asyncio.create_task(
+        kopf.operator(
+            registry=operator(told),
+            stop_flag=stop,
+            ready_flag=ready,
+            namespaces=["default"],
+            settings=kopf.OperatorSettings(),
+        )
+    )
     try:
         await asyncio.wait_for(ready.wait(), PATIENCE)
         await story.apply(podcliqueset("llm"))

@@ -33,7 +33,7 @@ async def test_explain_knows_our_kinds_and_built_in_ones(run: Kubectl) -> None:
     assert "GROUP:      grove.io" in await run("explain", "podcliqueset")
     assert "minAvailable" in await run("explain", "podcliqueset.spec.template.cliques.spec")
     assert "nodeName" in await run("explain", "pod.spec")
-    assert "field \"colour\" does not exist" in await run("explain", "pod.spec.colour", code=1)
+    assert 'field "colour" does not exist' in await run("explain", "pod.spec.colour", code=1)
 
 
 async def test_api_resources_lists_our_kinds_with_their_short_names(run: Kubectl) -> None:
@@ -80,7 +80,7 @@ async def test_delete_orphans_or_waits_as_it_is_told(story: Story, run: Kubectl)
     await run("delete", "deployment", "kept", "--cascade=orphan")
     await run("delete", "deployment", "gone", "--cascade=foreground", TIMEOUT)
     left = await story.all(REPLICA_SET)
-    assert [each.name.split("-")[0] for each in left] == ["kept"]
+    assert [item.name.split("-")[0] for item in left] == ["kept"]
     assert not left[0].metadata.owner_references
 
 
@@ -95,11 +95,21 @@ async def test_auth_can_i_answers_for_everybody(run: Kubectl) -> None:
 
 
 async def test_create_makes_what_each_of_its_commands_says(run: Kubectl) -> None:
-    made = (("deployment", "web", "--image=example/a"), ("job", "once", "--image=example/a"), ("service", "clusterip", "svc", "--tcp=80"),
-            ("secret", "generic", "s", "--from-literal=k=v"), ("configmap", "c", "--from-literal=k=v"), ("namespace", "team"),
-            ("serviceaccount", "robot"), ("quota", "q", "--hard=pods=10"), ("priorityclass", "high", "--value=100"),
-            ("poddisruptionbudget", "p", "--selector=app=web", "--min-available=1"), ("clusterrole", "all", "--verb=*", "--resource=pods"),
-            ("cronjob", "often", "--image=example/a", "--schedule=*/5 * * * *"), ("ingress", "i", "--rule=example.com/=svc:80"))
+    made = (
+        ("deployment", "web", "--image=example/a"),
+        ("job", "once", "--image=example/a"),
+        ("service", "clusterip", "svc", "--tcp=80"),
+        ("secret", "generic", "s", "--from-literal=k=v"),
+        ("configmap", "c", "--from-literal=k=v"),
+        ("namespace", "team"),
+        ("serviceaccount", "robot"),
+        ("quota", "q", "--hard=pods=10"),
+        ("priorityclass", "high", "--value=100"),
+        ("poddisruptionbudget", "p", "--selector=app=web", "--min-available=1"),
+        ("clusterrole", "all", "--verb=*", "--resource=pods"),
+        ("cronjob", "often", "--image=example/a", "--schedule=*/5 * * * *"),
+        ("ingress", "i", "--rule=example.com/=svc:80"),
+    )
     for arguments in made:
         assert "created" in await run("create", *arguments)
     assert (await run("create", "token", "robot")).count(".") == 2
@@ -116,7 +126,9 @@ async def test_drain_moves_pods_and_uncordon_lets_them_come_back(story: Story, r
     await run("rollout", "status", "deployment/web", TIMEOUT)
 
     async def moved() -> bool:
-        pods = [pod for pod in (await story.client.list(POD, "default")).items if pod.metadata.deletion_timestamp is None]
+        pods = [
+            pod for pod in (await story.client.list(POD, "default")).items if pod.metadata.deletion_timestamp is None
+        ]
         return {pod.spec.node_name for pod in pods} == {second}
 
     await story.until(moved, "all pods on the other node")
@@ -132,11 +144,21 @@ async def test_labels_annotations_and_other_forms_of_output(run: Kubectl) -> Non
     await run("annotate", "configmap", "c", "note=hello")
     assert "team=a" in await run("get", "cm", "c", "--show-labels")
     assert await run("get", "cm", "-l", "team=a", "-o", "name") == "configmap/c\n"
-    assert (await run("get", "cm", "c", "-o", "custom-columns=N:.metadata.name,T:.metadata.labels.team")).split() == ["N", "T", "c", "a"]
+    assert (await run("get", "cm", "c", "-o", "custom-columns=N:.metadata.name,T:.metadata.labels.team")).split() == [
+        "N",
+        "T",
+        "c",
+        "a",
+    ]
     assert "already has a value (a)" in await run("label", "configmap", "c", "team=b", code=1)
     assert "configmap/c serverside-applied" in await run(
-        "apply", "--server-side", "--force-conflicts", "-f", "-",
-        stdin=yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"k": "w"}}))
+        "apply",
+        "--server-side",
+        "--force-conflicts",
+        "-f",
+        "-",
+        stdin=yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"k": "w"}}),
+    )
     assert "replaced" in await run("replace", "-f", "-", stdin=await run("get", "cm", "c", "-o", "yaml"))
     wrong = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\nspec: {}\n"
     assert 'unknown field "spec"' in await run("apply", "-f", "-", stdin=wrong, code=1)
@@ -155,6 +177,8 @@ async def test_explain_gives_help_on_every_kind_of_ours(run: Kubectl) -> None:
 async def test_delete_in_the_background_leaves_the_rest_to_the_collector(story: Story, run: Kubectl) -> None:
     await apply(run, deployment("gone", 2), podcliqueset("llm"))
     await run("rollout", "status", "deployment/gone", TIMEOUT)
-    assert 'deployment.apps "gone" deleted' in await run("delete", "deployment", "gone", "--cascade=background", TIMEOUT)
+    assert 'deployment.apps "gone" deleted' in await run(
+        "delete", "deployment", "gone", "--cascade=background", TIMEOUT
+    )
     assert 'podcliqueset.grove.io "llm" deleted' in await run("delete", "pcs", "llm", "--cascade=foreground", TIMEOUT)
     await story.gone(REPLICA_SET, POD)

@@ -23,7 +23,9 @@ def _make_and_watch(api: Any) -> list[str]:
     apps, core = kubernetes.client.AppsV1Api(api), kubernetes.client.CoreV1Api(api)
     apps.create_namespaced_deployment("default", deployment("web"))
     seen = []
-    for event in kubernetes.watch.Watch().stream(core.list_namespaced_pod, "default", label_selector="app=web", timeout_seconds=30):
+    for event in kubernetes.watch.Watch().stream(
+        core.list_namespaced_pod, "default", label_selector="app=web", timeout_seconds=30
+    ):
         pod = event["object"]
         if pod.status.phase == "Running" and pod.metadata.name not in seen:
             seen.append(pod.metadata.name)
@@ -36,7 +38,9 @@ async def test_a_deployment_is_made_watched_scaled_and_deleted(story: Story, api
     names = await asyncio.to_thread(_make_and_watch, api)
     assert all(name.startswith("web-") for name in names)
     apps = kubernetes.client.AppsV1Api(api)
-    scaled = await asyncio.to_thread(apps.patch_namespaced_deployment_scale, "web", "default", {"spec": {"replicas": 3}})
+    scaled = await asyncio.to_thread(
+        apps.patch_namespaced_deployment_scale, "web", "default", {"spec": {"replicas": 3}}
+    )
     assert scaled.spec.replicas == 3
     await story.running(3)
     await asyncio.to_thread(apps.delete_namespaced_deployment, "web", "default", propagation_policy="Foreground")
@@ -68,7 +72,7 @@ async def test_pages_and_refusals_arrive_as_its_own_types(api: Any) -> None:
         rest = core.list_namespaced_config_map("default", label_selector="mine", _continue=first.metadata._continue)
         with pytest.raises(kubernetes.client.ApiException) as refusal:
             core.read_namespaced_config_map("d", "default")
-        return [each.metadata.name for each in first.items + rest.items], refusal.value
+        return [item.metadata.name for item in first.items + rest.items], refusal.value
 
     names, refusal = await asyncio.to_thread(use)
     assert names == ["a", "b", "c"]

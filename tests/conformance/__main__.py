@@ -2,10 +2,9 @@
 
     python tests/conformance [--suite S ...] [--cases FOLDER] [--verbose] [--allow-nothing]
 
-Without `--cases`, each suite's recorded cases run and the ratchet holds: an unlisted case that fails, or a listed one that
-passes, fails the run. With `--cases`, the lists are ignored and every case below the folder must pass. Where there is no
-recorded case, nothing was shown: that is said, and ends with a code of its own unless it is allowed.
-"""
+Without `--cases`, each suite's recorded cases run and the ratchet holds: an unlisted case that fails, or a listed one
+that passes, fails the run. With `--cases`, the lists are ignored and every case below the folder must pass. Where there
+is no recorded case, nothing was shown: that is said, and ends with a code of its own unless it is allowed."""
 
 from __future__ import annotations
 
@@ -23,8 +22,12 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # behind the standard
 from conformance.results import Results
 from conformance.shared import known_failures, suite_folder
 
-SUITES = {"kai-core": "conformance.kai_core.run", "apiserver": "conformance.apiserver.run",
-          "kai-services": "conformance.kai_services.run", "grove": "conformance.grove.run"}
+SUITES = {
+    "kai-core": "conformance.kai_core.run",
+    "apiserver": "conformance.apiserver.run",
+    "kai-services": "conformance.kai_services.run",
+    "grove": "conformance.grove.run",
+}
 SHOWN = 25
 NOTHING = 5
 """How a run ends in which no case was replayed, as pytest's does."""
@@ -40,7 +43,7 @@ def main() -> int:
         else:
             print(f"{suite}: not run, no recorded cases at {folder}")
     if not (tally.passed or tally.failed or tally.known):
-        places = ", ".join(dict.fromkeys(str(each) for each in folders.values()))
+        places = ", ".join(dict.fromkeys(str(item) for item in folders.values()))
         print(f"nothing was run: no recorded cases at {places}; CASES=folder names another folder")
         return 0 if arguments.allow_nothing else NOTHING
     if tally.known:
@@ -60,8 +63,14 @@ class Tally:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--suite", action="append", choices=list(SUITES), help="only this suite (may be repeated)")
-    parser.add_argument("--cases", type=Path, help="run every case below this folder; the lists of known failures are ignored")
-    parser.add_argument("--allow-nothing", action="store_true", help=f"where there are no recorded cases, end with 0 instead of {NOTHING}")
+    parser.add_argument(
+        "--cases", type=Path, help="run every case below this folder; the lists of known failures are ignored"
+    )
+    parser.add_argument(
+        "--allow-nothing",
+        action="store_true",
+        help=f"where there are no recorded cases, end with 0 instead of {NOTHING}",
+    )
     parser.add_argument("--verbose", action="store_true", help="show every failing case, not the first few")
     return parser.parse_args()
 
@@ -87,8 +96,10 @@ def run_suite(suite: str, folder: Path) -> Results:
     results: Results = asyncio.run(answer) if inspect.iscoroutine(answer) else answer
     if live:
         print(file=sys.stderr)
-    print(f"{suite}: {len(results.passed)} of {len(results.passed) + len(results.failed)} cases pass "
-          f"({time.monotonic() - started:.0f} s)")
+    print(
+        f"{suite}: {len(results.passed)} of {len(results.passed) + len(results.failed)} cases pass "
+        f"({time.monotonic() - started:.0f} s)"
+    )
     return results
 
 

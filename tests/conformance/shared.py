@@ -1,8 +1,7 @@
 """Where the recorded cases of the upstream systems lie, and how a suite that is absent is skipped.
 
-The recordings are not part of this repository: they stand beside it, in `../shared/conformance/<suite>`. Nothing here reads a case;
-each suite's runner does that.
-"""
+The recordings are not part of this repository: they stand beside it, in `../shared/conformance/<suite>`. Nothing here
+reads a case; each suite's runner does that."""
 
 from __future__ import annotations
 

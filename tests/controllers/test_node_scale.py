@@ -1,4 +1,5 @@
-"""Scaling pods: whole-GPU pods that stand for parts of GPUs, made when needed, gone when not. With a small autoscaler beside it."""
+"""Scaling pods: whole-GPU pods that stand for parts of GPUs, made when needed, gone when not. With a small autoscaler
+beside it."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from gangline.client import Client
 from gangline.controllers.component import node_scale_adjuster
 from gangline.controllers.node_scale import NodeScaleSettings, plan
 from gangline.runtime import Again, Component, Context, Controller, Key, ManualClock, Watch, itself
-from gangline.scheduler.component import component as scheduler
+from gangline.scheduler.loop.component import component as scheduler
 from stage import SPACE, Stage, stage
 
 SCALE = names.SCALE_NAMESPACE
@@ -25,8 +26,10 @@ async def waiting(here: Stage, name: str, **annotations: str) -> None:
 
 async def scaling(here: Stage) -> dict[str, str]:
     """Scaling pods by name, with the GPUs they ask for."""
-    return {pod.name: str(pod.spec.containers[0].resources.requests[names.NVIDIA_GPU])
-            for pod in (await here.client.list(POD, SCALE)).items}
+    return {
+        pod.name: str(pod.spec.containers[0].resources.requests[names.NVIDIA_GPU])
+        for pod in (await here.client.list(POD, SCALE)).items
+    }
 
 
 async def test_two_halves_need_one_gpu_and_a_third_another() -> None:
@@ -37,7 +40,10 @@ async def test_two_halves_need_one_gpu_and_a_third_another() -> None:
         assert sorted(await scaling(here)) == ["work-a", "work-b"]
         (pod, *_) = (await here.client.list(POD, SCALE)).items
         said = pod.status.conditions[0]
-        assert (said.reason, said.message) == ("Unschedulable", "stands for pod work/a, which waits for a part of a GPU")
+        assert (said.reason, said.message) == (
+            "Unschedulable",
+            "stands for pod work/a, which waits for a part of a GPU",
+        )
 
 
 async def test_a_pod_on_several_gpus_needs_one_node_that_has_them_all() -> None:
@@ -82,7 +88,8 @@ def test_pods_of_others_and_pods_without_a_part_of_a_gpu_are_left_alone() -> Non
 
 
 def autoscaler() -> Component:
-    """Adds a node for every pod that was said to fit nowhere and asks for whole GPUs: all that a cluster autoscaler sees."""
+    """Adds a node for every pod that was said to fit nowhere and asks for whole GPUs: all that a cluster autoscaler
+    sees."""
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:
         pod = ctx.read.get(POD, key.name, key.namespace)
@@ -90,12 +97,14 @@ def autoscaler() -> Component:
             await grow(ctx.client, f"for-{pod.name}")
         return None
 
-    return Component("autoscaler", (Controller("autoscaler", reconcile, (Watch(POD, itself),), reads=(NODE,), workers=1),))
+    return Component(
+        "autoscaler", (Controller("autoscaler", reconcile, (Watch(POD, itself),), reads=(NODE,), workers=1),)
+    )
 
 
 def _starves(pod: Pod) -> bool:
     asks = pod.spec.containers[0].resources.requests.get(names.NVIDIA_GPU)
-    return bool(asks) and any(each.reason == "Unschedulable" for each in pod.status.conditions)
+    return bool(asks) and any(condition.reason == "Unschedulable" for condition in pod.status.conditions)
 
 
 async def grow(client: Client, name: str) -> None:
@@ -110,9 +119,11 @@ async def test_an_autoscaler_that_knows_only_whole_gpus_makes_room_for_two_halve
     async with stage(scheduler(period=0.01), binder(), node_scale_adjuster(), autoscaler()) as here:
         for name in ("a", "b"):
             await here.group(name)
-            await here.pod(name, name, annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"{name}-x-shared-gpu"})
+            await here.pod(
+                name, name, annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"{name}-x-shared-gpu"}
+            )
         await here.settles()
         assert [node.name for node in (await here.client.list(NODE)).items] == ["for-work-a"]
         requests = [(await here.get_request(name)).spec for name in ("a", "b")]
-        assert {each.selected_node for each in requests} == {"for-work-a"}
-        assert len({each.selected_gpu_groups for each in requests}) == 1
+        assert {request.selected_node for request in requests} == {"for-work-a"}
+        assert len({request.selected_gpu_groups for request in requests}) == 1

@@ -1,4 +1,5 @@
-"""NUMA placement: what the kubelet assigned, as an annotation; on simulated nodes, what a topology manager would have assigned."""
+"""NUMA placement: what the kubelet assigned, as an annotation; on simulated nodes, what a topology manager would have
+assigned."""
 
 from __future__ import annotations
 
@@ -15,11 +16,19 @@ from stage import SPACE, Stage, stage
 
 
 def test_devices_cpus_and_memory_are_told_by_zone() -> None:
-    assigned = Assigned(Key("ns", "p"), ((names.NVIDIA_GPU, (0,)), (names.NVIDIA_GPU, (1,)), ("nic", (0, 1))), (0, 5),
-                        (("memory", 2**30, (0,)), ("other", 1, (0,))))
+    assigned = Assigned(
+        Key("ns", "p"),
+        ((names.NVIDIA_GPU, (0,)), (names.NVIDIA_GPU, (1,)), ("nic", (0, 1))),
+        (0, 5),
+        (("memory", 2**30, (0,)), ("other", 1, (0,))),
+    )
     assert placement(assigned, zones_of_cpus({0: "0-3", 1: "4-7"})) == json.dumps(
-        [{"zone": "node-0", "amount": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}},
-         {"zone": "node-1", "amount": {"cpu": "1", "nvidia.com/gpu": "1"}}], separators=(",", ":"))
+        [
+            {"zone": "node-0", "amount": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}},
+            {"zone": "node-1", "amount": {"cpu": "1", "nvidia.com/gpu": "1"}},
+        ],
+        separators=(",", ":"),
+    )
 
 
 def test_a_pod_of_which_nothing_can_be_told_is_left_alone() -> None:
@@ -35,17 +44,32 @@ async def topology(here: Stage, node: str) -> None:
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     with contextlib.suppress(AlreadyExists):
         approved = {"api-approved.kubernetes.io": "unapproved, only told in a test"}
-        await here.client.create(CRD, {"metadata": {"name": kind.resource, "annotations": approved}, "spec": {
-            "group": kind.group, "scope": "Cluster", "names": {"kind": kind.kind, "plural": kind.plural, "singular": kind.kind.lower()},
-            "versions": [{"name": kind.version, "served": True, "storage": True, "schema": schema}]}})
-    zones = [{"name": f"node-{number}", "type": "Node",
-              "resources": [{"name": names.NVIDIA_GPU, "capacity": "4", "allocatable": "4", "available": "4"}]} for number in (0, 1)]
+        await here.client.create(
+            CRD,
+            {
+                "metadata": {"name": kind.resource, "annotations": approved},
+                "spec": {
+                    "group": kind.group,
+                    "scope": "Cluster",
+                    "names": {"kind": kind.kind, "plural": kind.plural, "singular": kind.kind.lower()},
+                    "versions": [{"name": kind.version, "served": True, "storage": True, "schema": schema}],
+                },
+            },
+        )
+    zones = [
+        {
+            "name": f"node-{number}",
+            "type": "Node",
+            "resources": [{"name": names.NVIDIA_GPU, "capacity": "4", "allocatable": "4", "available": "4"}],
+        }
+        for number in (0, 1)
+    ]
     await here.client.create(kind, {"metadata": {"name": node}, "zones": zones})
 
 
 async def zones_of(here: Stage, pod: str) -> dict[str, str]:
     text = (await here.client.get(POD, pod, SPACE)).annotations.get(OBSERVED, "[]")
-    return {each["zone"]: each["amount"][names.NVIDIA_GPU] for each in json.loads(text)}
+    return {load["zone"]: load["amount"][names.NVIDIA_GPU] for load in json.loads(text)}
 
 
 async def test_on_a_simulated_node_pods_stand_in_one_zone_if_one_has_room() -> None:

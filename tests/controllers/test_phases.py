@@ -1,4 +1,5 @@
-"""The phase and conditions of a PodGroup: what they say, that upstream's field keeps them, and how few writes that takes."""
+"""The phase and conditions of a PodGroup: what they say, that upstream's field keeps them, and how few writes that
+takes."""
 
 from __future__ import annotations
 
@@ -14,11 +15,17 @@ from gangline.api.kinds import POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.controllers.component import pod_group_controller
-from gangline.controllers.phases import Standing, Standings, conditions, met, minimum, phase
+from gangline.controllers.phases import PodStanding, Standings, conditions, met, minimum, phase
 from stage import SPACE, Stage, stage
 
-TREE = {"subGroups": [{"name": "leader", "minMember": 1}, {"name": "workers", "minSubGroup": 1},
-                      {"name": "a", "parent": "workers", "minMember": 2}, {"name": "b", "parent": "workers", "minMember": 2}]}
+TREE = {
+    "subGroups": [
+        {"name": "leader", "minMember": 1},
+        {"name": "workers", "minSubGroup": 1},
+        {"name": "a", "parent": "workers", "minMember": 2},
+        {"name": "b", "parent": "workers", "minMember": 2},
+    ]
+}
 
 
 def spec(**said: Any) -> PodGroupSpec:
@@ -28,15 +35,26 @@ def spec(**said: Any) -> PodGroupSpec:
 def pods(*states: str, part: str = "") -> Standings:
     found = Standings()
     for number, state in enumerate(states):
-        found.put((part, number), Standing(part, state))
+        found.put((part, number), PodStanding(part, state))
     return found
 
 
-@pytest.mark.parametrize(("states", "found"), [
-    ([], "Pending"), (["Pending", "Pending"], "Pending"), (["Running", "Pending"], "Pending"), (["Running", "Running"], "Running"),
-    (["Running", "Running", "Pending"], "Running"),
-    (["Running", "Succeeded"], "Running"), (["Succeeded", "Succeeded"], "Succeeded"), (["Succeeded", "Succeeded", "Failed"], "Succeeded"),
-    (["Succeeded", "Failed"], "Failed"), (["Failed", "Running", "Running"], "Running"), (["Failed", "Running"], "Pending")])
+@pytest.mark.parametrize(
+    ("states", "found"),
+    [
+        ([], "Pending"),
+        (["Pending", "Pending"], "Pending"),
+        (["Running", "Pending"], "Pending"),
+        (["Running", "Running"], "Running"),
+        (["Running", "Running", "Pending"], "Running"),
+        (["Running", "Succeeded"], "Running"),
+        (["Succeeded", "Succeeded"], "Succeeded"),
+        (["Succeeded", "Succeeded", "Failed"], "Succeeded"),
+        (["Succeeded", "Failed"], "Failed"),
+        (["Failed", "Running", "Running"], "Running"),
+        (["Failed", "Running"], "Pending"),
+    ],
+)
 def test_the_phase_says_how_far_the_minimum_has_come(states: list[str], found: str) -> None:
     assert phase(spec(minMember=2), pods(*states)) == found
 
@@ -46,8 +64,15 @@ def test_a_minimum_of_none_still_needs_a_pod_to_run() -> None:
     assert phase(spec(minMember=0), pods("Running", "Pending")) == "Running"
 
 
-@pytest.mark.parametrize(("counts", "enough"), [
-    ({"leader": 1, "a": 2}, True), ({"leader": 1, "b": 3}, True), ({"leader": 1, "a": 1, "b": 1}, False), ({"a": 2, "b": 2}, False)])
+@pytest.mark.parametrize(
+    ("counts", "enough"),
+    [
+        ({"leader": 1, "a": 2}, True),
+        ({"leader": 1, "b": 3}, True),
+        ({"leader": 1, "a": 1, "b": 1}, False),
+        ({"a": 2, "b": 2}, False),
+    ],
+)
 def test_sub_groups_have_minima_of_their_own(counts: dict[str, int], enough: bool) -> None:
     assert met(spec(**TREE), counts) is enough
 
@@ -61,7 +86,7 @@ def test_of_several_sub_groups_some_may_be_enough() -> None:
 
 def test_a_pod_that_changes_its_sub_group_is_counted_once() -> None:
     found = pods("Running")
-    found.put(("", 0), Standing("a", "Running"))
+    found.put(("", 0), PodStanding("a", "Running"))
     assert found.by_part(("Running",)) == {"": 0, "a": 1}
     found.put(("", 0), None)
     assert not any(found.counts.values()) and not found.pods
@@ -70,17 +95,23 @@ def test_a_pod_that_changes_its_sub_group_is_counted_once() -> None:
 def test_what_others_said_stays_and_times_move_with_the_state_only() -> None:
     theirs = {"type": "Theirs", "status": "True"}
     first = conditions([theirs], spec(minMember=1), pods("Pending"), "t1")
-    assert first[0] == theirs and [each["type"] for each in first[1:]] == ["Phase", "Scheduled"]
+    assert first[0] == theirs and [item["type"] for item in first[1:]] == ["Phase", "Scheduled"]
     changed = conditions(first, spec(minMember=1), pods("Running"), "t2")
-    assert [(each["reason"], each["lastTransitionTime"]) for each in changed[1:]] == [("Running", "t2"), ("MinimumScheduled", "t2")]
+    assert [(item["reason"], item["lastTransitionTime"]) for item in changed[1:]] == [
+        ("Running", "t2"),
+        ("MinimumScheduled", "t2"),
+    ]
     ended = conditions(changed, spec(minMember=1), pods("Succeeded"), "t3")
-    assert [(each["reason"], each["lastTransitionTime"]) for each in ended[1:]] == [("Succeeded", "t3"), ("MinimumScheduled", "t2")]
+    assert [(item["reason"], item["lastTransitionTime"]) for item in ended[1:]] == [
+        ("Succeeded", "t3"),
+        ("MinimumScheduled", "t2"),
+    ]
     assert conditions([], spec(minMember=1), pods("Running"), "t4", changed) == changed[1:]
 
 
 async def said(here: Stage, name: str = "g") -> list[tuple[str, str, str]]:
     found = (await here.get_group(name)).status.conditions
-    return [(each["type"], each["status"], each["reason"]) for each in found]
+    return [(item["type"], item["status"], item["reason"]) for item in found]
 
 
 async def test_a_gang_goes_through_its_phases() -> None:
@@ -115,7 +146,9 @@ async def test_a_state_that_stays_is_not_written_again() -> None:
 
 async def test_a_group_without_pods_is_not_spoken_of() -> None:
     async with stage(pod_group_controller()) as here:
-        await here.client.create(POD_GROUP, {"metadata": {"name": "empty", "namespace": SPACE}, "spec": {"minMember": 1}})
+        await here.client.create(
+            POD_GROUP, {"metadata": {"name": "empty", "namespace": SPACE}, "spec": {"minMember": 1}}
+        )
         await here.settles()
         assert await said(here, "empty") == []
 
@@ -126,4 +159,7 @@ async def test_upstream_is_imitated_without_conditions() -> None:
         await here.run("g-0")
         await here.settles()
         group: Raw = await here.client.get_raw(POD_GROUP, "g", SPACE)
-        assert "conditions" not in group["status"] and group["status"]["resourcesStatus"]["allocated"][names.NVIDIA_GPU] == "1"
+        assert (
+            "conditions" not in group["status"]
+            and group["status"]["resourcesStatus"]["allocated"][names.NVIDIA_GPU] == "1"
+        )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gangline.controllers.queue import STEADY, Pace
+from gangline.controllers.queue import STEADY, StatusPace
 
 
 def test_a_queue_whose_sums_move_all_the_time_is_written_at_a_steady_pace() -> None:
-    pace, written = Pace(), 0
+    pace, written = StatusPace(), 0
     for tenth in range(100):
         written += pace.wait("q", tenth / 10) == 0.0
     assert 20 < written <= 20 + 10 * STEADY + 1

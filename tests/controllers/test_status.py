@@ -1,4 +1,5 @@
-"""PodGroup and Queue status on an embedded server: what pods ask for and hold, up the tree, written only when it changed."""
+"""PodGroup and Queue status on an embedded server: what pods ask for and hold, up the tree, written only when it
+changed."""
 
 from __future__ import annotations
 
@@ -69,14 +70,22 @@ async def test_a_group_that_turns_preemptible_holds_nothing_firm_but_upstream_ke
             await here.gang("g", 1, preemptibility="non-preemptible")
             await here.run("g-0")
             await here.settles()
-            assert (await here.get_group("g")).status.resources_status.allocated_non_preemptible == {"cpu": "1", names.NVIDIA_GPU: "1"}
+            assert (await here.get_group("g")).status.resources_status.allocated_non_preemptible == {
+                "cpu": "1",
+                names.NVIDIA_GPU: "1",
+            }
             await here.client.patch(POD_GROUP, "g", SPACE, {"spec": {"preemptibility": "preemptible"}})
             await here.settles()
             assert (await here.get_group("g")).status.resources_status.allocated_non_preemptible == kept
 
 
 async def test_a_pod_on_two_shared_gpus_holds_both_but_upstream_counts_one() -> None:
-    noted = {names.POD_GROUP_NAME: "g", names.GPU_FRACTION: "0.5", names.GPU_FRACTION_DEVICES: "2", names.RECEIVED_TYPE: "Fraction"}
+    noted = {
+        names.POD_GROUP_NAME: "g",
+        names.GPU_FRACTION: "0.5",
+        names.GPU_FRACTION_DEVICES: "2",
+        names.RECEIVED_TYPE: "Fraction",
+    }
     for how, held in ((NATIVE, "1"), (manner([KAI]), "500m")):
         async with stage(pod_group_controller(manner=how)) as here:
             await here.group("g")
@@ -93,8 +102,11 @@ async def test_queues_that_are_each_others_parents_are_counted_once_and_do_not_l
         await here.gang("g", 1, queue="a")
         await here.run("g-0")
         await here.settles()
-        assert (await queue_of(here, "a")).status.allocated == (await queue_of(here, "b")).status.allocated == {
-            "cpu": "1", names.NVIDIA_GPU: "1"}
+        assert (
+            (await queue_of(here, "a")).status.allocated
+            == (await queue_of(here, "b")).status.allocated
+            == {"cpu": "1", names.NVIDIA_GPU: "1"}
+        )
 
 
 async def test_metrics_have_upstreams_names_and_go_with_their_queue() -> None:

@@ -1,4 +1,5 @@
-"""Running sums: whatever comes, changes and goes, the total is the one a full count gives, written as Kubernetes writes it."""
+"""Running sums: whatever comes, changes and goes, the total is the one a full count gives, written as Kubernetes writes
+it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def test_a_running_sum_equals_a_full_count_after_any_history(history: list[tuple
         assert changed == (amounts(members.get(member, {})) != amounts(part))
         members[member] = part
     counted = total(amounts(part) for part in members.values())
-    assert {name: value.nanos for name, value in running.amounts.items()} == {name: value.nanos for name, value in counted.items()}
+    assert {name: value.nanos for name, value in running.amounts.items()} == {
+        name: value.nanos for name, value in counted.items()
+    }
 
 
 def test_sums_are_written_in_the_form_of_their_parts() -> None:
@@ -43,15 +46,21 @@ def test_a_merge_patch_removes_what_is_no_longer_there() -> None:
     assert merge_patch({"cpu": "1"}, {}) is None
 
 
-TREE_STEPS = st.lists(st.one_of(
-    st.tuples(st.just("queue"), st.sampled_from("wxyz"), st.sampled_from(["", "w", "x", "y", "z"])),
-    st.tuples(st.just("drop"), st.sampled_from("wxyz"), st.just("")),
-    st.tuples(st.just("group"), st.sampled_from("abc"), st.sampled_from("wxyz")),
-    st.tuples(st.just("gone"), st.sampled_from("abc"), st.just(""))), max_size=40)
+TREE_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("queue"), st.sampled_from("wxyz"), st.sampled_from(["", "w", "x", "y", "z"])),
+        st.tuples(st.just("drop"), st.sampled_from("wxyz"), st.just("")),
+        st.tuples(st.just("group"), st.sampled_from("abc"), st.sampled_from("wxyz")),
+        st.tuples(st.just("gone"), st.sampled_from("abc"), st.just("")),
+    ),
+    max_size=40,
+)
 
 
 @given(TREE_STEPS)
-def test_a_queue_tree_fed_step_by_step_equals_one_counted_anew_even_through_rings(steps: list[tuple[str, str, str]]) -> None:
+def test_a_queue_tree_fed_step_by_step_equals_one_counted_anew_even_through_rings(
+    steps: list[tuple[str, str, str]],
+) -> None:
     tree, parents, groups = QueueTree(), dict[str, str](), dict[str, tuple[str, int]]()
     for number, (what, name, where) in enumerate(steps):
         if what == "queue":

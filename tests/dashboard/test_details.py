@@ -5,29 +5,47 @@ from __future__ import annotations
 from dashboard.seen import Given, event, gang, group, look, meta, node, owned_by, pod, queue, verdict
 from gangline.api import names
 from gangline.api.kinds import POD_CLIQUE, POD_CLIQUE_SET
-from gangline.dashboard.model import GangPage, Missing, NodePage, QueuePage
+from gangline.dashboard.model import GangPage, MissingPage, NodePage, QueuePage
 from gangline.dashboard.pages import page
 from gangline.dashboard.views import document
 
 
 def clique(name: str, replicas: int, of: str) -> Given:
-    return POD_CLIQUE, {"metadata": meta(name, labels={names.PART_OF: of}), "spec": {"replicas": replicas, "minAvailable": 1}}
+    return POD_CLIQUE, {
+        "metadata": meta(name, labels={names.PART_OF: of}),
+        "spec": {"replicas": replicas, "minAvailable": 1},
+    }
 
 
 def llm() -> list[Given]:
-    return [(POD_CLIQUE_SET, {"metadata": meta("llm"), "spec": {"replicas": 2}}), clique("llm-0-w", 2, "llm"), clique("llm-1-w", 2, "llm"),
-            gang("llm-0", {"llm-0-w": 2}, of="llm"), gang("llm-1", {"llm-1-w": 2}, of="llm"),
-            group("pg-llm-0", 2, owner=owned_by("PodGang", "llm-0"), why=verdict("pg-llm-0", "4 GPUs short", "n grew", "m ended")),
-            pod("llm-0-w-a", gpus=4, gang="llm-0", clique="llm-0-w", on="n"), pod("llm-0-w-b", gpus=4, gang="llm-0", clique="llm-0-w"),
-            pod("llm-1-w-a", gpus=4, gang="llm-1", clique="llm-1-w"),
-            event("llm-0-w-b", "older", "2026-01-01T00:10:00Z"), event("pg-llm-0", "newer", warning=True), event("elsewhere", "not mine")]
+    return [
+        (POD_CLIQUE_SET, {"metadata": meta("llm"), "spec": {"replicas": 2}}),
+        clique("llm-0-w", 2, "llm"),
+        clique("llm-1-w", 2, "llm"),
+        gang("llm-0", {"llm-0-w": 2}, of="llm"),
+        gang("llm-1", {"llm-1-w": 2}, of="llm"),
+        group(
+            "pg-llm-0",
+            2,
+            owner=owned_by("PodGang", "llm-0"),
+            why=verdict("pg-llm-0", "4 GPUs short", "n grew", "m ended"),
+        ),
+        pod("llm-0-w-a", gpus=4, gang="llm-0", clique="llm-0-w", on="n"),
+        pod("llm-0-w-b", gpus=4, gang="llm-0", clique="llm-0-w"),
+        pod("llm-1-w-a", gpus=4, gang="llm-1", clique="llm-1-w"),
+        event("llm-0-w-b", "older", "2026-01-01T00:10:00Z"),
+        event("pg-llm-0", "newer", warning=True),
+        event("elsewhere", "not mine"),
+    ]
 
 
 def test_a_gang_shows_its_verdict_with_proof_and_every_remedy() -> None:
     found = page(look(*llm()), ["gang", "work", "llm-0"], {})
     assert isinstance(found, GangPage) and found.gang.why is not None
-    assert found.gang.why.headline == "llm-0 waits: 4 GPUs short" and found.gang.why.proof == ("needs     8 GPUs for 2 pods",)
-    assert [each.text for each in found.gang.why.remedies] == ["n grew", "m ended"]
+    assert found.gang.why.headline == "llm-0 waits: 4 GPUs short" and found.gang.why.proof == (
+        "needs     8 GPUs for 2 pods",
+    )
+    assert [remedy.text for remedy in found.gang.why.remedies] == ["n grew", "m ended"]
     assert "It would start if" in document(found)
 
 
@@ -36,49 +54,78 @@ def test_a_gang_shows_its_own_part_of_the_sets_tree() -> None:
     assert isinstance(found, GangPage)
     (worker,) = found.tree.below
     assert (found.tree.kind, found.tree.name, worker.name) == ("set", "llm", "llm-0-w")
-    assert [(each.name, each.state, each.node) for each in worker.below] == [("llm-0-w-a", "Running", "n"), ("llm-0-w-b", "Pending", "")]
+    assert [(item.name, item.state, item.node) for item in worker.below] == [
+        ("llm-0-w-a", "Running", "n"),
+        ("llm-0-w-b", "Pending", ""),
+    ]
 
 
 def test_a_gang_shows_its_events_newest_first() -> None:
     found = page(look(*llm()), ["gang", "work", "llm-0"], {})
-    assert isinstance(found, GangPage) and [each.message for each in found.events] == ["newer", "older"]
+    assert isinstance(found, GangPage) and [item.message for item in found.events] == ["newer", "older"]
     assert "⚠ Told" in document(found) and "newer (×2)" in document(found)
 
 
 def test_a_gang_without_a_set_shows_its_groups_and_pods() -> None:
-    found = page(look(group("g", 1, owner=owned_by("Job", "train")), pod("a", "g", on="n")), ["gang", "work", "train"], {})
+    found = page(
+        look(group("g", 1, owner=owned_by("Job", "train")), pod("a", "g", on="n")), ["gang", "work", "train"], {}
+    )
     assert isinstance(found, GangPage) and (found.tree.kind, found.tree.name) == ("Job", "train")
-    assert [each.name for each in found.tree.below] == ["a"]
+    assert [item.name for item in found.tree.below] == ["a"]
 
 
 def test_a_gang_that_no_scheduler_of_ours_judged_says_what_its_conditions_say() -> None:
-    found = page(look(gang("chat-0", {"w": 1}, said="0/4 nodes are available"), pod("a", gang="chat-0", clique="w")),
-                 ["gang", "work", "chat-0"], {})
+    found = page(
+        look(gang("chat-0", {"w": 1}, said="0/4 nodes are available"), pod("a", gang="chat-0", clique="w")),
+        ["gang", "work", "chat-0"],
+        {},
+    )
     assert isinstance(found, GangPage) and found.gang.why is not None and not found.gang.why.judged
     assert found.gang.why.headline == "chat-0 is Pending: 0/4 nodes are available"
 
 
 def test_a_running_gang_says_why_its_surplus_waits() -> None:
-    found = page(look(group("g", 1, why=verdict("g", "full")), pod("a", "g", on="n"), pod("b", "g")), ["gang", "work", "g"], {})
-    assert isinstance(found, GangPage) and found.gang.state == "running" and "Why the rest of it waits" in document(found)
+    found = page(
+        look(group("g", 1, why=verdict("g", "full")), pod("a", "g", on="n"), pod("b", "g")), ["gang", "work", "g"], {}
+    )
+    assert (
+        isinstance(found, GangPage) and found.gang.state == "running" and "Why the rest of it waits" in document(found)
+    )
 
 
 def test_an_unknown_gang_is_answered_with_what_may_have_been_meant() -> None:
     given = look(*llm())
     for name, near in (("llm", ["work/llm-0", "work/llm-1"]), ("llm-0-w-b", ["work/llm-0"]), ("lml-0", ["work/llm-0"])):
         found = page(given, ["gang", "work", name], {})
-        assert isinstance(found, Missing) and [shown for _, shown in found.near][:len(near)] == near
+        assert isinstance(found, MissingPage) and [shown for _, shown in found.near][: len(near)] == near
     text = document(page(given, ["gang", "work", "llm"], {}))
-    assert "There is no gang llm in namespace work." in text and 'href="/gang/work/llm-0"' in text and "To the overview" in text
+    assert (
+        "There is no gang llm in namespace work." in text
+        and 'href="/gang/work/llm-0"' in text
+        and "To the overview" in text
+    )
 
 
 def test_a_queue_shows_where_it_stands_what_is_below_and_the_gangs_inside() -> None:
-    found = page(look(queue("company"), queue("research", "company", quota=8, held=12), queue("vision", "research"), queue("other"),
-                      group("w", 1, "vision"), pod("w-0", "w"), group("r", 1, "research"), pod("r-0", "r", on="n"),
-                      group("x", 1, "other"), pod("x-0", "x")), ["queue", "research"], {})
+    found = page(
+        look(
+            queue("company"),
+            queue("research", "company", quota=8, held=12),
+            queue("vision", "research"),
+            queue("other"),
+            group("w", 1, "vision"),
+            pod("w-0", "w"),
+            group("r", 1, "research"),
+            pod("r-0", "r", on="n"),
+            group("x", 1, "other"),
+            pod("x-0", "x"),
+        ),
+        ["queue", "research"],
+        {},
+    )
     assert isinstance(found, QueuePage) and found.path == ("company", "research")
-    assert [each.name for each in found.below] == ["research", "vision"]
-    assert [each.name for each in found.waiting.rows] == ["w"] and [each.name for each in found.running.rows] == ["r"]
+    assert [item.name for item in found.below] == ["research", "vision"]
+    assert [row.name for row in found.waiting.rows] == ["w"] and [row.name for row in found.running.rows] == ["r"]
     assert "No queue beside it has quota to spare." in document(found)
 
 
@@ -86,7 +133,11 @@ def test_a_node_shows_its_pods_and_the_gang_of_each() -> None:
     pods = [pod("a", "g", 2, on="n"), pod("alone", on="n"), pod("keeper", gpus=1, on="n", share="x")]
     found = page(look(node("n", 8), group("g", 1), *pods), ["node", "n"], {})
     assert isinstance(found, NodePage)
-    assert [(each.name, each.gpus, each.gang) for each in found.pods.rows] == [("a", 2, "g"), ("keeper", 0, ""), ("alone", 0, "")]
+    assert [(row.name, row.gpus, row.gang) for row in found.pods.rows] == [
+        ("a", 2, "g"),
+        ("keeper", 0, ""),
+        ("alone", 0, ""),
+    ]
     assert "keeps a GPU that others share" in document(found)
 
 

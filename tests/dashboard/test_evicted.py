@@ -30,14 +30,25 @@ def only(rows: tuple[GangLine, ...]) -> GangLine:
     return found
 
 
-@pytest.mark.parametrize(("action", "words"), [
-    ("preempt", "preempted by work/urgent, which has a higher priority"),
-    ("reclaim", "reclaimed for work/urgent, whose queue had less than its share"),
-    ("consolidation", "moved so that work/urgent fits"),
-])
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        ("preempt", "preempted by work/urgent, which has a higher priority"),
+        ("reclaim", "reclaimed for work/urgent, whose queue had less than its share"),
+        ("consolidation", "moved so that work/urgent fits"),
+    ],
+)
 def test_an_evicted_gang_says_by_whom_and_that_it_comes_back(action: str, words: str) -> None:
-    objects = (TRAIN, URGENT, job("train"), job("urgent"), eviction("pg-train", action, "pg-urgent"), pod("a", "pg-train", 1),
-               pod("b", "pg-train", 1), pod("c", "pg-urgent", 1, on="n"))
+    objects = (
+        TRAIN,
+        URGENT,
+        job("train"),
+        job("urgent"),
+        eviction("pg-train", action, "pg-urgent"),
+        pod("a", "pg-train", 1),
+        pod("b", "pg-train", 1),
+        pod("c", "pg-urgent", 1, on="n"),
+    )
     found = seen(*objects)
     line = only(found.waiting.rows)
     assert (line.title, line.state) == ("train", "evicted") and line.evicted is not None
@@ -62,14 +73,26 @@ def test_a_job_that_makes_its_pods_again_later_still_counts_as_evicted() -> None
 
 
 def test_the_gang_of_a_set_comes_back() -> None:
-    objects = (gang("llm-0", {"w": 1}), group("pg-llm-0", 1, owner=owned_by("PodGang", "llm-0")),
-               eviction("pg-llm-0", "reclaim", ""), pod("a", "pg-llm-0", 1, gang="llm-0", clique="w"))
+    objects = (
+        gang("llm-0", {"w": 1}),
+        group("pg-llm-0", 1, owner=owned_by("PodGang", "llm-0")),
+        eviction("pg-llm-0", "reclaim", ""),
+        pod("a", "pg-llm-0", 1, gang="llm-0", clique="w"),
+    )
     line = shown("llm-0", *objects).gang
-    assert (line.state, line.evicted.back if line.evicted else "") == ("evicted", "it comes back by itself when there is room for it")
+    assert (line.state, line.evicted.back if line.evicted else "") == (
+        "evicted",
+        "it comes back by itself when there is room for it",
+    )
 
 
 def test_a_gang_that_runs_again_is_not_called_evicted() -> None:
-    objects = (TRAIN, job("train"), eviction("pg-train", "preempt", "pg-urgent"), *(pod(name, "pg-train", on="n") for name in "ab"))
+    objects = (
+        TRAIN,
+        job("train"),
+        eviction("pg-train", "preempt", "pg-urgent"),
+        *(pod(name, "pg-train", on="n") for name in "ab"),
+    )
     line = only(seen(*objects).running.rows)
     assert (line.state, line.evicted) == ("running", None)
 
@@ -93,7 +116,10 @@ def test_a_job_that_failed_after_an_eviction_is_failed_and_does_not_come_back() 
     assert (line.state, line.failure) == ("failed", "BackoffLimitExceeded: Job has reached the specified backoff limit")
     text = document(shown("train", *objects))
     assert "✗" in text and "✓ ended" not in text and "BackoffLimitExceeded" in text
-    assert "it does not come back: its Job failed (BackoffLimitExceeded); a podFailurePolicy that ignores DisruptionTarget keeps " in text
+    assert (
+        "it does not come back: its Job failed (BackoffLimitExceeded); a podFailurePolicy that ignores "
+        "DisruptionTarget keeps " in text
+    )
     assert "1 failed" in document(found) and "Gangs that failed" in document(found)
 
 

@@ -8,35 +8,55 @@ import pytest
 from dashboard.seen import event, gang, group, look, node, owned_by, pod, queue, verdict
 from gangline.api import names
 from gangline.api.kinds import TOPOLOGY
-from gangline.dashboard.look import Look
+from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import Overview
 from gangline.dashboard.pages import ROWS, overview, page
 from gangline.dashboard.views import document
 
 
-def seen(given: Look, **query: str) -> Overview:
+def seen(given: ClusterView, **query: str) -> Overview:
     return overview(given, query)
 
 
 def test_a_waiting_gang_stands_first_with_its_verdict() -> None:
-    found = document(seen(look(
-        node("n", 8), group("runs", 1), pod("runs-0", "runs", 4, on="n"), group("big", 2, why=verdict("big", "4 GPUs short", "n grew")),
-        pod("big-0", "big", 8), pod("big-1", "big", 8))))
+    found = document(
+        seen(
+            look(
+                node("n", 8),
+                group("runs", 1),
+                pod("runs-0", "runs", 4, on="n"),
+                group("big", 2, why=verdict("big", "4 GPUs short", "n grew")),
+                pod("big-0", "big", 8),
+                pod("big-1", "big", 8),
+            )
+        )
+    )
     assert found.index(">Waiting") < found.index(">Running")
     assert "4 GPUs short" in found and "would start if n grew" in found and ">2 min</td>" in found
 
 
 def test_a_gang_waits_until_each_of_its_groups_has_its_minimum() -> None:
-    objects = [node("n", 8), gang("llm-0", {"prefill": 1, "decode": 1}), pod("a", gang="llm-0", clique="prefill", on="n"),
-               pod("b", gang="llm-0", clique="prefill", on="n"), pod("c", gang="llm-0", clique="decode")]
-    assert [each.name for each in seen(look(*objects)).waiting.rows] == ["llm-0"]
+    objects = [
+        node("n", 8),
+        gang("llm-0", {"prefill": 1, "decode": 1}),
+        pod("a", gang="llm-0", clique="prefill", on="n"),
+        pod("b", gang="llm-0", clique="prefill", on="n"),
+        pod("c", gang="llm-0", clique="decode"),
+    ]
+    assert [row.name for row in seen(look(*objects)).waiting.rows] == ["llm-0"]
     whole = [*objects[:-1], pod("c", gang="llm-0", clique="decode", on="n")]
-    assert [(each.name, each.state) for each in seen(look(*whole)).running.rows] == [("llm-0", "running")]
+    assert [(row.name, row.state) for row in seen(look(*whole)).running.rows] == [("llm-0", "running")]
 
 
 def test_a_job_whose_first_pods_succeeded_does_not_wait() -> None:
-    found = seen(look(group("g", 2, owner=owned_by("Job", "train")), pod("a", "g", phase="Succeeded", on="n"), pod("b", "g", on="n")))
-    assert [(each.title, each.kind, each.state) for each in found.running.rows] == [("train", "Job", "running")]
+    found = seen(
+        look(
+            group("g", 2, owner=owned_by("Job", "train")),
+            pod("a", "g", phase="Succeeded", on="n"),
+            pod("b", "g", on="n"),
+        )
+    )
+    assert [(row.title, row.kind, row.state) for row in found.running.rows] == [("train", "Job", "running")]
 
 
 def test_a_gang_that_has_ended_is_counted_and_not_listed() -> None:
@@ -45,34 +65,66 @@ def test_a_gang_that_has_ended_is_counted_and_not_listed() -> None:
 
 
 def test_a_gang_below_a_pod_gang_is_one_gang_not_two() -> None:
-    found = seen(look(gang("llm-0", {"w": 1}), group("pg-llm-0", 1, owner=owned_by("PodGang", "llm-0"), why=verdict("pg-llm-0", "no room")),
-                      pod("a", "pg-llm-0", 1, gang="llm-0", clique="w")))
-    assert [(each.name, each.queue, each.why.headline if each.why else "") for each in found.waiting.rows] == [
-        ("llm-0", "q", "llm-0 waits: no room")]
+    found = seen(
+        look(
+            gang("llm-0", {"w": 1}),
+            group("pg-llm-0", 1, owner=owned_by("PodGang", "llm-0"), why=verdict("pg-llm-0", "no room")),
+            pod("a", "pg-llm-0", 1, gang="llm-0", clique="w"),
+        )
+    )
+    assert [(row.name, row.queue, row.why.headline if row.why else "") for row in found.waiting.rows] == [
+        ("llm-0", "q", "llm-0 waits: no room")
+    ]
 
 
 def test_remedies_call_other_gangs_as_their_users_do() -> None:
-    found = seen(look(group("g", 1, why=verdict("g", "full", "gang pg-train-1f (queue q, holding 4 GPUs) ended")), pod("a", "g", 1),
-                      group("pg-train-1f", 1, owner=owned_by("Job", "train")), pod("b", "pg-train-1f", 4, on="n")))
+    found = seen(
+        look(
+            group("g", 1, why=verdict("g", "full", "gang pg-train-1f (queue q, holding 4 GPUs) ended")),
+            pod("a", "g", 1),
+            group("pg-train-1f", 1, owner=owned_by("Job", "train")),
+            pod("b", "pg-train-1f", 4, on="n"),
+        )
+    )
     why = found.waiting.rows[0].why
-    assert why is not None and [each.text for each in why.remedies] == ["gang train (queue q, holding 4 GPUs) ended"]
+    assert why is not None and [remedy.text for remedy in why.remedies] == [
+        "gang train (queue q, holding 4 GPUs) ended"
+    ]
 
 
 def test_who_waits_longest_and_who_holds_most_come_first() -> None:
     late = group("late", 1)
     late[1]["metadata"]["creationTimestamp"] = "2026-01-01T00:59:00Z"
-    found = seen(look(late, pod("l", "late"), group("early", 1), pod("e", "early"), group("small", 1), pod("s", "small", 1, on="n"),
-                      group("large", 1), pod("b", "large", 4, on="n")))
-    assert [each.name for each in found.waiting.rows] == ["early", "late"]
-    assert [each.name for each in found.running.rows] == ["large", "small"]
+    found = seen(
+        look(
+            late,
+            pod("l", "late"),
+            group("early", 1),
+            pod("e", "early"),
+            group("small", 1),
+            pod("s", "small", 1, on="n"),
+            group("large", 1),
+            pod("b", "large", 4, on="n"),
+        )
+    )
+    assert [row.name for row in found.waiting.rows] == ["early", "late"]
+    assert [row.name for row in found.running.rows] == ["large", "small"]
 
 
 def test_queues_are_a_tree_and_say_who_borrows_and_whose_quota_is_unused() -> None:
-    found = seen(look(queue("company", quota=16, held=14), queue("research", "company", quota=8, held=12, asked=20),
-                      queue("serving", "company", quota=8, held=2)))
-    assert [(each.name, each.depth, each.borrows, each.unused) for each in found.queues.rows] == [
-        ("company", 0, 0, 2), ("research", 1, 4, 0), ("serving", 1, 0, 6)]
-    assert [(each.queue, each.gpus, each.lenders) for each in found.loans] == [("research", 4, (("serving", 6),))]
+    found = seen(
+        look(
+            queue("company", quota=16, held=14),
+            queue("research", "company", quota=8, held=12, asked=20),
+            queue("serving", "company", quota=8, held=2),
+        )
+    )
+    assert [(row.name, row.depth, row.borrows, row.unused) for row in found.queues.rows] == [
+        ("company", 0, 0, 2),
+        ("research", 1, 4, 0),
+        ("serving", 1, 0, 6),
+    ]
+    assert [(loan.queue, loan.gpus, loan.lenders) for loan in found.loans] == [("research", 4, (("serving", 6),))]
     text = document(found)
     assert "borrows 4 GPUs: it holds 12 with a quota of 8." in text and "(6 unused)" in text
     assert "GPUs of research: 12 held, 20 asked for, quota 8, limit –" in text
@@ -80,8 +132,11 @@ def test_queues_are_a_tree_and_say_who_borrows_and_whose_quota_is_unused() -> No
 
 def test_a_queue_without_its_parent_or_in_a_circle_is_still_shown_with_what_is_wrong() -> None:
     found = seen(look(queue("lost", "nowhere"), queue("a", "b"), queue("b", "a")))
-    assert {each.name: each.problem for each in found.queues.rows} == {
-        "lost": "its parent nowhere does not exist", "a": "it is its own ancestor", "b": ""}
+    assert {row.name: row.problem for row in found.queues.rows} == {
+        "lost": "its parent nowhere does not exist",
+        "a": "it is its own ancestor",
+        "b": "",
+    }
 
 
 def test_a_chain_of_very_many_queues_is_shown() -> None:
@@ -91,11 +146,23 @@ def test_a_chain_of_very_many_queues_is_shown() -> None:
 
 def test_each_gpu_is_used_shared_or_free() -> None:
     half = {names.GPU_FRACTION: "0.5"}
-    found = seen(look(
-        node("n", 4), pod("whole", gpus=1, on="n"), pod("reserve", gpus=1, on="n", share="x"), pod("a", on="n", notes=half, share="x"),
-        pod("b", on="n", notes={names.GPU_FRACTION: "0.25"}, share="x"), pod("gone", gpus=4, on="n", phase="Succeeded")))
+    found = seen(
+        look(
+            node("n", 4),
+            pod("whole", gpus=1, on="n"),
+            pod("reserve", gpus=1, on="n", share="x"),
+            pod("a", on="n", notes=half, share="x"),
+            pod("b", on="n", notes={names.GPU_FRACTION: "0.25"}, share="x"),
+            pod("gone", gpus=4, on="n", phase="Succeeded"),
+        )
+    )
     line = found.nodes.rows[0]
-    assert [(each.state, each.used) for each in line.devices] == [("used", 1), ("shared", 0.75), ("free", 0), ("free", 0)]
+    assert [(device.state, device.used) for device in line.devices] == [
+        ("used", 1),
+        ("shared", 0.75),
+        ("free", 0),
+        ("free", 0),
+    ]
     assert line.devices[1].pods == ("work/a", "work/b") and (line.free, line.spare) == (2, 0.25)
     assert "n: 4 GPUs, 1 used, 1 shared, 2 free" in document(found)
 
@@ -104,7 +171,7 @@ def test_a_pod_that_asks_for_gpu_memory_has_that_part_of_a_device() -> None:
     kind, machine = node("n", 1)
     machine["metadata"]["labels"] = {names.GPU_MEMORY_LABEL: "40000"}
     found = seen(look((kind, machine), pod("a", on="n", notes={names.GPU_MEMORY: "10000"}, share="x")))
-    assert [(each.state, each.used) for each in found.nodes.rows[0].devices] == [("shared", 0.25)]
+    assert [(device.state, device.used) for device in found.nodes.rows[0].devices] == [("shared", 0.25)]
 
 
 def test_an_annotation_that_asks_for_a_billion_devices_costs_nothing() -> None:
@@ -114,19 +181,50 @@ def test_an_annotation_that_asks_for_a_billion_devices_costs_nothing() -> None:
 
 
 def test_free_room_is_told_in_pieces() -> None:
-    found = seen(look(node("a", 8), node("b", 8), node("c", 8), pod("x", gpus=6, on="b"), pod("y", gpus=6, on="c"),
-                      node("shut", 8, cordoned=True), node("plain", 0)))
+    found = seen(
+        look(
+            node("a", 8),
+            node("b", 8),
+            node("c", 8),
+            pod("x", gpus=6, on="b"),
+            pod("y", gpus=6, on="c"),
+            node("shut", 8, cordoned=True),
+            node("plain", 0),
+        )
+    )
     room = found.room
-    assert (room.free, room.largest, room.largest_node, room.whole_nodes, room.gpu_nodes, room.closed) == (12, 8, "a", 1, 3, 8)
-    assert [(each.gpus, each.nodes) for each in room.pieces] == [(8, 1), (2, 2)]
+    assert (room.free, room.largest, room.largest_node, room.whole_nodes, room.gpu_nodes, room.closed) == (
+        12,
+        8,
+        "a",
+        1,
+        3,
+        8,
+    )
+    assert [(piece.gpus, piece.nodes) for piece in room.pieces] == [(8, 1), (2, 2)]
     text = document(found)
-    assert "8 on 1 node" in text and "2 on 2 nodes" in text and "8 GPUs on nodes that take no pods" in text and "✕ cordoned" in text
+    assert (
+        "8 on 1 node" in text
+        and "2 on 2 nodes" in text
+        and "8 GPUs on nodes that take no pods" in text
+        and "✕ cordoned" in text
+    )
 
 
 def test_free_room_is_told_for_each_level_of_a_topology() -> None:
-    racks = (TOPOLOGY, {"metadata": {"name": "t"}, "spec": {"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}})
-    found = seen(look(racks, node("a", 8, rack="r1"), node("b", 8, rack="r2"), node("c", 4, rack="r2"), pod("x", gpus=8, on="a")))
-    assert [(each.level, each.name, each.free, each.domains) for each in found.room.domains] == [("rack", "r2", 12, 2)]
+    racks = (
+        TOPOLOGY,
+        {
+            "metadata": {"name": "t"},
+            "spec": {"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]},
+        },
+    )
+    found = seen(
+        look(racks, node("a", 8, rack="r1"), node("b", 8, rack="r2"), node("c", 4, rack="r2"), pod("x", gpus=8, on="a"))
+    )
+    assert [(domain.level, domain.name, domain.free, domain.domains) for domain in found.room.domains] == [
+        ("rack", "r2", 12, 2)
+    ]
 
 
 def test_pods_of_no_gang_are_told_as_holders() -> None:
@@ -135,7 +233,9 @@ def test_pods_of_no_gang_are_told_as_holders() -> None:
 
 
 def test_long_tables_are_cut_and_say_how_many_are_not_shown() -> None:
-    many = [group(f"g{number:03}", 1) for number in range(120)] + [pod(f"p{number:03}", f"g{number:03}") for number in range(120)]
+    many = [group(f"g{number:03}", 1) for number in range(120)] + [
+        pod(f"p{number:03}", f"g{number:03}") for number in range(120)
+    ]
     first, last = seen(look(*many)), seen(look(*many), waiting="100")
     assert len(first.waiting.rows) == ROWS and (last.waiting.rows[0].name, len(last.waiting.rows)) == ("g100", 20)
     text = document(first)
@@ -148,15 +248,25 @@ def test_a_wrong_place_in_a_table_is_its_beginning(wrong: str) -> None:
 
 
 def test_the_search_finds_gangs_queues_and_nodes_and_is_kept_while_paging() -> None:
-    objects = [group("llama", 1), pod("a", "llama"), group("other", 1), pod("b", "other"), queue("llama-q"), node("llama-node"), node("n")]
+    objects = [
+        group("llama", 1),
+        pod("a", "llama"),
+        group("other", 1),
+        pod("b", "other"),
+        queue("llama-q"),
+        node("llama-node"),
+        node("n"),
+    ]
     found = seen(look(*objects), q=" LLama ")
-    assert [each.name for each in found.waiting.rows] == ["llama"] and [each.name for each in found.nodes.rows] == ["llama-node"]
+    assert [row.name for row in found.waiting.rows] == ["llama"] and [row.name for row in found.nodes.rows] == [
+        "llama-node"
+    ]
     assert found.queues.total == 1 and found.counts.waiting == 2
     assert 'value="LLama"' in document(found) and "No gang like “LLama” runs." in document(found)
 
 
 def test_nodes_are_in_the_order_people_count() -> None:
-    assert [each.name for each in seen(look(node("n-10"), node("n-2"), node("n-1"))).nodes.rows] == ["n-1", "n-2", "n-10"]
+    assert [row.name for row in seen(look(node("n-10"), node("n-2"), node("n-1"))).nodes.rows] == ["n-1", "n-2", "n-10"]
 
 
 HOSTILE = '<script>alert("x")</script>'
@@ -164,23 +274,49 @@ HOSTILE = '<script>alert("x")</script>'
 
 def test_whatever_a_cluster_says_is_escaped() -> None:
     bad = HOSTILE
-    given = look(node(bad), group(bad, 1, bad, why=verdict(bad, bad, bad)), pod(bad, bad, 1), queue(bad, quota=1, held=2), event(bad, bad),
-                 gang(f"{bad}-0", {bad: 1}, of=bad, said=bad), server=bad, problem=bad, troubles=(bad,), absent=(bad,), reading=(bad,))
-    addresses: list[list[str]] = [[], ["gang", "work", bad], ["gang", "work", f"{bad}-0"], ["queue", bad], ["node", bad]]
+    given = look(
+        node(bad),
+        group(bad, 1, bad, why=verdict(bad, bad, bad)),
+        pod(bad, bad, 1),
+        queue(bad, quota=1, held=2),
+        event(bad, bad),
+        gang(f"{bad}-0", {bad: 1}, of=bad, said=bad),
+        server=bad,
+        problem=bad,
+        troubles=(bad,),
+        absent=(bad,),
+        reading=(bad,),
+    )
+    addresses: list[list[str]] = [
+        [],
+        ["gang", "work", bad],
+        ["gang", "work", f"{bad}-0"],
+        ["queue", bad],
+        ["node", bad],
+    ]
     for path in [*addresses, ["gang", bad, "x"], [bad]]:
         text = document(page(given, path, {"q": bad}))
         assert "<script>alert" not in text and "&lt;script&gt;" in text
 
 
-@pytest.mark.parametrize("why", [
-    "", "no json", "[]", "7", '{"remedies": 3, "position": "x"}', '{"text": null, "remedies": [1, {"text": 5}]}'])
+@pytest.mark.parametrize(
+    "why",
+    ["", "no json", "[]", "7", '{"remedies": 3, "position": "x"}', '{"text": null, "remedies": [1, {"text": 5}]}'],
+)
 def test_a_verdict_that_is_nonsense_does_not_hide_the_gang(why: str) -> None:
     found = seen(look(group("g", 1, why=why), pod("a", "g")))
-    assert [each.name for each in found.waiting.rows] == ["g"] and document(found)
+    assert [row.name for row in found.waiting.rows] == ["g"] and document(found)
 
 
 def test_the_data_is_what_the_page_is_made_from() -> None:
-    found = seen(look(node("n", 8), group("g", 1, why=verdict("g", "full", "it grew")), pod("a", "g", 1), queue("q", quota=1, held=2)))
+    found = seen(
+        look(
+            node("n", 8),
+            group("g", 1, why=verdict("g", "full", "it grew")),
+            pod("a", "g", 1),
+            queue("q", quota=1, held=2),
+        )
+    )
     again = msgspec.json.decode(msgspec.json.encode(found), type=Overview)
     assert again == found and document(again) == document(found)
 
@@ -195,8 +331,15 @@ def test_a_cluster_that_does_not_answer_is_said_plainly() -> None:
 
 
 def test_what_is_not_installed_may_not_be_read_or_is_still_read_is_said() -> None:
-    text = document(seen(look(absent=("podgangs.scheduler.grove.io", "podgroups.scheduling.run.ai", "queues.scheduling.run.ai"),
-                              troubles=("pods: forbidden",), reading=("nodes",))))
+    text = document(
+        seen(
+            look(
+                absent=("podgangs.scheduler.grove.io", "podgroups.scheduling.run.ai", "queues.scheduling.run.ai"),
+                troubles=("pods: forbidden",),
+                reading=("nodes",),
+            )
+        )
+    )
     assert "This cluster serves neither PodGangs nor PodGroups" in text
     assert "This cluster does not serve queues.scheduling.run.ai." in text
     assert "Cannot be read: </strong>pods: forbidden" in text and "Reading nodes for the first time" in text
@@ -205,6 +348,8 @@ def test_what_is_not_installed_may_not_be_read_or_is_still_read_is_said() -> Non
 def test_tables_pictures_and_controls_have_words_for_who_cannot_see_them() -> None:
     text = document(seen(look(node("n", 2), queue("q", quota=1), group("g"), pod("a", "g"))))
     assert text.count('<th scope="col"') == text.count("<th ") > 10
-    assert all(f"<{each} " not in text or f'role="{role}"' in text for each, role in (("svg", "img"), ("form", "search")))
+    assert all(
+        f"<{item} " not in text or f'role="{role}"' in text for item, role in (("svg", "img"), ("form", "search"))
+    )
     assert 'lang="en"' in text and 'aria-label="Waiting gangs"' in text and 'href="#main"' in text
     assert text.count("<svg") == text.count('role="img" aria-label=')

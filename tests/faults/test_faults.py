@@ -17,19 +17,19 @@ from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, NODE, POD
 from gangline.api.resources import units
 from gangline.binder.component import component as binder
-from gangline.binder.settings import Settings
+from gangline.binder.settings import BinderSettings
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.runtime import Component, Manager
 from gangline.runtime.election import Elected, Election, ElectionSettings
-from gangline.scheduler.component import component as scheduler
-from gangline.scheduler.options import Options
+from gangline.scheduler.loop.component import component as scheduler
+from gangline.scheduler.loop.options import SchedulerOptions
 from stage import SPACE, Stage, stage
 
-QUICK = Settings(first_delay=0.01, longest_delay=0.05)
+QUICK = BinderSettings(first_delay=0.01, longest_delay=0.05)
 
 
 def shard() -> Component:
-    return scheduler(options=Options(period=0.01))
+    return scheduler(options=SchedulerOptions(period=0.01))
 
 
 async def booked(here: Stage) -> Counter[str]:
@@ -53,7 +53,7 @@ async def check(here: Stage) -> None:
     assert max((await booked(here)).values(), default=0) <= 8
 
     async def settled() -> bool:
-        return all(each.status.phase == "Succeeded" for each in (await here.client.list(BIND_REQUEST)).items)
+        return all(item.status.phase == "Succeeded" for item in (await here.client.list(BIND_REQUEST)).items)
 
     await until(settled, "every request to be fulfilled")
 
@@ -78,7 +78,9 @@ async def test_gangs_are_completed_though_one_answer_in_five_is_an_error_on_ever
 
 @pytest.mark.parametrize("name", ["scheduler", "binder"])
 @pytest.mark.parametrize("wait", range(0, 40, 8))
-async def test_a_component_killed_at_any_moment_and_started_again_loses_and_doubles_nothing(name: str, wait: int) -> None:
+async def test_a_component_killed_at_any_moment_and_started_again_loses_and_doubles_nothing(
+    name: str, wait: int
+) -> None:
     async with stage(shard(), binder(QUICK)) as here:
         for number in range(2):
             await here.node(f"n{number}")
@@ -98,23 +100,27 @@ async def test_of_two_schedulers_of_one_shard_started_at_once_one_works_and_the_
             await here.node(f"n{number}")
 
         def candidate(name: str) -> Elected:
-            settings = ElectionSettings("kai-scheduler", names.KAI_NAMESPACE, name, retry=0.05, deadline=60.0, duration=90.0)
-            return Elected(lambda: Manager(shard(), here.client, here.clock), Election(here.client, here.clock, settings))
+            settings = ElectionSettings(
+                "kai-scheduler", names.KAI_NAMESPACE, name, retry=0.05, deadline=60.0, duration=90.0
+            )
+            return Elected(
+                lambda: Manager(shard(), here.client, here.clock), Election(here.client, here.clock, settings)
+            )
 
         both = [candidate("one"), candidate("two")]
-        await asyncio.gather(*(each.start() for each in both))
+        await asyncio.gather(*(item.start() for item in both))
         for number in range(4):
             await here.gang(f"g{number}", 1, gpus=2)
         await all_bound(here, 4)
-        assert sorted(each.leads for each in both) == [False, True]
-        leader = next(each for each in both if each.leads)
+        assert sorted(item.leads for item in both) == [False, True]
+        leader = next(item for item in both if item.leads)
         await leader.stop()
         for number in range(4, 8):
             await here.gang(f"g{number}", 1, gpus=2)
         await all_bound(here, 8)
         await check(here)
-        for each in both:
-            await each.stop()
+        for item in both:
+            await item.stop()
 
 
 async def test_a_node_taken_by_another_scheduler_is_seen_and_the_gang_goes_elsewhere() -> None:
@@ -139,7 +145,9 @@ async def test_a_pod_deleted_between_decision_and_bind_leaves_no_request_that_lo
         await here.start(binder(QUICK))
         await here.settles()
         assert await here.placed() == {"g-1": "n0"}
-        assert "g-0" not in {each.name for each in (await here.client.list(BIND_REQUEST)).items if each.status.phase != "Failed"}
+        assert "g-0" not in {
+            item.name for item in (await here.client.list(BIND_REQUEST)).items if item.status.phase != "Failed"
+        }
 
 
 async def test_a_node_deleted_under_a_bind_gives_the_gang_back_to_the_scheduler() -> None:
@@ -183,7 +191,7 @@ async def test_a_pod_whose_binds_fail_waits_longer_each_time_and_the_gang_says_s
             return await send(request)  # type: ignore[arg-type]
 
         line.send = refuse  # type: ignore[assignment, method-assign]
-        await here.start(binder(Settings(first_delay=0.05, longest_delay=1000)), line)
+        await here.start(binder(BinderSettings(first_delay=0.05, longest_delay=1000)), line)
         await here.node("n0")
         await here.gang("g", 1, gpus=1)
 
@@ -192,7 +200,7 @@ async def test_a_pod_whose_binds_fail_waits_longer_each_time_and_the_gang_says_s
 
         await until(failed, "four failures")
         pod = await here.get_pod("g-0")
-        told = {each.type: each.message for each in pod.status.conditions}
+        told = {condition.type: condition.message for condition in pod.status.conditions}
         assert "binding is tried again in" in told["PodBound"]
         assert len(await here.events("BindingError")) >= 2
 
@@ -206,8 +214,11 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
         await here.start(binder(QUICK), lines[1])
         for number in range(4):
             await here.group(f"s{number}")
-            await here.pod(f"s{number}", f"s{number}",
-                           annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"s{number}-x-shared-gpu"})
+            await here.pod(
+                f"s{number}",
+                f"s{number}",
+                annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"s{number}-x-shared-gpu"},
+            )
 
         async def bound() -> bool:
             await play_device_plugin(here)
@@ -225,7 +236,9 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
             return not (await here.client.list(POD, names.RESERVATION_NAMESPACE)).items
 
         await until(clean, "the reservations to go")
-        owned = [each for each in (await here.client.list(CONFIG_MAP, SPACE)).items if not each.metadata.owner_references]
+        owned = [
+            item for item in (await here.client.list(CONFIG_MAP, SPACE)).items if not item.metadata.owner_references
+        ]
         assert owned == []
 
 
@@ -234,5 +247,9 @@ async def play_device_plugin(here: Stage) -> None:
     for number, pod in enumerate(held):
         if names.RESERVED_GPU not in pod.annotations:
             device = f"GPU-{number}-{pod.name[-4:]}"
-            await here.client.patch(POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}})
-            await here.client.patch(POD, pod.name, pod.namespace, {"status": {"phase": "Running"}}, subresource="status")
+            await here.client.patch(
+                POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}}
+            )
+            await here.client.patch(
+                POD, pod.name, pod.namespace, {"status": {"phase": "Running"}}, subresource="status"
+            )

@@ -16,13 +16,22 @@ from gangline.api.resources import units
 from gangline.local import Platform
 from journeys.story import Story, told
 
-MORTALS = ("operator", "grouper", "scheduler", "binder", "podgroup-controller", "queue-controller", "kubelet", "controller-manager")
+MORTALS = (
+    "operator",
+    "grouper",
+    "scheduler",
+    "binder",
+    "podgroup-controller",
+    "queue-controller",
+    "kubelet",
+    "controller-manager",
+)
 PARTS = ("part-0", "part-1", "part-2")
 
 
 async def kill(story: Story, name: str) -> None:
     """Stop a component where it stands: what it has in hand is dropped."""
-    manager = next(each for each in story.platform.managers if each.component.name == name)
+    manager = next(item for item in story.platform.managers if item.component.name == name)
     story.platform.managers.remove(manager)
     await manager.stop()
 
@@ -33,7 +42,7 @@ async def held(story: Story) -> Counter[str]:
     for pod in (await story.client.list(POD)).items:
         if pod.spec.node_name and pod.status.phase not in ("Succeeded", "Failed"):
             asked = [container.resources.requests.get(names.NVIDIA_GPU, 0) for container in pod.spec.containers]
-            found[pod.spec.node_name] += sum(units(each) for each in asked)
+            found[pod.spec.node_name] += sum(units(item) for item in asked)
     return found
 
 

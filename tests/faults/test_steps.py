@@ -1,4 +1,5 @@
-"""Trouble at one named step: each verb refused in each way, a component dead after each of its writes, others faster than we are.
+"""Trouble at one named step: each verb refused in each way, a component dead after each of its writes, others faster
+than we are.
 
 test_faults.py has the same at random; here a failing case says which step it was.
 """
@@ -13,8 +14,8 @@ from faults.trouble import TIMES_OUT, Dawdles, Dies, Refuses
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, DEVICE_CLASS, NODE, POD, PRIORITY_CLASS, RESOURCE_CLAIM, RESOURCE_SLICE
 from gangline.api.meta import condition
-from gangline.apiserver.features import EXTENDED_RESOURCES
 from gangline.binder.component import component as binder
+from gangline.cluster.server.features import EXTENDED_RESOURCES
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.local import Platform
 from journeys.story import Story, told
@@ -83,14 +84,27 @@ DRIVER = "gpu.example.com"
 
 
 @pytest.mark.parametrize("writes", range(7))
-async def test_a_binder_that_dies_after_any_write_makes_one_claim_for_extended_resources_and_gives_it_back(writes: int) -> None:
+async def test_a_binder_that_dies_after_any_write_makes_one_claim_for_extended_resources_and_gives_it_back(
+    writes: int,
+) -> None:
     async with stage(shard()) as here:
         here.server.settings.features = frozenset((EXTENDED_RESOURCES,))
         await here.node("n0", gpus=0)
-        await here.client.create(DEVICE_CLASS, {"metadata": {"name": DRIVER}, "spec": {"extendedResourceName": "example.com/gpu"}})
-        await here.client.create(RESOURCE_SLICE, {"metadata": {"name": "n0-gpus"}, "spec": {
-            "driver": DRIVER, "nodeName": "n0", "pool": {"name": "n0", "generation": 1, "resourceSliceCount": 1},
-            "devices": [{"name": "gpu-0"}, {"name": "gpu-1"}]}})
+        await here.client.create(
+            DEVICE_CLASS, {"metadata": {"name": DRIVER}, "spec": {"extendedResourceName": "example.com/gpu"}}
+        )
+        await here.client.create(
+            RESOURCE_SLICE,
+            {
+                "metadata": {"name": "n0-gpus"},
+                "spec": {
+                    "driver": DRIVER,
+                    "nodeName": "n0",
+                    "pool": {"name": "n0", "generation": 1, "resourceSliceCount": 1},
+                    "devices": [{"name": "gpu-0"}, {"name": "gpu-1"}],
+                },
+            },
+        )
         dying = Dies(here, writes)
         await here.start(binder(QUICK), dying)
         await here.group("p")
@@ -113,7 +127,7 @@ async def test_a_binder_that_dies_after_any_write_makes_one_claim_for_extended_r
         pod = await here.get_pod("p")
         assert pod.status.extended_resource_claim_status is not None
         assert pod.status.extended_resource_claim_status["resourceClaimName"] == claim.name
-        assert [each["uid"] for each in (claim.status or {})["reservedFor"]] == [pod.uid]
+        assert [item["uid"] for item in (claim.status or {})["reservedFor"]] == [pod.uid]
 
 
 async def test_a_third_party_that_takes_the_node_between_decision_and_bind_costs_a_try_and_not_the_gang() -> None:
@@ -123,7 +137,7 @@ async def test_a_third_party_that_takes_the_node_between_decision_and_bind_costs
         await story.nodes(1, gpus=4)
         await story.apply("examples/03-job/train.yaml")
         await story.settles()
-        assert {each.spec.selected_node for each in await story.all(BIND_REQUEST)} == {"node-0"}
+        assert {item.spec.selected_node for item in await story.all(BIND_REQUEST)} == {"node-0"}
         await foreign(story, "node-0", gpus=4)
         await add_node(story)
         await story.platform.start_component("binder")
@@ -142,8 +156,17 @@ async def test_a_third_party_that_takes_the_node_between_decision_and_bind_costs
 
 async def foreign(story: Story, node: str, gpus: int) -> None:
     wants = {"requests": {names.NVIDIA_GPU: str(gpus)}, "limits": {names.NVIDIA_GPU: str(gpus)}}
-    await story.client.create(POD, {"metadata": {"name": "intruder", "namespace": "default"}, "spec": {
-        "schedulerName": "other-scheduler", "nodeName": node, "containers": [{"name": "c", "image": "i", "resources": wants}]}})
+    await story.client.create(
+        POD,
+        {
+            "metadata": {"name": "intruder", "namespace": "default"},
+            "spec": {
+                "schedulerName": "other-scheduler",
+                "nodeName": node,
+                "containers": [{"name": "c", "image": "i", "resources": wants}],
+            },
+        },
+    )
 
     async def runs() -> bool:
         story.advance(1)

@@ -22,7 +22,9 @@ class Trouble:
     """A transport that sometimes refuses, sometimes does it and forgets to say so, and sometimes ends a watch early."""
 
     def __init__(self, here: Stage, seed: int, rate: float = 0.2) -> None:
-        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:troubled", ("system:masters",)))
+        self._inner = InProcess(
+            here.server.handle, User("system:serviceaccount:gangline-system:troubled", ("system:masters",))
+        )
         self._chance = random.Random(seed)
         self.rate = rate
         self.troubles = 0
@@ -34,7 +36,13 @@ class Trouble:
         code = self._chance.choice(sorted(ANSWERS))
         if request.method != "GET" and code in (500, 504) and self._chance.random() < 0.5:
             await self._inner.send(request)
-        status = {"kind": "Status", "code": code, "reason": ANSWERS[code], "message": "trouble", "details": {"retryAfterSeconds": 0.01}}
+        status = {
+            "kind": "Status",
+            "code": code,
+            "reason": ANSWERS[code],
+            "message": "trouble",
+            "details": {"retryAfterSeconds": 0.01},
+        }
         return Response(code, json.dumps(status).encode(), JSON)
 
     def _maybe_cut(self, answer: Response) -> Response:
@@ -63,7 +71,9 @@ class Refuses:
     """A transport on which one verb fails so many times in one way, and then works."""
 
     def __init__(self, here: Stage, verb: str, code: int, times: int = 3) -> None:
-        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:troubled", ("system:masters",)))
+        self._inner = InProcess(
+            here.server.handle, User("system:serviceaccount:gangline-system:troubled", ("system:masters",))
+        )
         self._verb, self._code, self.left = verb, code, times
 
     async def send(self, request: Request) -> Response:
@@ -72,8 +82,13 @@ class Refuses:
         self.left -= 1
         if self._code == TIMES_OUT:
             raise Unavailable({"message": "the server did not answer in time"})
-        status = {"kind": "Status", "code": self._code, "reason": ANSWERS[self._code], "message": "trouble",
-                  "details": {"retryAfterSeconds": 0.01}}
+        status = {
+            "kind": "Status",
+            "code": self._code,
+            "reason": ANSWERS[self._code],
+            "message": "trouble",
+            "details": {"retryAfterSeconds": 0.01},
+        }
         return Response(self._code, json.dumps(status).encode(), JSON)
 
     async def close(self) -> None:
@@ -92,15 +107,26 @@ def verb_of(request: Request) -> str:
     return "get" if request.path.rpartition("/")[2] not in LISTED else "list"
 
 
-LISTED = ("pods", "nodes", "queues", "podgroups", "bindrequests", "configmaps", "persistentvolumeclaims", "resourceclaims",
-          "priorityclasses")
+LISTED = (
+    "pods",
+    "nodes",
+    "queues",
+    "podgroups",
+    "bindrequests",
+    "configmaps",
+    "persistentvolumeclaims",
+    "resourceclaims",
+    "priorityclasses",
+)
 
 
 class Dies:
     """A transport that lets so many writes through, and then none: the component behind it is as good as dead."""
 
     def __init__(self, here: Stage, writes: int) -> None:
-        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:dying", ("system:masters",)))
+        self._inner = InProcess(
+            here.server.handle, User("system:serviceaccount:gangline-system:dying", ("system:masters",))
+        )
         self.left = writes
 
     async def send(self, request: Request) -> Response:
@@ -118,7 +144,9 @@ class Dawdles:
     """A transport on which patches of pods' statuses are on their way until somebody lets them go."""
 
     def __init__(self, here: Stage) -> None:
-        self._inner = InProcess(here.server.handle, User("system:serviceaccount:gangline-system:dawdling", ("system:masters",)))
+        self._inner = InProcess(
+            here.server.handle, User("system:serviceaccount:gangline-system:dawdling", ("system:masters",))
+        )
         self.held = asyncio.Event()
         self.go = asyncio.Event()
 

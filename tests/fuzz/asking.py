@@ -13,11 +13,11 @@ from urllib.parse import quote
 
 import yaml
 
-from apiserver.builtin.samples import sample
+from cluster.server.builtin.samples import sample
 from fuzz import odd
-from gangline.apiserver.resources import Resource
-from gangline.apiserver.rules import rules_for
 from gangline.client.wire import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Request
+from gangline.cluster.server.catalogue import Resource
+from gangline.cluster.server.verbs.kind_rules import rules_for
 
 Obj = dict[str, Any]
 QUERIES: dict[str, Sequence[str]] = {
@@ -115,7 +115,7 @@ class Asking:
 
     def __init__(self, seed: int, resources: Sequence[Resource], standing: dict[str, Obj]) -> None:
         self._seed, self._standing = seed, standing
-        self._resources = {_collection(each): each for each in resources}
+        self._resources = {_collection(resource): resource for resource in resources}
         self._paths = sorted(self._resources)
         self._likely = [path for path in sorted(standing) if path in self._resources]
 
@@ -195,7 +195,7 @@ class Asking:
                 (("fieldManager", "me"), ("force", "true")),
             )
         if isinstance(obj, dict) and random.random() < 0.5:
-            obj = {key: each for key, each in obj.items() if random.random() < 0.6}
+            obj = {key: item for key, item in obj.items() if random.random() < 0.6}
         if form == STRATEGIC_PATCH and isinstance(obj, dict):
             obj = _directed(random, obj)
         return self._sent(random, "PATCH", path, _json(random, obj), form)
@@ -268,9 +268,9 @@ def _operation(random: Random, obj: Any) -> Any:
 def _directed(random: Random, obj: Obj) -> Obj:
     """With directives of strategic merge somewhere."""
     found = dict(obj)
-    for key, each in list(found.items()):
-        if isinstance(each, dict) and random.random() < 0.4:
-            found[key] = _directed(random, each)
+    for key, item in list(found.items()):
+        if isinstance(item, dict) and random.random() < 0.4:
+            found[key] = _directed(random, item)
         if random.random() < 0.15:
             found[
                 random.choice(

@@ -144,7 +144,7 @@ def value(random: Random, depth: int = 0) -> Any:
     if what < 8:
         return deep(random)
     inner = [value(random, depth + 1) for _ in range(random.randrange(4))]
-    return inner if what < 9 else {text(random): each for each in inner}
+    return inner if what < 9 else {text(random): item for item in inner}
 
 
 def deep(random: Random) -> Any:

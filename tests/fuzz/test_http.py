@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from embedded import embedded
-from gangline.apiserver.connection import Patience
-from gangline.apiserver.http import Listener, ListenerSettings, serve
-from gangline.apiserver.request_reader import Asked, RequestReader
-from gangline.apiserver.server import ServerSettings
 from gangline.client.response_reader import ResponseReader
 from gangline.client.wire import Response
+from gangline.cluster.server.server import ServerSettings
+from gangline.cluster.server.wire.connection import ConnectionTimeouts
+from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve
+from gangline.cluster.server.wire.request_reader import Asked, RequestReader
 
 INPUTS, SEED = int(os.environ.get("FUZZ_INPUTS", "400")), int(os.environ.get("FUZZ_SEED", "15"))
 AT_ONCE = 100
@@ -33,11 +33,17 @@ BODY = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"
 JSON = b"Content-Type: application/json\r\n"
 LENGTH = b"Content-Length: %d\r\n\r\n" % len(BODY)
 CHUNKS = b"Transfer-Encoding: chunked\r\n\r\n5;a=b\r\n%b\r\n%x\r\n%b\r\n0\r\nT: x\r\n\r\n" % (
-    BODY[:5], len(BODY) - 5, BODY[5:])
+    BODY[:5],
+    len(BODY) - 5,
+    BODY[5:],
+)
 
 REQUESTS = [
     b"GET " + MAPS + b" HTTP/1.1\r\n" + WHO + b"\r\n",
-    b"GET " + MAPS + b"?limit=5&labelSelector=a%3Db&fieldSelector=metadata.name%3Da HTTP/1.1\r\n" + WHO
+    b"GET "
+    + MAPS
+    + b"?limit=5&labelSelector=a%3Db&fieldSelector=metadata.name%3Da HTTP/1.1\r\n"
+    + WHO
     + b"Accept: application/json\r\n\r\n",
     b"GET " + MAPS + b"?watch=true&timeoutSeconds=1&resourceVersion=0 HTTP/1.1\r\n" + WHO + b"\r\n",
     b"GET " + MAPS + b"/a HTTP/1.1\r\n" + WHO + b"Accept: application/json;as=Table;v=v1;g=meta.k8s.io\r\n\r\n",
@@ -48,9 +54,11 @@ REQUESTS = [
     b"DELETE " + MAPS + b"/a?gracePeriodSeconds=0&propagationPolicy=Background HTTP/1.1\r\n" + WHO + b"\r\n",
     b"GET http://server/version?timeout=32s HTTP/1.1\r\n" + WHO + b"Connection: close\r\n\r\n",
     b"GET /healthz HTTP/1.0\r\n" + WHO + b"Connection: keep-alive\r\n\r\n",
-    b"HEAD /version HTTP/1.1\r\n" + WHO
+    b"HEAD /version HTTP/1.1\r\n"
+    + WHO
     + b"Impersonate-User: u\r\nImpersonate-Group: g\r\nImpersonate-Extra-x: y\r\n\r\n",
-    b"POST /api/v1/namespaces/default/pods/a/exec?command=ls HTTP/1.1\r\n" + WHO
+    b"POST /api/v1/namespaces/default/pods/a/exec?command=ls HTTP/1.1\r\n"
+    + WHO
     + b"Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
     b"OPTIONS * HTTP/1.1\r\n" + WHO + b"\r\n",
 ]
@@ -62,14 +70,54 @@ ANSWERS = [
     b"HTTP/1.0 200 OK\r\n\r\nuntil the end",
 ]
 SPICE = [
-    b"\r\n", b"\n", b"\r", b"\x00", b" ", b"\t", b":", b";", b",", b"%", b"%00", b"%ff", b"\xff\xfe", b"?", b"&",
-    b"#", b"..", b"//", b"=", b"-6", b"+2", b"0x2", b"1_0", b"30000000", b"ffffffffffffffff",
-    b"99999999999999999999", b"-1", b"1e9", b"\r\n\r\n", b"\r\n ", b"Transfer-Encoding: chunked\r\n",
-    b"Content-Length: 5\r\n", b"Host: y\r\n", b"Connection: close\r\n", b"Expect: 100-continue\r\n",
-    b"Upgrade: h2c\r\nConnection: upgrade\r\n", b"Accept: */*;q=x\r\n", b"Content-Type: application/yaml\r\n",
-    b"Impersonate-Uid: 1\r\n", b"Content-Type: application/apply-patch+yaml\r\n",
-    b"Accept: application/vnd.kubernetes.protobuf\r\n", b"HTTP/1.1", b"x" * 3000, b"&limit=-1", b"&continue=x",
-    b"&resourceVersion=99999999999999999999999", b"&timeoutSeconds=1e400", b"&watch=1&timeoutSeconds=1",
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b"\x00",
+    b" ",
+    b"\t",
+    b":",
+    b";",
+    b",",
+    b"%",
+    b"%00",
+    b"%ff",
+    b"\xff\xfe",
+    b"?",
+    b"&",
+    b"#",
+    b"..",
+    b"//",
+    b"=",
+    b"-6",
+    b"+2",
+    b"0x2",
+    b"1_0",
+    b"30000000",
+    b"ffffffffffffffff",
+    b"99999999999999999999",
+    b"-1",
+    b"1e9",
+    b"\r\n\r\n",
+    b"\r\n ",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Content-Length: 5\r\n",
+    b"Host: y\r\n",
+    b"Connection: close\r\n",
+    b"Expect: 100-continue\r\n",
+    b"Upgrade: h2c\r\nConnection: upgrade\r\n",
+    b"Accept: */*;q=x\r\n",
+    b"Content-Type: application/yaml\r\n",
+    b"Impersonate-Uid: 1\r\n",
+    b"Content-Type: application/apply-patch+yaml\r\n",
+    b"Accept: application/vnd.kubernetes.protobuf\r\n",
+    b"HTTP/1.1",
+    b"x" * 3000,
+    b"&limit=-1",
+    b"&continue=x",
+    b"&resourceVersion=99999999999999999999999",
+    b"&timeoutSeconds=1e400",
+    b"&watch=1&timeoutSeconds=1",
 ]
 
 
@@ -85,7 +133,7 @@ def mutated(chance: random.Random, bases: list[bytes]) -> bytes:
 CHANGES: list[Callable[[random.Random, bytes, int, int], bytes]] = [
     lambda chance, data, at, to: data[:at] + chance.choice(SPICE) + data[at:],
     lambda chance, data, at, to: data[:at] + chance.choice(SPICE) + data[to:],
-    lambda chance, data, at, to: data[:at] + bytes([chance.randrange(256)]) + data[at + 1:],
+    lambda chance, data, at, to: data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :],
     lambda chance, data, at, to: data[:at] + data[to:],
     lambda chance, data, at, to: data[:to] + data[at:],
     lambda chance, data, at, to: data[:at],
@@ -96,7 +144,7 @@ CHANGES: list[Callable[[random.Random, bytes, int, int], bytes]] = [
 
 def _after_line(data: bytes, at: int, spice: bytes) -> bytes:
     end = data.find(b"\r\n", at)
-    return data if end < 0 else data[:end + 2] + spice + data[end + 2:]
+    return data if end < 0 else data[: end + 2] + spice + data[end + 2 :]
 
 
 def _other_numbers(chance: random.Random, data: bytes) -> bytes:
@@ -107,7 +155,7 @@ def pieces(chance: random.Random, data: bytes) -> Iterator[bytes]:
     at = 0
     while at < len(data):
         size = chance.choice((1, 2, 7, 60, 500, len(data)))
-        yield data[at: at + size]
+        yield data[at : at + size]
         at += size
 
 
@@ -120,7 +168,7 @@ def inputs(bases: list[bytes], count: int) -> Iterator[tuple[random.Random, byte
 # --- over a socket -----------------------------------------------------------------------------------------
 
 
-async def ask(listener: Listener, chance: random.Random, data: bytes) -> bytes:
+async def ask(listener: ServerListener, chance: random.Random, data: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     try:
         for piece in pieces(chance, data):
@@ -135,11 +183,12 @@ async def ask(listener: Listener, chance: random.Random, data: bytes) -> bytes:
         writer.close()
 
 
-async def test_no_request_makes_the_server_fail(monkeypatch: pytest.MonkeyPatch,
-                                                caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr("gangline.apiserver.http.SWEEP_SECONDS", 0.01)
-    monkeypatch.setattr("gangline.apiserver.connection.FAREWELL_SECONDS", 0.01)
-    left, patience = list(inputs(REQUESTS, INPUTS)), Patience(0.1, 0.1, 0.1, 0.1, 1.0)
+async def test_no_request_makes_the_server_fail(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("gangline.cluster.server.wire.http.SWEEP_SECONDS", 0.01)
+    monkeypatch.setattr("gangline.cluster.server.wire.connection.FAREWELL_SECONDS", 0.01)
+    left, patience = list(inputs(REQUESTS, INPUTS)), ConnectionTimeouts(0.1, 0.1, 0.1, 0.1, 1.0)
     async with embedded(settings=ServerSettings(tokens={TOKEN: "admin"})) as server:
         while left:
             batch, left = left[:AT_ONCE], left[AT_ONCE:]
@@ -169,11 +218,15 @@ def read(data: Iterator[bytes]) -> list[object]:
     for piece in data:
         view = memoryview(piece)
         while len(view):
-            view = view[reader.feed(view):]
+            view = view[reader.feed(view) :]
             found += reader.ready
             reader.ready.clear()
-    return [(each.method, each.path, each.query, each.head.headers, each.body, each.stays) if isinstance(each, Asked)
-            else (each.status, each.body) for each in found]
+    return [
+        (item.method, item.path, item.query, item.head.headers, item.body, item.stays)
+        if isinstance(item, Asked)
+        else (item.status, item.body)
+        for item in found
+    ]
 
 
 def test_requests_are_the_same_in_whatever_pieces_they_come() -> None:

@@ -13,10 +13,10 @@ from embedded import ADMIN
 from fuzz.asking import Asking
 from fuzz.standing import bases
 from gangline.api.crds import crds
-from gangline.apiserver.http import serve
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client.http import Http
 from gangline.client.wire import JSON, InProcess, Request, Response
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.wire.http import serve
 
 INPUTS = int(os.environ.get("FUZZ_INPUTS") or 2000)
 SEED = int(os.environ.get("FUZZ_SEED") or 1)

@@ -14,8 +14,8 @@ from gangline.api.meta import Object, Raw
 from gangline.api.selectors import Selector, equals
 from gangline.config import KAI, manner
 from gangline.errors import ApiError, api_error
-from gangline.grouper.grouping import Grouping, Part
-from gangline.grouper.look import Answer, Look, Ref
+from gangline.grouper.grouping import Grouping, GroupPart
+from gangline.grouper.look import Answer, GrouperView, Ref
 from gangline.grouper.plan import plan
 from gangline.grouper.settings import GrouperSettings
 
@@ -37,7 +37,14 @@ class Shelf:
                 self._objects[cast("Kind[Any]", kind)].append(msgspec.convert(obj, kind.type, strict=False))
 
     def get(self, kind: Kind[T], name: str, namespace: str = "") -> T | None:
-        return next((each for each in self._objects[kind] if each.name == name and each.namespace == (namespace or each.namespace)), None)
+        return next(
+            (
+                item
+                for item in self._objects[kind]
+                if item.name == name and item.namespace == (namespace or item.namespace)
+            ),
+            None,
+        )
 
     def by(self, kind: Kind[T], index: str, value: str) -> list[T]:
         raise NotImplementedError
@@ -47,44 +54,82 @@ class Shelf:
 
     def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]:
         selector = labels if labels is None or isinstance(labels, Selector) else equals(labels)
-        return [each for each in self._objects[kind]
-                if (not namespace or each.namespace == namespace) and (selector is None or selector.matches(each.labels))]
+        return [
+            item
+            for item in self._objects[kind]
+            if (not namespace or item.namespace == namespace) and (selector is None or selector.matches(item.labels))
+        ]
 
 
-def obj(kind: str, name: str, *, labels: Raw | None = None, annotations: Raw | None = None, owner: Raw | None = None,
-        **content: Any) -> Raw:
+def obj(
+    kind: str,
+    name: str,
+    *,
+    labels: Raw | None = None,
+    annotations: Raw | None = None,
+    owner: Raw | None = None,
+    **content: Any,
+) -> Raw:
     """An object of a kind written as `group/version Kind`; its UID is its name with `-uid`."""
     api_version, _, what = kind.rpartition(" ")
-    meta: Raw = {"name": name, "namespace": "work", "uid": f"{name}-uid", "labels": labels or {}, "annotations": annotations or {}}
+    meta: Raw = {
+        "name": name,
+        "namespace": "work",
+        "uid": f"{name}-uid",
+        "labels": labels or {},
+        "annotations": annotations or {},
+    }
     if owner is not None:
-        meta["ownerReferences"] = [{"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"],
-                                    "uid": owner["metadata"]["uid"]}]
+        meta["ownerReferences"] = [
+            {
+                "apiVersion": owner["apiVersion"],
+                "kind": owner["kind"],
+                "name": owner["metadata"]["name"],
+                "uid": owner["metadata"]["uid"],
+            }
+        ]
     return {"apiVersion": api_version, "kind": what, "metadata": meta, **content}
 
 
-def pod(name: str = "p", *, owner: Raw | None = None, labels: Raw | None = None, annotations: Raw | None = None,
-        **spec: Any) -> Raw:
-    return obj("v1 Pod", name, owner=owner, labels=labels, annotations=annotations,
-               spec={"schedulerName": names.KAI_SCHEDULER, "containers": [{"name": "main", "image": "img"}], **spec})
+def pod(
+    name: str = "p", *, owner: Raw | None = None, labels: Raw | None = None, annotations: Raw | None = None, **spec: Any
+) -> Raw:
+    return obj(
+        "v1 Pod",
+        name,
+        owner=owner,
+        labels=labels,
+        annotations=annotations,
+        spec={"schedulerName": names.KAI_SCHEDULER, "containers": [{"name": "main", "image": "img"}], **spec},
+    )
 
 
 def pod_group(name: str, **content: Any) -> Raw:
     return obj("scheduling.run.ai/v2alpha2 PodGroup", name, **content)
 
 
-def grouped(which: Raw, *others: Raw, settings: GrouperSettings | None = None, refused: Mapping[str, ApiError] | None = None) -> Grouping:
+def grouped(
+    which: Raw, *others: Raw, settings: GrouperSettings | None = None, refused: Mapping[str, ApiError] | None = None
+) -> Grouping:
     """How a pod is grouped among other objects; `refused` names objects whose reading is refused."""
     found = asked(which, *others, settings=settings, refused=refused)
     assert found is not None, "the pod was left alone"
     return found
 
 
-def asked(which: Raw, *others: Raw, settings: GrouperSettings | None = None,
-          refused: Mapping[str, ApiError] | None = None) -> Grouping | None:
-    classes = [{"apiVersion": PRIORITY_CLASS.api_version, "kind": PRIORITY_CLASS.kind, "metadata": {"name": name}} for name in CLASSES]
+def asked(
+    which: Raw, *others: Raw, settings: GrouperSettings | None = None, refused: Mapping[str, ApiError] | None = None
+) -> Grouping | None:
+    classes = [
+        {"apiVersion": PRIORITY_CLASS.api_version, "kind": PRIORITY_CLASS.kind, "metadata": {"name": name}}
+        for name in CLASSES
+    ]
     view: Pod = msgspec.convert(which, Pod, strict=False)
     seen = _Seen([which, *others], refused or {})
-    return plan(view, Look(settings or GrouperSettings(), Shelf([which, *others, *classes]), cast("dict[Ref, Answer]", seen)))
+    return plan(
+        view,
+        GrouperView(settings or GrouperSettings(), Shelf([which, *others, *classes]), cast("dict[Ref, Answer]", seen)),
+    )
 
 
 class _Seen:
@@ -99,12 +144,14 @@ class _Seen:
     def __getitem__(self, ref: Ref) -> Answer:
         if ref.name in self._refused:
             return self._refused[ref.name]
-        kind = [each for each in self._objects if (each["apiVersion"], each["kind"]) == (ref.api_version, ref.kind)]
+        kind = [item for item in self._objects if (item["apiVersion"], item["kind"]) == (ref.api_version, ref.kind)]
         if not ref.name:
-            return [each for each in kind if all(each["metadata"]["labels"].get(key) == value for key, value in ref.labels)]
-        return next(([each] for each in kind if each["metadata"]["name"] == ref.name), MISSING)
+            return [
+                item for item in kind if all(item["metadata"]["labels"].get(key) == value for key, value in ref.labels)
+            ]
+        return next(([item] for item in kind if item["metadata"]["name"] == ref.name), MISSING)
 
 
-def shape(parts: Sequence[Part]) -> dict[str, tuple[int | None, str | None]]:
+def shape(parts: Sequence[GroupPart]) -> dict[str, tuple[int | None, str | None]]:
     """Name → (pods it needs, or None for a parent; its parent)."""
     return {part.name: (part.minimum if part.children is None else None, part.parent) for part in parts}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.grouping import GroupTopology, Ungroupable
 from gangline.grouper.settings import GrouperSettings, from_flags
 from grouper.surroundings import COMPAT, FORBIDDEN, MISSING, asked, grouped, obj, pod, pod_group
 
@@ -15,7 +15,10 @@ def test_a_bare_pod_is_a_group_of_its_own() -> None:
     found = grouped(pod("solo", labels={"kai.scheduler/queue": "team-a"}))
     assert (found.name, found.minimum, found.queue, found.priority_class) == ("pg-solo-solo-uid", 1, "team-a", "train")
     assert found.owner == {"apiVersion": "v1", "kind": "Pod", "name": "solo", "uid": "solo-uid"}
-    assert found.annotations["kai.scheduler/top-owner-metadata"] == 'name: solo\nuid: solo-uid\ngroup: ""\nversion: v1\nkind: Pod\n'
+    assert (
+        found.annotations["kai.scheduler/top-owner-metadata"]
+        == 'name: solo\nuid: solo-uid\ngroup: ""\nversion: v1\nkind: Pod\n'
+    )
 
 
 @pytest.mark.parametrize("name", ["true", "y", "0755", "1e3", "2024-01-31", "null", "12"])
@@ -75,8 +78,10 @@ def test_an_owner_of_the_same_name_but_another_uid_is_not_the_owner() -> None:
 
 def test_two_owners_of_an_owner_are_refused_by_name() -> None:
     job = obj(JOB, "j")
-    job["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "A", "name": "a", "uid": "1"},
-                                          {"apiVersion": "v1", "kind": "B", "name": "b", "uid": "2"}]
+    job["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "1"},
+        {"apiVersion": "v1", "kind": "B", "name": "b", "uid": "2"},
+    ]
     with pytest.raises(Ungroupable, match=r"has several owners \(A a, B b\); a gang has one"):
         grouped(pod(owner=job), job)
 
@@ -93,7 +98,9 @@ def test_the_queue_comes_from_the_owner_then_the_pod_then_the_project_then_the_d
     labelled, plain = obj(JOB, "j", labels={"kai.scheduler/queue": "a"}), obj(JOB, "j")
     assert grouped(pod(owner=labelled, labels={"kai.scheduler/queue": "b"}), labelled).queue == "a"
     assert grouped(pod(owner=plain, labels={"kai.scheduler/queue": "b"}), plain).queue == "b"
-    assert grouped(pod(owner=plain, labels={"project": "x", "kai.scheduler/node-pool": "fast"}), plain).queue == "x-fast"
+    assert (
+        grouped(pod(owner=plain, labels={"project": "x", "kai.scheduler/node-pool": "fast"}), plain).queue == "x-fast"
+    )
     assert grouped(pod(owner=plain), plain).queue == "default-queue"
 
 
@@ -124,21 +131,33 @@ def test_kinds_have_default_priorities_and_preemptibilities_that_an_administrato
 def test_the_fields_of_an_administrators_defaults_count_in_any_case() -> None:
     settings = from_flags(["--default-priorities-configmap-name=d", "--default-priorities-configmap-namespace=work"])
     job, types = obj(JOB, "j"), '[null, {"TypeName": "Job", "GROUP": "batch", "priorityname": "silver"}]'
-    assert grouped(pod(owner=job), job, obj("v1 ConfigMap", "d", data={"types": types}), settings=settings).priority_class == "silver"
+    assert (
+        grouped(pod(owner=job), job, obj("v1 ConfigMap", "d", data={"types": types}), settings=settings).priority_class
+        == "silver"
+    )
 
 
 def test_preemptibility_and_delays_are_searched_from_the_nearest_owner_to_the_pod() -> None:
-    top = obj("apps/v1 StatefulSet", "top", labels={"kai.scheduler/preemptibility": "preemptible"},
-              annotations={"kai.scheduler/preemption-delay": "-5s"})
-    member = pod(owner=top, labels={"kai.scheduler/preemptibility": "non-preemptible"},
-                 annotations={"kai.scheduler/preemption-delay": "90s", "kai.scheduler/staleness-grace-period": "-1s"})
+    top = obj(
+        "apps/v1 StatefulSet",
+        "top",
+        labels={"kai.scheduler/preemptibility": "preemptible"},
+        annotations={"kai.scheduler/preemption-delay": "-5s"},
+    )
+    member = pod(
+        owner=top,
+        labels={"kai.scheduler/preemptibility": "non-preemptible"},
+        annotations={"kai.scheduler/preemption-delay": "90s", "kai.scheduler/staleness-grace-period": "-1s"},
+    )
     found = grouped(member, top)
     assert (found.preemptibility, found.preemption_delay, found.staleness_grace) == ("preemptible", "1m30s", "-1s")
 
 
 def test_topology_comes_from_the_top_owner() -> None:
-    job = obj(JOB, "j", annotations={"kai.scheduler/topology": "dc", "kai.scheduler/topology-required-placement": "rack"})
-    assert grouped(pod(owner=job), job).placement == Placement("dc", "rack", "")
+    job = obj(
+        JOB, "j", annotations={"kai.scheduler/topology": "dc", "kai.scheduler/topology-required-placement": "rack"}
+    )
+    assert grouped(pod(owner=job), job).placement == GroupTopology("dc", "rack", "")
 
 
 def test_the_group_joins_the_node_pool_of_its_pod() -> None:

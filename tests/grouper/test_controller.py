@@ -1,4 +1,5 @@
-"""The grouper at work on an embedded server: what it writes, what it leaves to others, and what it says when it cannot."""
+"""The grouper at work on an embedded server: what it writes, what it leaves to others, and what it says when it
+cannot."""
 
 from __future__ import annotations
 
@@ -11,11 +12,23 @@ import pytest
 from embedded import ADMIN, admin, embedded, until
 from gangline.api import names
 from gangline.api.kai import PodGroup
-from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRD, EVENT, JOB, NAMESPACE, POD, POD_GANG, POD_GROUP, foreign, reference
+from gangline.api.kinds import (
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    CRD,
+    EVENT,
+    JOB,
+    NAMESPACE,
+    POD,
+    POD_GANG,
+    POD_GROUP,
+    foreign,
+    reference,
+)
 from gangline.api.meta import Raw
-from gangline.apiserver.server import Server
 from gangline.client import Client, User
 from gangline.client.lanes import AT_ONCE
+from gangline.cluster.server.server import Server
 from gangline.config import KAI, manner
 from gangline.grouper.component import component
 from gangline.grouper.settings import GrouperSettings
@@ -33,8 +46,11 @@ class Scene:
 
         def quiet() -> bool:
             nonlocal calm
-            revisions = {".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
-                         for shelf in self._server.store.shelves() if shelf.changes}
+            revisions = {
+                ".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
+                for shelf in self._server.store.shelves()
+                if shelf.changes
+            }
             calm = calm + 1 if self._manager.idle and not self._manager.behind(revisions) else 0
             return calm > 5
 
@@ -42,15 +58,24 @@ class Scene:
 
     async def job(self, name: str, **meta: Any) -> Raw:
         template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "img"}]}}
-        made = await self.client.create(JOB, {"metadata": {"name": name, "namespace": SPACE, "labels": {"a": "b"}, **meta},
-                                              "spec": {"parallelism": 4, "template": template}})
+        made = await self.client.create(
+            JOB,
+            {
+                "metadata": {"name": name, "namespace": SPACE, "labels": {"a": "b"}, **meta},
+                "spec": {"parallelism": 4, "template": template},
+            },
+        )
         return reference(JOB, made)
 
     async def pod(self, name: str, owner: Raw | None = None, **meta: Any) -> None:
         owners = {"ownerReferences": [owner]} if owner else {}
-        await self.client.create(POD, {
-            "metadata": {"name": name, "namespace": SPACE, **owners, **meta},
-            "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [{"name": "main", "image": "img"}]}})
+        await self.client.create(
+            POD,
+            {
+                "metadata": {"name": name, "namespace": SPACE, **owners, **meta},
+                "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [{"name": "main", "image": "img"}]},
+            },
+        )
 
     def crowd(self) -> None:
         """So many urgent writes are under way that reports have to wait."""
@@ -90,12 +115,19 @@ async def grouping(settings: GrouperSettings | None = None, user: User = ADMIN) 
 async def _allow(client: Client, user: User) -> None:
     if user is ADMIN:
         return
-    rules = [{"apiGroups": ["", "scheduling.run.ai"], "resources": ["pods", "events", "podgroups"], "verbs": ["*"]},
-             {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": ["list", "watch"]}]
+    rules = [
+        {"apiGroups": ["", "scheduling.run.ai"], "resources": ["pods", "events", "podgroups"], "verbs": ["*"]},
+        {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": ["list", "watch"]},
+    ]
     await client.create(CLUSTER_ROLE, {"metadata": {"name": "little"}, "rules": rules})
-    await client.create(CLUSTER_ROLE_BINDING, {
-        "metadata": {"name": "little"}, "subjects": [{"kind": "User", "name": user.name}],
-        "roleRef": {"apiGroup": CLUSTER_ROLE.group, "kind": "ClusterRole", "name": "little"}})
+    await client.create(
+        CLUSTER_ROLE_BINDING,
+        {
+            "metadata": {"name": "little"},
+            "subjects": [{"kind": "User", "name": user.name}],
+            "roleRef": {"apiGroup": CLUSTER_ROLE.group, "kind": "ClusterRole", "name": "little"},
+        },
+    )
 
 
 async def test_the_pods_of_a_job_share_one_group_and_carry_its_name() -> None:
@@ -114,17 +146,29 @@ async def test_a_pod_of_a_gang_is_marked_with_its_sub_group() -> None:
     async with grouping() as scene:
         made = await scene.client.create(foreign("grove.io/v1alpha1", "PodCliqueSet", "podcliquesets"), _clique_set())
         owner = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "inf", "uid": made.uid}
-        await scene.client.create(POD_GANG, {"metadata": {"name": "inf-0", "namespace": SPACE}, "spec": {"podgroups": [
-            {"name": "a", "minReplicas": 1, "podReferences": [{"namespace": SPACE, "name": "a-0"}]}]}})
+        await scene.client.create(
+            POD_GANG,
+            {
+                "metadata": {"name": "inf-0", "namespace": SPACE},
+                "spec": {
+                    "podgroups": [
+                        {"name": "a", "minReplicas": 1, "podReferences": [{"namespace": SPACE, "name": "a-0"}]}
+                    ]
+                },
+            },
+        )
         await scene.pod("a-0", owner, labels={names.POD_GANG: "inf-0"})
         await scene.settles()
         (group,) = await scene.groups()
-        assert [(each.name, each.min_member) for each in group.spec.sub_groups] == [("a", 1)]
+        assert [(sub_group.name, sub_group.min_member) for sub_group in group.spec.sub_groups] == [("a", 1)]
         assert await scene.mark("a-0") == (group.name, "a")
 
 
 def _clique_set() -> Raw:
-    clique = {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}}}
+    clique = {
+        "name": "a",
+        "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}},
+    }
     return {"metadata": {"name": "inf", "namespace": SPACE}, "spec": {"replicas": 1, "template": {"cliques": [clique]}}}
 
 
@@ -134,7 +178,10 @@ async def test_a_group_follows_its_workload_but_leaves_the_queue_to_whoever_chan
         await scene.pod("j-0", job)
         await scene.settles()
         (group,) = await scene.groups()
-        change = {"spec": {"queue": "team-b", "markUnschedulable": False, "minMember": 9}, "metadata": {"labels": {"mine": "yes"}}}
+        change = {
+            "spec": {"queue": "team-b", "markUnschedulable": False, "minMember": 9},
+            "metadata": {"labels": {"mine": "yes"}},
+        }
         await scene.client.patch(POD_GROUP, group.name, SPACE, change)
         await scene.client.patch(JOB, "j", SPACE, {"metadata": {"annotations": {names.BATCH_MIN_MEMBER: "3"}}})
         await scene.touch("j-0", "1")
@@ -167,7 +214,7 @@ async def test_a_group_that_is_deleted_is_made_anew_at_once() -> None:
         (group,) = await scene.groups()
         await scene.client.delete(POD_GROUP, group.name, SPACE)
         await scene.settles()
-        assert [each.name for each in await scene.groups()] == [group.name]
+        assert [item.name for item in await scene.groups()] == [group.name]
 
 
 async def test_a_group_that_is_deleted_waits_for_an_event_of_a_pod_where_upstream_is_imitated() -> None:
@@ -180,7 +227,7 @@ async def test_a_group_that_is_deleted_waits_for_an_event_of_a_pod_where_upstrea
         await scene.settles()
         assert await scene.groups() == []
         await scene.touch("j-0", "1")
-        assert [each.name for each in await scene.groups()] == [group.name]
+        assert [item.name for item in await scene.groups()] == [group.name]
 
 
 async def test_a_mark_that_somebody_removed_is_set_again() -> None:
@@ -200,7 +247,9 @@ async def test_a_pod_that_cannot_be_grouped_says_why_in_an_event() -> None:
         await scene.pod("j-0", job)
         await scene.settles()
         assert await scene.groups() == []
-        assert await scene.warnings() == ["annotation kai.scheduler/batch-min-member of Job work/j must be a whole number, not 'four'"]
+        assert await scene.warnings() == [
+            "annotation kai.scheduler/batch-min-member of Job work/j must be a whole number, not 'four'"
+        ]
 
 
 async def test_an_owner_of_a_kind_that_is_not_installed_is_named() -> None:
@@ -226,9 +275,20 @@ async def test_a_kind_that_is_installed_later_is_found() -> None:
         await scene.settles()
         assert await scene.groups() == []
         anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-        await scene.client.create(CRD, {"metadata": {"name": "things.example.com"}, "spec": {
-            "group": "example.com", "scope": "Namespaced", "names": {"kind": "Thing", "plural": "things"},
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}]}})
+        await scene.client.create(
+            CRD,
+            {
+                "metadata": {"name": "things.example.com"},
+                "spec": {
+                    "group": "example.com",
+                    "scope": "Namespaced",
+                    "names": {"kind": "Thing", "plural": "things"},
+                    "versions": [
+                        {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}
+                    ],
+                },
+            },
+        )
         thing = foreign("example.com/v1", "Thing", "things")
         made = await scene.client.create(thing, {"metadata": {"name": "t", "namespace": SPACE}})
         await scene.pod("q", reference(thing, made))
@@ -240,7 +300,8 @@ async def test_a_kind_that_is_installed_later_is_found() -> None:
 
 
 async def test_in_a_crowd_every_group_is_made_first_and_a_pod_that_stands_for_itself_is_marked_when_there_is_time(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with grouping() as scene:
         scene.crowd()
         monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)

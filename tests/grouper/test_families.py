@@ -8,7 +8,7 @@ import pytest
 
 from gangline.api.meta import Raw
 from gangline.grouper.groupers import GROUPERS
-from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.grouping import GroupTopology, Ungroupable
 from gangline.grouper.rights import rights
 from gangline.grouper.settings import from_flags
 from grouper.surroundings import COMPAT, grouped, obj, pod, pod_group, shape
@@ -23,14 +23,19 @@ def test_no_kind_has_two_groupers_and_all_42_are_there() -> None:
 
 
 def test_a_batch_job_starts_with_one_pod_unless_its_annotation_asks_for_a_gang() -> None:
-    plain, gang = obj("batch/v1 Job", "j"), obj("batch/v1 Job", "j", annotations={"kai.scheduler/batch-min-member": "4"})
+    plain, gang = (
+        obj("batch/v1 Job", "j"),
+        obj("batch/v1 Job", "j", annotations={"kai.scheduler/batch-min-member": "4"}),
+    )
     assert grouped(pod(owner=plain), plain).minimum == 1
     assert grouped(pod(owner=gang), gang).minimum == 4
 
 
 def test_a_gang_size_that_is_no_number_is_refused() -> None:
     job = obj("batch/v1 Job", "j", annotations={"kai.scheduler/batch-min-member": "four"})
-    with pytest.raises(Ungroupable, match=r"kai\.scheduler/batch-min-member of Job work/j must be a whole number, not 'four'"):
+    with pytest.raises(
+        Ungroupable, match=r"kai\.scheduler/batch-min-member of Job work/j must be a whole number, not 'four'"
+    ):
         grouped(pod(owner=job), job)
 
 
@@ -60,7 +65,9 @@ def test_driver_and_executors_of_a_spark_application_share_a_group() -> None:
     assert grouped(pod("driver", labels=labels)).name == grouped(pod("exec-1", labels=labels)).name == "spark-1"
 
 
-@pytest.mark.parametrize(("kind", "priority"), [("kubeflow.org/v1beta1 Notebook", "build"), ("egx.nvidia.io/v1 SPOTRequest", "inference")])
+@pytest.mark.parametrize(
+    ("kind", "priority"), [("kubeflow.org/v1beta1 Notebook", "build"), ("egx.nvidia.io/v1 SPOTRequest", "inference")]
+)
 def test_some_kinds_have_a_usual_priority_of_their_own(kind: str, priority: str) -> None:
     owner = obj(kind, "o")
     assert grouped(pod(owner=owner), owner).priority_class == priority
@@ -74,7 +81,8 @@ def test_an_azure_job_has_as_many_pods_as_its_environment_says() -> None:
         grouped(pod(owner=job), obj("amlarc.azureml.com/v1alpha1 AmlJob", "a", spec={}))
 
 
-# --- kubeflow ----------------------------------------------------------------------------------------------------------------
+# --- kubeflow
+# ----------------------------------------------------------------------------------------------------------------
 
 
 def test_a_training_job_needs_all_its_replicas_unless_its_policy_says_less() -> None:
@@ -94,16 +102,24 @@ def test_a_role_without_replicas_or_a_missing_role_is_refused() -> None:
 
 
 def test_an_mpi_launcher_that_waits_for_its_workers_joins_the_gang_when_it_is_there() -> None:
-    spec = {"launcherCreationPolicy": "WaitForWorkersReady", "mpiReplicaSpecs": {"Launcher": {"replicas": 1}, "Worker": {"replicas": 2}}}
+    spec = {
+        "launcherCreationPolicy": "WaitForWorkersReady",
+        "mpiReplicaSpecs": {"Launcher": {"replicas": 1}, "Worker": {"replicas": 2}},
+    }
     job = obj("kubeflow.org/v2beta1 MPIJob", "m", spec=spec)
     worker = pod("w", owner=job)
     assert grouped(worker, job).minimum == 2
-    launcher = pod("l", owner=job, labels={"training.kubeflow.org/job-name": "m", "training.kubeflow.org/job-role": "launcher"})
+    launcher = pod(
+        "l", owner=job, labels={"training.kubeflow.org/job-name": "m", "training.kubeflow.org/job-role": "launcher"}
+    )
     assert grouped(worker, job, launcher).minimum == 3
 
 
 def test_an_mpi_launcher_with_older_labels_is_seen_unless_upstream_is_imitated() -> None:
-    spec = {"launcherCreationPolicy": "WaitForWorkersReady", "mpiReplicaSpecs": {"Launcher": {"replicas": 1}, "Worker": {"replicas": 2}}}
+    spec = {
+        "launcherCreationPolicy": "WaitForWorkersReady",
+        "mpiReplicaSpecs": {"Launcher": {"replicas": 1}, "Worker": {"replicas": 2}},
+    }
     job = obj("kubeflow.org/v1 MPIJob", "m", spec=spec)
     launcher = pod("l", owner=job, labels={"training.kubeflow.org/job-name": "m", REPLICA_TYPE: "launcher"})
     assert grouped(pod("w", owner=job), job, launcher).minimum == 3
@@ -111,7 +127,10 @@ def test_an_mpi_launcher_with_older_labels_is_seen_unless_upstream_is_imitated()
 
 
 def pytorch(workers: int, **spec: Any) -> Raw:
-    replicas = {"Master": {"replicas": 1}, "Worker": {"replicas": workers, "template": {"metadata": {"annotations": {}}}}}
+    replicas = {
+        "Master": {"replicas": 1},
+        "Worker": {"replicas": workers, "template": {"metadata": {"annotations": {}}}},
+    }
     return obj("kubeflow.org/v1 PyTorchJob", "t", spec={"pytorchReplicaSpecs": replicas, **spec})
 
 
@@ -132,11 +151,19 @@ def test_workers_that_are_not_counted_are_refused_even_where_a_policy_says_how_m
 def test_segments_past_the_elastic_minimum_ask_for_nothing() -> None:
     job = pytorch(5, elasticPolicy={"minReplicas": 3})
     job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"] = {
-        "kai.scheduler/segment-size": "2", "kai.scheduler/segment-topology-required-placement": "rack", "kai.scheduler/topology": "dc"}
+        "kai.scheduler/segment-size": "2",
+        "kai.scheduler/segment-topology-required-placement": "rack",
+        "kai.scheduler/topology": "dc",
+    }
     found = grouped(pod(owner=job, labels={REPLICA_TYPE: "worker", REPLICA_INDEX: "4"}), job)
-    assert shape(found.parts) == {"master": (1, None), "worker": (None, None), "worker-0": (2, "worker"), "worker-1": (0, "worker"),
-                                  "worker-2": (0, "worker")}
-    assert (found.leaf, found.parts[2].placement) == ("worker-2", Placement("dc", "rack", ""))
+    assert shape(found.parts) == {
+        "master": (1, None),
+        "worker": (None, None),
+        "worker-0": (2, "worker"),
+        "worker-1": (0, "worker"),
+        "worker-2": (0, "worker"),
+    }
+    assert (found.leaf, found.parts[2].placement) == ("worker-2", GroupTopology("dc", "rack", ""))
 
 
 @pytest.mark.parametrize("size", ["0", "-2", "two", "1.5"])
@@ -152,7 +179,8 @@ def test_ten_thousand_segments_are_enough() -> None:
         grouped(pod(owner=job, annotations={"kai.scheduler/segment-size": "2"}), job)
 
 
-# --- ray -----------------------------------------------------------------------------------------------------------------------
+# --- ray
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 def ray(*groups: Raw) -> Raw:
@@ -160,17 +188,27 @@ def ray(*groups: Raw) -> Raw:
 
 
 def test_a_ray_cluster_needs_its_head_and_the_minimum_of_each_worker_group() -> None:
-    cluster = ray({"groupName": "gpu", "replicas": 4, "minReplicas": 2, "numOfHosts": 2}, {"replicas": 1},
-                  {"groupName": "off", "replicas": 0})
+    cluster = ray(
+        {"groupName": "gpu", "replicas": 4, "minReplicas": 2, "numOfHosts": 2},
+        {"replicas": 1},
+        {"groupName": "off", "replicas": 0},
+    )
     found = grouped(pod(owner=cluster, labels={"ray.io/group": "gpu"}), cluster)
     assert (found.minimum, found.leaf) == (6, "gpu")
     assert shape(found.parts) == {"headgroup": (1, None), "gpu": (4, None), "worker-group-1": (1, None)}
 
 
 def test_a_ray_job_is_sized_by_the_cluster_its_status_names() -> None:
-    job = obj("ray.io/v1 RayJob", "rj", labels={"ray.io/priority-class-name": "whatever"}, status={"rayClusterName": "r"})
-    cluster = {**ray({"groupName": "gpu", "replicas": 2}), "metadata": {**ray()["metadata"], "ownerReferences": [
-        {"apiVersion": "ray.io/v1", "kind": "RayJob", "name": "rj", "uid": "rj-uid"}]}}
+    job = obj(
+        "ray.io/v1 RayJob", "rj", labels={"ray.io/priority-class-name": "whatever"}, status={"rayClusterName": "r"}
+    )
+    cluster = {
+        **ray({"groupName": "gpu", "replicas": 2}),
+        "metadata": {
+            **ray()["metadata"],
+            "ownerReferences": [{"apiVersion": "ray.io/v1", "kind": "RayJob", "name": "rj", "uid": "rj-uid"}],
+        },
+    }
     found = grouped(pod(owner=cluster), cluster, job)
     assert (found.name, found.minimum, found.priority_class) == ("pg-rj-rj-uid", 3, "whatever")
     with pytest.raises(Ungroupable, match="RayJob work/rj names no RayCluster in its status yet"):
@@ -185,11 +223,14 @@ def test_a_suspended_worker_group_takes_no_part_unless_upstream_is_imitated() ->
 
 def test_a_ray_group_made_before_there_were_sub_groups_stays_flat() -> None:
     cluster = ray({"groupName": "gpu", "replicas": 2})
-    found = grouped(pod(owner=cluster, labels={"ray.io/group": "gpu"}), cluster, pod_group("pg-r-r-uid", spec={"minMember": 3}))
+    found = grouped(
+        pod(owner=cluster, labels={"ray.io/group": "gpu"}), cluster, pod_group("pg-r-r-uid", spec={"minMember": 3})
+    )
     assert (found.minimum, found.parts, found.leaf) == (3, (), "")
 
 
-# --- knative -----------------------------------------------------------------------------------------------------------------------
+# --- knative
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 def revision_and_service(**revision: Any) -> tuple[Raw, Raw]:
@@ -200,7 +241,12 @@ def revision_and_service(**revision: Any) -> tuple[Raw, Raw]:
 def test_a_knative_revision_is_a_gang_of_its_minimum_scale() -> None:
     revision, service = revision_and_service(annotations={"autoscaling.knative.dev/min-scale": "3"})
     found = grouped(pod(owner=revision, labels={"serving.knative.dev/revision": "s-1"}), revision, service)
-    assert (found.name, found.minimum, found.owner["kind"], found.priority_class) == ("pg-s-1-s-1-uid", 3, "Revision", "inference")
+    assert (found.name, found.minimum, found.owner["kind"], found.priority_class) == (
+        "pg-s-1-s-1-uid",
+        3,
+        "Revision",
+        "inference",
+    )
 
 
 def test_a_knative_group_hears_the_service_above_it_unless_upstream_is_imitated() -> None:
@@ -214,7 +260,9 @@ def test_a_knative_group_hears_the_service_above_it_unless_upstream_is_imitated(
 def test_a_revision_whose_pods_were_grouped_one_by_one_stays_that_way() -> None:
     revision, service = revision_and_service()
     labels = {"serving.knative.dev/revision": "s-1"}
-    others = [pod(name, owner=revision, labels=labels, annotations={"pod-group-name": f"pg-{name}"}) for name in ("a", "b")]
+    others = [
+        pod(name, owner=revision, labels=labels, annotations={"pod-group-name": f"pg-{name}"}) for name in ("a", "b")
+    ]
     assert grouped(pod("c", owner=revision, labels=labels), revision, service, *others).name == "pg-c-c-uid"
     shared = [pod(name, owner=revision, labels=labels, annotations={"pod-group-name": "pg-x"}) for name in ("a", "b")]
     assert grouped(pod("c", owner=revision, labels=labels), revision, service, *shared).name == "pg-s-1-s-1-uid"
@@ -227,7 +275,8 @@ def test_without_knative_gangs_each_pod_is_a_group() -> None:
     assert grouped(member, revision, service, settings=settings).name == "pg-p-p-uid"
 
 
-# --- leader worker set ----------------------------------------------------------------------------------------------------------
+# --- leader worker set
+# ----------------------------------------------------------------------------------------------------------
 
 
 def lws(size: int, segment: int | None = None, policy: str | None = None, **spec: Any) -> Raw:
@@ -258,14 +307,21 @@ def test_the_leader_joins_the_first_segment() -> None:
     owner = lws(5, 2)
     found = grouped(member(owner, 3), owner)
     assert found.leaf == "segment-1"
-    assert shape(found.parts) == {"segment-0": (None, None), "segment-1": (2, None), "leader": (1, "segment-0"),
-                                  "workers": (2, "segment-0")}
+    assert shape(found.parts) == {
+        "segment-0": (None, None),
+        "segment-1": (2, None),
+        "leader": (1, "segment-0"),
+        "workers": (2, "segment-0"),
+    }
 
 
 def test_an_excluded_leader_stands_beside_the_segments() -> None:
     owner = lws(5, 2, "LeaderExcluded")
     found = grouped(member(owner, 1), owner)
-    assert (found.leaf, shape(found.parts)) == ("segment-0", {"leader": (1, None), "segment-0": (2, None), "segment-1": (2, None)})
+    assert (found.leaf, shape(found.parts)) == (
+        "segment-0",
+        {"leader": (1, None), "segment-0": (2, None), "segment-1": (2, None)},
+    )
 
 
 @pytest.mark.parametrize("policy", ["LeaderWorker", "LeaderExcluded"])
@@ -289,7 +345,8 @@ def test_a_worker_past_the_end_is_refused() -> None:
         grouped(member(owner, 9), owner)
 
 
-# --- job set ------------------------------------------------------------------------------------------------------------------------
+# --- job set
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 def job_set(*jobs: Raw, order: str = "AnyOrder", **meta: Any) -> Raw:
@@ -298,15 +355,22 @@ def job_set(*jobs: Raw, order: str = "AnyOrder", **meta: Any) -> Raw:
 
 
 def job_pod(owner: Raw, job: str, index: str = "0") -> Raw:
-    return pod(owner=owner, labels={"jobset.sigs.k8s.io/replicatedjob-name": job, "jobset.sigs.k8s.io/job-index": index})
+    return pod(
+        owner=owner, labels={"jobset.sigs.k8s.io/replicatedjob-name": job, "jobset.sigs.k8s.io/job-index": index}
+    )
 
 
 def test_a_job_set_has_a_parent_per_job_and_a_leaf_per_replica() -> None:
     owner = job_set({"name": "a", "replicas": 2, "template": {"spec": {"parallelism": 3}}}, {"name": "b"})
     found = grouped(job_pod(owner, "a", "1"), owner)
     assert (found.children, found.leaf) == (2, "a-replica-1")
-    assert shape(found.parts) == {"a": (None, None), "a-replica-0": (3, "a"), "a-replica-1": (3, "a"), "b": (None, None),
-                                  "b-replica-0": (1, "b")}
+    assert shape(found.parts) == {
+        "a": (None, None),
+        "a-replica-0": (3, "a"),
+        "a-replica-1": (3, "a"),
+        "b": (None, None),
+        "b-replica-0": (1, "b"),
+    }
 
 
 def test_a_job_set_that_starts_in_order_may_begin_with_its_first_job() -> None:
@@ -322,7 +386,9 @@ def test_a_pod_whose_job_the_set_does_not_have_is_refused() -> None:
 
 def test_a_job_set_of_two_billion_jobs_is_refused_before_a_leaf_is_made_for_each() -> None:
     owner = job_set({"name": "a", "replicas": 2147483647})
-    with pytest.raises(Ungroupable, match=r"spec.replicatedJobs\[0\].replicas is 2147483647; a gang has at most 5000 jobs of a kind"):
+    with pytest.raises(
+        Ungroupable, match=r"spec.replicatedJobs\[0\].replicas is 2147483647; a gang has at most 5000 jobs of a kind"
+    ):
         grouped(job_pod(owner, "a"), owner)
 
 
@@ -332,7 +398,8 @@ def test_a_job_set_grouped_before_there_were_sub_groups_stays_flat() -> None:
     assert (found.name, found.children, found.parts) == ("pg-js-js-uid-a", None, ())
 
 
-# --- grove --------------------------------------------------------------------------------------------------------------------------
+# --- grove
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 def gang(*groups: Raw, **content: Any) -> Raw:
@@ -341,7 +408,11 @@ def gang(*groups: Raw, **content: Any) -> Raw:
 
 
 def leaf(name: str, minimum: int, *pods: str) -> Raw:
-    return {"name": name, "minReplicas": minimum, "podReferences": [{"namespace": "work", "name": each} for each in pods]}
+    return {
+        "name": name,
+        "minReplicas": minimum,
+        "podReferences": [{"namespace": "work", "name": item} for item in pods],
+    }
 
 
 SET = obj("grove.io/v1alpha1 PodCliqueSet", "inf", labels={"kai.scheduler/queue": "team-a"})
@@ -365,12 +436,19 @@ def test_the_queue_of_a_set_reaches_its_gangs_unless_upstream_is_imitated() -> N
 
 
 def test_topology_groups_become_parents() -> None:
-    spec = {"topologyConstraintGroupConfigs": [{"name": "both", "podGroupNames": ["a", "b"],
-                                                "topologyConstraint": {"packConstraint": {"required": "rack"}}}]}
+    spec = {
+        "topologyConstraintGroupConfigs": [
+            {
+                "name": "both",
+                "podGroupNames": ["a", "b"],
+                "topologyConstraint": {"packConstraint": {"required": "rack"}},
+            }
+        ]
+    }
     its = gang(leaf("a", 1, "a-0"), leaf("b", 1), spec=spec, annotations={"grove.io/topology-name": "dc"})
     found = grouped(clique_pod("a-0"), CLIQUE, SET, its)
     assert shape(found.parts) == {"both": (None, None), "a": (1, "both"), "b": (1, "both")}
-    assert found.parts[0].placement == Placement("dc", "rack", "")
+    assert found.parts[0].placement == GroupTopology("dc", "rack", "")
 
 
 def test_a_gang_may_not_name_pods_of_another_namespace() -> None:
@@ -379,13 +457,21 @@ def test_a_gang_may_not_name_pods_of_another_namespace() -> None:
         grouped(clique_pod("a-0"), CLIQUE, SET, gang(foreign))
 
 
-# --- skipped owners ------------------------------------------------------------------------------------------------------------
+# --- skipped owners
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_wrapper_is_skipped_and_heard_by_the_workload_below() -> None:
     train = obj("trainer.kubeflow.org/v1alpha1 TrainJob", "tj", labels={"kai.scheduler/queue": "team-a"})
-    owner = {**job_set({"name": "a"}), "metadata": {**job_set()["metadata"], "ownerReferences": [
-        {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "name": "tj", "uid": "tj-uid"}]}}
+    owner = {
+        **job_set({"name": "a"}),
+        "metadata": {
+            **job_set()["metadata"],
+            "ownerReferences": [
+                {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "name": "tj", "uid": "tj-uid"}
+            ],
+        },
+    }
     found = grouped(job_pod(owner, "a"), owner, train)
     assert (found.name, found.queue, found.children) == ("pg-js-js-uid", "team-a", 1)
 
@@ -411,7 +497,15 @@ def test_wrappers_may_be_stacked_unless_upstream_is_imitated() -> None:
 def test_the_rights_cover_every_kind_that_a_grouper_reads() -> None:
     readable = [rule for rule in rights() if "get" in rule["verbs"]]
     granted = {(group, plural) for rule in readable for group in rule["apiGroups"] for plural in rule["resources"]}
-    wanted = {("batch", "jobs"), ("nvidia.com", "dynamographdeployments"), ("scheduler.grove.io", "podgangs"), ("", "pods"),
-              ("serving.knative.dev", "revisions"), ("run.ai", "kartas"), ("run.ai", "trainingworkloads"), ("ray.io", "rayclusters")}
+    wanted = {
+        ("batch", "jobs"),
+        ("nvidia.com", "dynamographdeployments"),
+        ("scheduler.grove.io", "podgangs"),
+        ("", "pods"),
+        ("serving.knative.dev", "revisions"),
+        ("run.ai", "kartas"),
+        ("run.ai", "trainingworkloads"),
+        ("ray.io", "rayclusters"),
+    }
     assert wanted <= granted
     assert {"apiGroups": [""], "resources": ["pods"], "verbs": ["patch"]} in rights()

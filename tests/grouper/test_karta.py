@@ -8,7 +8,7 @@ import pytest
 
 from gangline.api.meta import Raw
 from gangline.grouper import jq
-from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.grouping import GroupTopology, Ungroupable
 from gangline.grouper.jq_functions import JqError
 from gangline.grouper.settings import from_flags
 from grouper.surroundings import grouped, obj, pod, shape
@@ -18,16 +18,27 @@ KIND = "jobs.example.com/v1 CustomJob"
 
 def component(name: str, **more: Any) -> Raw:
     selector = {"componentTypeSelector": {"keyPath": ".metadata.labels.role", "value": name}}
-    return {"name": name, "ownerRef": "customjob", "specDefinition": {"podTemplateSpecPath": f".spec.{name}.template"},
-            "scaleDefinition": {"replicasPath": f".spec.{name}.replicas"}, "podSelector": selector, **more}
+    return {
+        "name": name,
+        "ownerRef": "customjob",
+        "specDefinition": {"podTemplateSpecPath": f".spec.{name}.template"},
+        "scaleDefinition": {"replicasPath": f".spec.{name}.replicas"},
+        "podSelector": selector,
+        **more,
+    }
 
 
 def karta(instruction: Raw, *components: Raw, name: str = "k") -> Raw:
-    root = {"name": "customjob", "kind": {"group": "jobs.example.com", "version": "v1", "kind": "CustomJob"},
-            "statusDefinition": {"statusMappings": {}}}
+    root = {
+        "name": "customjob",
+        "kind": {"group": "jobs.example.com", "version": "v1", "kind": "CustomJob"},
+        "statusDefinition": {"statusMappings": {}},
+    }
     children = list(components or (component("coordinator"), component("worker")))
-    spec = {"structureDefinition": {"rootComponent": root, "childComponents": children},
-            "optimizationInstructions": {"gangScheduling": instruction}}
+    spec = {
+        "structureDefinition": {"rootComponent": root, "childComponents": children},
+        "optimizationInstructions": {"gangScheduling": instruction},
+    }
     labels = {"run.ai/karta-group": "jobs.example.com", "run.ai/karta-version": "v1", "run.ai/karta-kind": "CustomJob"}
     return obj("run.ai/v1alpha1 Karta", name, labels=labels, spec=spec)
 
@@ -44,7 +55,11 @@ def test_each_listed_component_becomes_a_leaf_of_its_size() -> None:
 
 
 def test_pods_may_be_grouped_by_the_values_of_their_keys() -> None:
-    instruction = {"podGroups": [{"name": "x", "members": [{"componentName": "worker", "groupByKeyPaths": [".metadata.labels.shard"]}]}]}
+    instruction = {
+        "podGroups": [
+            {"name": "x", "members": [{"componentName": "worker", "groupByKeyPaths": [".metadata.labels.shard"]}]}
+        ]
+    }
     found = grouped(WORKER, OWNER, karta(instruction))
     assert (found.name, found.minimum) == ("pg-cj-uid-s1", 3)
 
@@ -52,23 +67,41 @@ def test_pods_may_be_grouped_by_the_values_of_their_keys() -> None:
 def test_topology_of_a_karta_counts_before_the_owners() -> None:
     said = {"podGroup": {"name": "t", "topology": {"topologyName": "dc", "requiredTopologyLevel": "rack"}}}
     found = grouped(WORKER, OWNER, karta(said))
-    assert (found.placement, found.minimum) == (Placement("dc", "rack", ""), 4)
+    assert (found.placement, found.minimum) == (GroupTopology("dc", "rack", ""), 4)
 
 
-@pytest.mark.parametrize("kartas", [
-    [], [karta(TREE), karta(TREE, name="k2")], [karta({})], [karta(TREE, component("a"), component("a"))],
-    [karta(TREE, component("worker", podSelector={"componentTypeSelector": {"keyPath": ".. | .x"}}))],
-    [karta(TREE, component("worker", specDefinition={"podSpecPath": ".a", "podTemplateSpecPath": ".b"}))],
-    [karta(TREE, component("worker", instanceIdPath=".spec.names[]"))],
-    [karta(TREE, component("worker", podSelector={"componentInstanceSelector": {"idPath": ".metadata.name"}}))]],
-    ids=["none", "two", "without instruction", "names twice", "endless expression", "pods in two places", "instances without a selector",
-         "a selector without instances"])
+@pytest.mark.parametrize(
+    "kartas",
+    [
+        [],
+        [karta(TREE), karta(TREE, name="k2")],
+        [karta({})],
+        [karta(TREE, component("a"), component("a"))],
+        [karta(TREE, component("worker", podSelector={"componentTypeSelector": {"keyPath": ".. | .x"}}))],
+        [karta(TREE, component("worker", specDefinition={"podSpecPath": ".a", "podTemplateSpecPath": ".b"}))],
+        [karta(TREE, component("worker", instanceIdPath=".spec.names[]"))],
+        [karta(TREE, component("worker", podSelector={"componentInstanceSelector": {"idPath": ".metadata.name"}}))],
+    ],
+    ids=[
+        "none",
+        "two",
+        "without instruction",
+        "names twice",
+        "endless expression",
+        "pods in two places",
+        "instances without a selector",
+        "a selector without instances",
+    ],
+)
 def test_without_one_usable_karta_the_common_rules_apply(kartas: list[Raw]) -> None:
     assert grouped(WORKER, OWNER, *kartas).name == "pg-cj-cj-uid"
 
 
 def test_kartas_can_be_switched_off() -> None:
-    assert grouped(WORKER, OWNER, karta(TREE), settings=from_flags(["--generic-karta-fallback=false"])).name == "pg-cj-cj-uid"
+    assert (
+        grouped(WORKER, OWNER, karta(TREE), settings=from_flags(["--generic-karta-fallback=false"])).name
+        == "pg-cj-cj-uid"
+    )
 
 
 def test_a_component_without_a_size_is_refused_by_name() -> None:
@@ -80,8 +113,11 @@ def test_components_below_a_component_multiply_its_size() -> None:
     group = {"name": "worker", "ownerRef": "customjob", "scaleDefinition": {"replicasPath": ".spec.groups"}}
     inner = component("pods", ownerRef="worker", scaleDefinition={"replicasPath": ".spec.size"})
     owner = obj(KIND, "cj", spec={"groups": 2, "size": 4})
-    found = grouped(pod("w", owner=owner, labels={"role": "pods"}), owner,
-                    karta({"podGroup": {"name": "t", "subGroups": [{"componentName": "worker"}]}}, group, inner))
+    found = grouped(
+        pod("w", owner=owner, labels={"role": "pods"}),
+        owner,
+        karta({"podGroup": {"name": "t", "subGroups": [{"componentName": "worker"}]}}, group, inner),
+    )
     assert (shape(found.parts), found.leaf) == ({"worker": (8, None)}, "worker")
 
 
@@ -93,8 +129,12 @@ def test_jq_that_is_not_known_here_is_told_instead_of_guessing_another_group() -
 
 def instances(names: Any) -> tuple[Raw, Raw]:
     """An owner whose worker groups have names, and a Karta that groups each of them."""
-    groups = component("worker", instanceIdPath=".spec.groups[].name", scaleDefinition={"replicasPath": ".spec.groups[].size"},
-                       podSelector={"componentInstanceSelector": {"idPath": ".metadata.labels.shard"}})
+    groups = component(
+        "worker",
+        instanceIdPath=".spec.groups[].name",
+        scaleDefinition={"replicasPath": ".spec.groups[].size"},
+        podSelector={"componentInstanceSelector": {"idPath": ".metadata.labels.shard"}},
+    )
     owner = obj(KIND, "cj", spec={"groups": [{"name": name, "size": 2.0} for name in names]})
     return owner, karta({"podGroups": [{"name": "x", "members": [{"componentName": "worker"}]}]}, groups)
 
@@ -105,7 +145,10 @@ def test_a_pod_belongs_to_one_instance_of_its_component() -> None:
 
 
 def test_an_instance_must_be_there_and_have_a_name() -> None:
-    for names, problem in ((["s2"], "instance 's1' of worker, but there are only s2"), ([1], "must give the names of instances")):
+    for names, problem in (
+        (["s2"], "instance 's1' of worker, but there are only s2"),
+        ([1], "must give the names of instances"),
+    ):
         owner, described = instances(names)
         with pytest.raises(Ungroupable, match=problem):
             grouped(pod("w", owner=owner, labels={"shard": "s1"}), owner, described)
@@ -119,41 +162,64 @@ def test_where_no_instance_is_there_yet_the_whole_component_counts() -> None:
 POD = {"metadata": {"labels": {"role": "worker", "app.io/x": "1"}}, "spec": {"n": [1, 2, {"a": 3}]}}
 
 
-@pytest.mark.parametrize(("expression", "results"), [
-    (".metadata.labels.role", ["worker"]),
-    ('.metadata.labels["app.io/x"]', ["1"]),
-    ('.metadata.labels."app.io/x" | tonumber + 1', [2]),
-    (".missing.deeper", [None]),
-    (".spec.n[]", [1, 2, {"a": 3}]),
-    (".spec.n[-1].a, .spec.n[0]", [3, 1]),
-    (".spec.n[0:2] | add", [3]),
-    ('.metadata.labels.role == "worker" and (.spec.n | length) > 2', [True]),
-    (".nothing // \"else\"", ["else"]),
-    ("if .spec.n[0] == 1 then \"one\" elif .x then 2 else 3 end", ["one"]),
-    ('.spec.n[0] as $x | "n-\\($x)"', ["n-1"]),
-    (".spec.n | map(select(type == \"number\") * 10)", [[10, 20]]),
-    ("{role: .metadata.labels.role, n: .spec.n[0]}", [{"role": "worker", "n": 1}]),
-    ('.metadata.labels | has("role"), (to_entries | length)', [True, 2]),
-    (".spec.n[0].a?", []),
-    ('.metadata.labels.role | test("^w.*r$"), test("WORK"; "i")', [True, True]),
-    ('.metadata.labels.role | test("w o r # letters\\n k"; "x"), test("^w[ ]"; "x"), test("W.r"; "is")', [True, False, True]),
-    ('.metadata.labels.role | sub("(?<x>o)"; "[\\(.x)]"), gsub("[rk]"; "")', ["w[o]rker", "woe"]),
-    ('"<\\(.spec.n[0:1] | join(")"))|\\("in \\(.spec.n[1])")>"', ["<1|in 2>"]),
-    ("1, .spec.n[0:2][] as $x | [$x]", [1, [1], [2]]),
-    ("try (.spec.n | tonumber) catch \"none\"", ["none"]),
-    ("reduce .spec.n[0:2][] as $x (0; . + $x)", [3]),
-    ("[limit(2; .spec.n[])], first(.spec.n[]), last(.spec.n[]).a", [[1, 2], 1, 3]),
-    ('.spec | getpath(["n", 0])', [1]),
-    (".metadata.labels | [.[]], (to_entries | map(.key))", [["1", "worker"], ["app.io/x", "role"]]),
-    ("[.spec.n[] | numbers] | group_by(. > 1), join(\"-\")", [[[1], [2]], "1-2"]),
-    ("[.spec.n[0:2][] | . / 2 | tostring]", [["0.5", "1"]]),
-])
+@pytest.mark.parametrize(
+    ("expression", "results"),
+    [
+        (".metadata.labels.role", ["worker"]),
+        ('.metadata.labels["app.io/x"]', ["1"]),
+        ('.metadata.labels."app.io/x" | tonumber + 1', [2]),
+        (".missing.deeper", [None]),
+        (".spec.n[]", [1, 2, {"a": 3}]),
+        (".spec.n[-1].a, .spec.n[0]", [3, 1]),
+        (".spec.n[0:2] | add", [3]),
+        ('.metadata.labels.role == "worker" and (.spec.n | length) > 2', [True]),
+        ('.nothing // "else"', ["else"]),
+        ('if .spec.n[0] == 1 then "one" elif .x then 2 else 3 end', ["one"]),
+        ('.spec.n[0] as $x | "n-\\($x)"', ["n-1"]),
+        ('.spec.n | map(select(type == "number") * 10)', [[10, 20]]),
+        ("{role: .metadata.labels.role, n: .spec.n[0]}", [{"role": "worker", "n": 1}]),
+        ('.metadata.labels | has("role"), (to_entries | length)', [True, 2]),
+        (".spec.n[0].a?", []),
+        ('.metadata.labels.role | test("^w.*r$"), test("WORK"; "i")', [True, True]),
+        (
+            '.metadata.labels.role | test("w o r # letters\\n k"; "x"), test("^w[ ]"; "x"), test("W.r"; "is")',
+            [True, False, True],
+        ),
+        ('.metadata.labels.role | sub("(?<x>o)"; "[\\(.x)]"), gsub("[rk]"; "")', ["w[o]rker", "woe"]),
+        ('"<\\(.spec.n[0:1] | join(")"))|\\("in \\(.spec.n[1])")>"', ["<1|in 2>"]),
+        ("1, .spec.n[0:2][] as $x | [$x]", [1, [1], [2]]),
+        ('try (.spec.n | tonumber) catch "none"', ["none"]),
+        ("reduce .spec.n[0:2][] as $x (0; . + $x)", [3]),
+        ("[limit(2; .spec.n[])], first(.spec.n[]), last(.spec.n[]).a", [[1, 2], 1, 3]),
+        ('.spec | getpath(["n", 0])', [1]),
+        (".metadata.labels | [.[]], (to_entries | map(.key))", [["1", "worker"], ["app.io/x", "role"]]),
+        ('[.spec.n[] | numbers] | group_by(. > 1), join("-")', [[[1], [2]], "1-2"]),
+        ("[.spec.n[0:2][] | . / 2 | tostring]", [["0.5", "1"]]),
+    ],
+)
 def test_jq_reads(expression: str, results: list[Any]) -> None:
     assert jq.compile(expression)(POD) == results
 
 
-@pytest.mark.parametrize("expression", ["..", ".a = 1", ".a |= 2", "del(.a)", "range(5)", ".a[", "nosuch(1)", "recurse", ".a +", "'x'",
-                                        "def f: 1; f", "foreach .a as $x (0; 1)", "@base64", "reduce . as [$a] (0; 1)"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "..",
+        ".a = 1",
+        ".a |= 2",
+        "del(.a)",
+        "range(5)",
+        ".a[",
+        "nosuch(1)",
+        "recurse",
+        ".a +",
+        "'x'",
+        "def f: 1; f",
+        "foreach .a as $x (0; 1)",
+        "@base64",
+        "reduce . as [$a] (0; 1)",
+    ],
+)
 def test_jq_that_writes_never_ends_or_is_no_jq_is_refused(expression: str) -> None:
     with pytest.raises(JqError):
         jq.compile(expression)
@@ -166,11 +232,17 @@ def test_no_pattern_of_jq_runs_for_ever(pattern: str) -> None:
         jq.compile('test("^((a{1,80}){1,80})+$")')("a")
 
 
-@pytest.mark.parametrize(("expression", "told"), [
-    ("(" * 500 + "1" + ")" * 500, "nested too deeply"),
-    ("reduce .[] as $x (\"aaaaaaaaaaaaaaaaaaaa\"; . + .)", "more than 1000000 parts"),
-    ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" | gsub("a*?"; "%s")' % ("b" * 100_000), "more than 1000000 letters"),
-])
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("(" * 500 + "1" + ")" * 500, "nested too deeply"),
+        ('reduce .[] as $x ("aaaaaaaaaaaaaaaaaaaa"; . + .)', "more than 1000000 parts"),
+        (
+            '"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" | gsub("a*?"; "%s")' % ("b" * 100_000),
+            "more than 1000000 letters",
+        ),
+    ],
+)
 def test_no_jq_takes_all_there_is(expression: str, told: str) -> None:
     with pytest.raises(JqError, match=told):
         jq.compile(expression)([1] * 60)
@@ -181,10 +253,25 @@ def test_jq_that_does_not_fit_says_so() -> None:
         jq.compile(".metadata.labels.role.x")(POD)
 
 
-@pytest.mark.parametrize("expression", [
-    ".spec.missing | ltrimstr(\"x\")", '(.spec | tonumber) // 1', ".spec.n.a.b?", '"\\q"', '"open',
-    '" 3" | tonumber', "true | floor", '"x" | has(1)', ".spec.n[0:\"x\"]", '.spec.n | contains("x")',
-    "[1] | from_entries", '"a" | test("("; null)', '"a" | test("a"; "q")', "[] | limit(-1; 1)"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        '.spec.missing | ltrimstr("x")',
+        "(.spec | tonumber) // 1",
+        ".spec.n.a.b?",
+        '"\\q"',
+        '"open',
+        '" 3" | tonumber',
+        "true | floor",
+        '"x" | has(1)',
+        '.spec.n[0:"x"]',
+        '.spec.n | contains("x")',
+        "[1] | from_entries",
+        '"a" | test("("; null)',
+        '"a" | test("a"; "q")',
+        "[] | limit(-1; 1)",
+    ],
+)
 def test_jq_on_a_value_of_the_wrong_kind_is_an_error_and_no_crash(expression: str) -> None:
     with pytest.raises(JqError):
         jq.compile(expression)(POD)

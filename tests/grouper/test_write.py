@@ -10,16 +10,29 @@ import msgspec
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.meta import Raw
-from gangline.grouper.grouping import Grouping, Part, Placement
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology
 from gangline.grouper.plan import matters
 from gangline.grouper.settings import GrouperSettings, from_flags
 from gangline.grouper.write import change, new_object, pod_change
 from grouper.surroundings import COMPAT, grouped, obj, pod
 
 OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "1"}
-GROUPING = Grouping("pg-j-1", "work", OWNER, labels={"kai.scheduler/queue": "a", "kai.scheduler/node-pool": "p"}, annotations={"n": "1"},
-                    queue="a", priority_class="train", minimum=4, leaf="w",
-                    parts=(Part("w", 3), Part("s", children=2), Part("x", 1, parent="s", placement=Placement("dc", "rack"))))
+GROUPING = Grouping(
+    "pg-j-1",
+    "work",
+    OWNER,
+    labels={"kai.scheduler/queue": "a", "kai.scheduler/node-pool": "p"},
+    annotations={"n": "1"},
+    queue="a",
+    priority_class="train",
+    minimum=4,
+    leaf="w",
+    parts=(
+        GroupPart("w", 3),
+        GroupPart("s", children=2),
+        GroupPart("x", 1, parent="s", placement=GroupTopology("dc", "rack")),
+    ),
+)
 SETTINGS = GrouperSettings()
 
 
@@ -35,7 +48,10 @@ def test_a_group_that_is_as_it_should_be_is_left_alone() -> None:
 
 def test_a_minimum_in_pods_gives_way_to_one_in_sub_groups() -> None:
     patch = change(live(), replace(GROUPING, minimum=0, children=2), SETTINGS)
-    assert patch == {"metadata": {"resourceVersion": "7"}, "spec": {"minMember": None, "minSubGroup": 2, "topologyConstraint": {}}}
+    assert patch == {
+        "metadata": {"resourceVersion": "7"},
+        "spec": {"minMember": None, "minSubGroup": 2, "topologyConstraint": {}},
+    }
 
 
 def test_what_the_workload_no_longer_says_is_taken_back() -> None:
@@ -80,7 +96,9 @@ def test_only_changes_that_may_move_a_pod_are_looked_at() -> None:
     assert matters(plain, marked(labels={"a": "1"}))
     assert matters(plain, marked(status={"phase": "Pending"}))
     bound = pod("p", nodeName="n")
-    assert not matters(msgspec.convert(bound, Pod, strict=False), msgspec.convert(bound | {"status": {"phase": "Running"}}, Pod))
+    assert not matters(
+        msgspec.convert(bound, Pod, strict=False), msgspec.convert(bound | {"status": {"phase": "Running"}}, Pod)
+    )
 
 
 def test_defaults_of_a_skipped_kind_may_be_written_in_any_case_unless_upstream_is_imitated() -> None:

@@ -1,4 +1,5 @@
-"""A cluster to install into: the embedded server, simulated nodes, Kubernetes' controllers, and the installer under its own account."""
+"""A cluster to install into: the embedded server, simulated nodes, Kubernetes' controllers, and the installer under its
+own account."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from embedded import PATIENCE
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import CONFIG, DEPLOYMENT, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object, Raw
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
 from gangline.local import Platform, PlatformSettings
@@ -36,13 +37,19 @@ class Ground:
         return await self.client.get(DEPLOYMENT, name, SPACE)
 
     async def deployments(self) -> list[str]:
-        return sorted(each.name for each in (await self.client.list(DEPLOYMENT)).items)
+        return sorted(item.name for item in (await self.client.list(DEPLOYMENT)).items)
 
     async def said(self, kind: Kind[Any], name: str, type: str) -> tuple[str, str]:
         """Status and message of a condition of the present generation; empty: not said yet."""
         obj: Any = await self.client.get(kind, name)
-        found: Raw = next((each for each in obj.status.get("conditions", ()) if each["type"] == type), {})
-        return (found["status"], found["message"]) if found.get("observedGeneration") == obj.metadata.generation else ("", "")
+        found: Raw = next(
+            (condition for condition in obj.status.get("conditions", ()) if condition["type"] == type), {}
+        )
+        return (
+            (found["status"], found["message"])
+            if found.get("observedGeneration") == obj.metadata.generation
+            else ("", "")
+        )
 
     async def ready(self, kind: Kind[Any], name: str) -> None:
         async def now() -> bool:
@@ -65,7 +72,9 @@ class Ground:
 
     async def gone(self, kind: Kind[Any], name: str, namespace: str = SPACE) -> None:
         async def now() -> bool:
-            return name not in {each.name for each in (await self.client.list(kind, namespace if kind.namespaced else "")).items}
+            return name not in {
+                item.name for item in (await self.client.list(kind, namespace if kind.namespaced else "")).items
+            }
 
         await self.until(now, f"{kind.kind} {name} gone")
 
@@ -73,13 +82,16 @@ class Ground:
         """Everything the installer made."""
         found: list[tuple[str, Object]] = []
         for kind in ALWAYS:
-            found += [(kind.kind, each) for each in (await self.client.list(kind, labels=OURS)).items]
-        return sorted(f"{kind} {each.name}" for kind, each in found)
+            found += [(kind.kind, item) for item in (await self.client.list(kind, labels=OURS)).items]
+        return sorted(f"{kind} {item.name}" for kind, item in found)
 
     async def picture(self) -> str:
-        lines = [f"{kind.kind} {each.name}: {condition['type']}={condition['status']} {condition['message']}"
-                 for kind in (CONFIG, SCHEDULING_SHARD) for each in (await self.client.list(kind)).items
-                 for condition in _conditions(each)]
+        lines = [
+            f"{kind.kind} {item.name}: {condition['type']}={condition['status']} {condition['message']}"
+            for kind in (CONFIG, SCHEDULING_SHARD)
+            for item in (await self.client.list(kind)).items
+            for condition in _conditions(item)
+        ]
         return "\n".join(lines)
 
 
@@ -89,7 +101,7 @@ def _conditions(obj: Any) -> list[Raw]:
 
 @asynccontextmanager
 async def ground(*, installer: bool = True) -> AsyncIterator[Ground]:
-    platform = Platform(PlatformSettings(components=WORLD, options=Options(period=0.0, nodes=NODES)))
+    platform = Platform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
     await platform.start()
     try:
         if installer:

@@ -1,4 +1,5 @@
-"""The accounts and roles that the installer makes are enough: under them, and no others, the components do their work."""
+"""The accounts and roles that the installer makes are enough: under them, and no others, the components do their
+work."""
 
 from __future__ import annotations
 
@@ -9,15 +10,17 @@ import pytest
 from embedded import PATIENCE
 from gangline.api.kinds import CONFIG, JOB, POD, POD_CLIQUE_SET, POD_GROUP, QUEUE, SCHEDULING_SHARD
 from gangline.client import Client, User
-from gangline.components import EVERYWHERE, Options, build, lease
+from gangline.components import EVERYWHERE, ComponentOptions, build, lease
 from gangline.errors import Forbidden
-from gangline.installer.services import SERVICES
+from gangline.installer.objects.services import SERVICES
 from gangline.runtime import SystemClock
 from gangline.runtime.election import Election, ElectionSettings
 from installer.ground import SPACE, Ground, ground
 
-ACCOUNTS = {each.component: each.name for each in SERVICES if each.component != "admission"} | {
-    "scheduler": "scheduler", "backend-kai": "gangline-backend-kai"}
+ACCOUNTS = {service.component: service.name for service in SERVICES if service.component != "admission"} | {
+    "scheduler": "scheduler",
+    "backend-kai": "gangline-backend-kai",
+}
 
 
 def client(cluster: Ground, account: str) -> Client:
@@ -26,11 +29,13 @@ def client(cluster: Ground, account: str) -> Client:
     return Client(cluster.platform.server.transport(user), manager=f"gangline-{account}")
 
 
-async def start(cluster: Ground, component: str, options: Options | None = None) -> None:
+async def start(cluster: Ground, component: str, options: ComponentOptions | None = None) -> None:
     """As `gangline run` does inside the cluster: first the lease, then the work."""
-    mine, said = client(cluster, ACCOUNTS[component]), options or Options(period=0.0)
+    mine, said = client(cluster, ACCOUNTS[component]), options or ComponentOptions(period=0.0)
     if component not in EVERYWHERE:
-        await asyncio.wait_for(Election(mine, SystemClock(), ElectionSettings(lease(component, Options()), SPACE)).win(), PATIENCE)
+        await asyncio.wait_for(
+            Election(mine, SystemClock(), ElectionSettings(lease(component, ComponentOptions()), SPACE)).win(), PATIENCE
+        )
     await asyncio.wait_for(cluster.platform.hire(build(component, said), mine), PATIENCE)
 
 
@@ -41,21 +46,40 @@ async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made_wi
         await cluster.ready(CONFIG, "kai-config")
         await cluster.ready(SCHEDULING_SHARD, "default")
         for component in ACCOUNTS:
-            await start(cluster, component, Options(period=0.0, outside=("kai",)))
-        pod = {"schedulerName": "kai-scheduler", "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
-        template = {"metadata": {"annotations": {"gangline.io/run-seconds": "0"}}, "spec": pod | {"restartPolicy": "Never"}}
-        await cluster.client.create(JOB, {"metadata": {"name": "train", "namespace": "default"}, "spec": {"template": template}})
-        await cluster.client.create(POD_CLIQUE_SET, {"metadata": {"name": "llm", "namespace": "default"}, "spec": {
-            "replicas": 1, "template": {"cliques": [{"name": "a", "spec": {"roleName": "a", "replicas": 2, "podSpec": pod}}]}}})
+            await start(cluster, component, ComponentOptions(period=0.0, outside=("kai",)))
+        pod = {
+            "schedulerName": "kai-scheduler",
+            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}],
+        }
+        template = {
+            "metadata": {"annotations": {"gangline.io/run-seconds": "0"}},
+            "spec": pod | {"restartPolicy": "Never"},
+        }
+        await cluster.client.create(
+            JOB, {"metadata": {"name": "train", "namespace": "default"}, "spec": {"template": template}}
+        )
+        await cluster.client.create(
+            POD_CLIQUE_SET,
+            {
+                "metadata": {"name": "llm", "namespace": "default"},
+                "spec": {
+                    "replicas": 1,
+                    "template": {"cliques": [{"name": "a", "spec": {"roleName": "a", "replicas": 2, "podSpec": pod}}]},
+                },
+            },
+        )
 
         async def done() -> bool:
-            running = [each for each in (await cluster.client.list(POD, "default", {"grove.io/podclique": "llm-0-a"})).items
-                       if each.status.phase == "Running"]
+            running = [
+                item
+                for item in (await cluster.client.list(POD, "default", {"grove.io/podclique": "llm-0-a"})).items
+                if item.status.phase == "Running"
+            ]
             return (await cluster.client.get(JOB, "train", "default")).status.succeeded == 1 and len(running) == 2
 
         await cluster.until(done, "the Job done and the set running")
         groups = (await cluster.client.list(POD_GROUP, "default")).items
-        assert len(groups) == 2 and all(each.spec.queue == "default-queue" for each in groups)
+        assert len(groups) == 2 and all(group.spec.queue == "default-queue" for group in groups)
 
 
 async def test_an_account_may_not_do_the_work_of_another() -> None:
@@ -63,7 +87,9 @@ async def test_an_account_may_not_do_the_work_of_another() -> None:
         await cluster.config()
         await cluster.ready(CONFIG, "kai-config")
         assert (await client(cluster, "queue-controller").list(QUEUE)).items
-        with pytest.raises(Forbidden, match='"system:serviceaccount:kai-scheduler:queue-controller" cannot list resource "pods"'):
+        with pytest.raises(
+            Forbidden, match='"system:serviceaccount:kai-scheduler:queue-controller" cannot list resource "pods"'
+        ):
             await client(cluster, "queue-controller").list(POD)
         with pytest.raises(Forbidden, match='cannot create resource "pods/binding"'):
             await client(cluster, "scheduler").bind("p", "default", "n")

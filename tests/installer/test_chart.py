@@ -1,5 +1,5 @@
-"""The Helm chart is what `gangline install` brings: printed by the same code, with values that are documented and checked. The real helm
-reads it in tests/real/test_chart.py."""
+"""The Helm chart is what `gangline install` brings: printed by the same code, with values that are documented and
+checked. The real helm reads it in tests/real/test_chart.py."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.cli import chart, connection, install, uninstall
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.client import Client, User, kubeconfig
 from gangline.components import installer_parts
 from gangline.errors import BadInput
-from gangline.installer.chart import ONCE, SERVICE, SPEC_MARK, UNINSTALLER, WORDS
 from gangline.installer.contract import OURS
-from gangline.installer.values import VALUES
+from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, UNINSTALLER, WORDS
+from gangline.installer.release.values import VALUES
 from installer.ground import Ground, ground
 from installer.test_commands import SET
 
@@ -43,23 +43,31 @@ USUAL: Raw = yaml.safe_load((CHART / "values.yaml").read_text())
 
 
 def documents(name: str) -> list[Raw]:
-    """The objects of a template for the usual values: without lines of control words, with what the other words stand for."""
-    lines = [line for line in (CHART / "templates" / name).read_text().splitlines() if not line.lstrip().startswith("{{-")]
+    """The objects of a template for the usual values: without lines of control words, with what the other words stand
+    for."""
+    lines = [
+        line for line in (CHART / "templates" / name).read_text().splitlines() if not line.lstrip().startswith("{{-")
+    ]
     text = "\n".join(lines).replace("{{ $name }}", "default")
     for said, word in (*WORDS.items(), (next(iter(OURS.values())), SERVICE)):
         text = text.replace(word, said)
-    return [each for each in yaml.safe_load_all(text) if each]
+    return [item for item in yaml.safe_load_all(text) if item]
 
 
 def place(obj: Raw) -> tuple[str, str]:
     return obj["kind"], obj["metadata"]["name"]
 
 
-# --- files -------------------------------------------------------------------------------------------------------------------
+# --- files
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_chart_holds_what_is_printed() -> None:
-    found = {str(path.relative_to(CHART)): path.read_text() for path in CHART.rglob("*") if path.is_file() and path.parent.name != "crds"}
+    found = {
+        str(path.relative_to(CHART)): path.read_text()
+        for path in CHART.rglob("*")
+        if path.is_file() and path.parent.name != "crds"
+    }
     assert {name: text for name, text in found.items() if name not in WRITTEN} == chart.printed(), "run `make chart`"
     assert set(found) >= WRITTEN
 
@@ -70,26 +78,29 @@ def test_the_chart_has_the_version_of_the_project() -> None:
     assert (about["version"], about["appVersion"]) == (version, version)
 
 
-# --- values ------------------------------------------------------------------------------------------------------------------
+# --- values
+# ------------------------------------------------------------------------------------------------------------------
 
 
 def test_every_value_says_in_one_line_what_it_means() -> None:
     said = dict(re.findall(r"^# (.+)\n(\w+):", (CHART / "values.yaml").read_text(), re.MULTILINE))
-    assert {name: meaning for meaning, name in said.items()} == {each.name: each.meaning for each in VALUES}
-    assert {each.name: each.usual for each in VALUES} == USUAL
+    assert {name: meaning for meaning, name in said.items()} == {value.name: value.meaning for value in VALUES}
+    assert {value.name: value.usual for value in VALUES} == USUAL
 
 
 def test_the_schema_knows_just_the_values_and_what_helm_adds() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
     assert set(schema["properties"]) == {*USUAL, "global"} and schema["additionalProperties"] is False
-    assert [schema["properties"][each.name]["description"] for each in VALUES] == [each.meaning for each in VALUES]
+    assert [schema["properties"][value.name]["description"] for value in VALUES] == [value.meaning for value in VALUES]
     used = set(re.findall(r'"#/definitions/(\w+)"', json.dumps(schema)))
     assert used == set(schema["definitions"])
 
 
 def test_the_schema_of_the_config_is_that_of_its_definition_and_refuses_other_fields() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
-    [definition] = [each.obj for each in install.manifests(None, None, "both") if each.name == CONFIG.resource]
+    [definition] = [
+        manifest.obj for manifest in install.manifests(None, None, "both") if manifest.name == CONFIG.resource
+    ]
     spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     assert shape(schema["properties"]["config"], schema["definitions"]) == shape(spec, {})
     assert schema["properties"]["config"]["additionalProperties"] is False
@@ -101,17 +112,30 @@ def shape(schema: Raw, definitions: Raw) -> Any:
     """The fields of a schema, however deep, with their types."""
     schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     rest = schema.get("additionalProperties")
-    inside = {name: shape(each, definitions) for name, each in schema.get("properties", {}).items()}
-    return (schema.get("type"), inside, shape(schema["items"], definitions) if "items" in schema else None,
-            shape(rest, definitions) if isinstance(rest, dict) else None)
+    inside = {name: shape(item, definitions) for name, item in schema.get("properties", {}).items()}
+    return (
+        schema.get("type"),
+        inside,
+        shape(schema["items"], definitions) if "items" in schema else None,
+        shape(rest, definitions) if isinstance(rest, dict) else None,
+    )
 
 
-# --- objects -------------------------------------------------------------------------------------------------------------------
+# --- objects
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_usual_values_give_what_install_brings() -> None:
-    wanted = {place(each.whole): each.whole for each in install.manifests(None, None, "both") if each.kind not in (CRD, NAMESPACE)}
-    found = {place(each): each for name in ("rights", "installer", "defaults", "config") for each in documents(f"{name}.yaml")}
+    wanted = {
+        place(manifest.whole): manifest.whole
+        for manifest in install.manifests(None, None, "both")
+        if manifest.kind not in (CRD, NAMESPACE)
+    }
+    found = {
+        place(document): document
+        for name in ("rights", "installer", "defaults", "config")
+        for document in documents(f"{name}.yaml")
+    }
     assert set(found) == set(wanted)
     for where, obj in found.items():
         marks = obj["metadata"].pop("annotations", {})
@@ -125,25 +149,30 @@ def test_the_usual_values_give_what_install_brings() -> None:
 
 def test_nothing_that_values_decide_is_left_as_install_prints_it() -> None:
     texts = "\n".join(path.read_text() for path in (CHART / "templates").glob("*.yaml"))
-    assert [word for word in WORDS.values() if word not in texts] == [] and [said for said in WORDS if said in texts] == []
+    assert [word for word in WORDS.values() if word not in texts] == [] and [
+        said for said in WORDS if said in texts
+    ] == []
 
 
-# --- taking it away --------------------------------------------------------------------------------------------------------------
+# --- taking it away
+# --------------------------------------------------------------------------------------------------------------
 
 
-async def hooked(cluster: Ground) -> Connection:
+async def hooked(cluster: Ground) -> ClusterConnection:
     """Connected under the account of the chart's hook, with its rights and no others."""
-    kinds = {each.kind: each for each in (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)}
+    kinds = {item.kind: item for item in (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)}
     for obj in documents("uninstall.yaml"):
         if obj["kind"] in kinds:
             await cluster.client.create(kinds[obj["kind"]], obj)
     user = User(f"system:serviceaccount:gangline-system:{UNINSTALLER}", ("system:authenticated",))
-    return Connection(Client(cluster.platform.server.transport(user), manager="hook"), "gangline-system", "the test's server")
+    return ClusterConnection(
+        Client(cluster.platform.server.transport(user), manager="hook"), "gangline-system", "the test's server"
+    )
 
 
 async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> None:
     async with ground() as cluster:
-        [installer] = [each for each in install.manifests(None, None, "both") if each.kind == DEPLOYMENT]
+        [installer] = [manifest for manifest in install.manifests(None, None, "both") if manifest.kind == DEPLOYMENT]
         await cluster.client.create(DEPLOYMENT, installer.obj)
         await cluster.config()
         await cluster.shard("mine")
@@ -160,11 +189,11 @@ async def test_the_hook_refuses_while_sets_are_there() -> None:
         await cluster.ready(CONFIG, "kai-config")
         with pytest.raises(BadInput, match="1 PodCliqueSets are still there, such as default/s; delete them first"):
             await uninstall.take_components(await hooked(cluster), False, 30)
-        assert [each.name for each in (await cluster.client.list(CONFIG)).items] == ["kai-config"]
+        assert [item.name for item in (await cluster.client.list(CONFIG)).items] == ["kai-config"]
 
 
 def test_the_hook_runs_a_command_that_exists() -> None:
-    [job] = [each for each in documents("uninstall.yaml") if each["kind"] == "Job"]
+    [job] = [document for document in documents("uninstall.yaml") if document["kind"] == "Job"]
     words = job["spec"]["template"]["spec"]["containers"][0]["command"]
     assert words[:2] == ["gangline", "uninstall"]
     assert uninstall.command.make_context("uninstall", words[2:]).params["keep_installer"] is True
@@ -175,14 +204,20 @@ def test_keeping_the_installer_and_taking_everything_contradict_each_other() -> 
         uninstall.command.main(["--all", "--keep-installer"], standalone_mode=False)
 
 
-async def test_in_a_pod_a_command_speaks_to_the_cluster_of_the_pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_in_a_pod_a_command_speaks_to_the_cluster_of_the_pod(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair = installer_parts().certificate(("kubernetes.default.svc",), 0.0, None)
     for name, text in (("ca.crt", pair.authority), ("namespace", b"team\n"), ("token", b"secret")):
         (tmp_path / name).write_bytes(text)
     monkeypatch.setattr(kubeconfig, "SERVICE_ACCOUNT", tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KUBECONFIG", raising=False)
-    for name, value in (("KUBERNETES_SERVICE_HOST", "10.0.0.1"), ("HOME", str(tmp_path)), ("GANGLINE_HOME", str(tmp_path / "none"))):
+    for name, value in (
+        ("KUBERNETES_SERVICE_HOST", "10.0.0.1"),
+        ("HOME", str(tmp_path)),
+        ("GANGLINE_HOME", str(tmp_path / "none")),
+    ):
         monkeypatch.setenv(name, value)
     async with connection.connect(None, None) as found:
         assert (found.server, found.namespace) == ("https://10.0.0.1:443", "team")

@@ -1,4 +1,5 @@
-"""Shards on one machine: a SchedulingShard that is applied schedules its own nodes, with its own settings, until it is deleted."""
+"""Shards on one machine: a SchedulingShard that is applied schedules its own nodes, with its own settings, until it is
+deleted."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import pytest
 
 from gangline.api import names
 from gangline.api.kinds import CONFIG, NODE, POD, POD_GROUP, QUEUE, SCHEDULING_SHARD
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.local import ELSEWHERE, Platform, PlatformSettings
 from installer.ground import Ground
 
@@ -19,7 +20,9 @@ COMPONENTS = tuple(name for name in PlatformSettings().components if name not in
 
 @pytest.fixture
 async def here() -> AsyncIterator[Ground]:
-    platform = Platform(PlatformSettings(components=COMPONENTS, options=Options(period=0.0, nodes=NODES), shards=True))
+    platform = Platform(
+        PlatformSettings(components=COMPONENTS, options=ComponentOptions(period=0.0, nodes=NODES), shards=True)
+    )
     await platform.start()
     try:
         yield Ground(platform)
@@ -34,12 +37,19 @@ async def pooled(here: Ground, kind: Any, name: str, namespace: str = "") -> Non
 async def gang(here: Ground, name: str, queue: str) -> None:
     """One pod for a whole node, in a group of its own."""
     labels = {names.NODE_POOL: "blue"} if queue == "blue" else {}
-    await here.client.create(POD_GROUP, {"metadata": {"name": name, "namespace": "default", "labels": labels},
-                                         "spec": {"queue": queue, "minMember": 1}})
+    await here.client.create(
+        POD_GROUP,
+        {
+            "metadata": {"name": name, "namespace": "default", "labels": labels},
+            "spec": {"queue": queue, "minMember": 1},
+        },
+    )
     asked = {"requests": {names.NVIDIA_GPU: "8"}, "limits": {names.NVIDIA_GPU: "8"}}
     spec = {"schedulerName": "kai-scheduler", "containers": [{"name": "c", "image": "i", "resources": asked}]}
     noted = {names.POD_GROUP_NAME: name}
-    await here.client.create(POD, {"metadata": {"name": name, "namespace": "default", "annotations": noted}, "spec": spec})
+    await here.client.create(
+        POD, {"metadata": {"name": name, "namespace": "default", "annotations": noted}, "spec": spec}
+    )
 
 
 async def node_of(here: Ground, name: str) -> str:
@@ -48,11 +58,16 @@ async def node_of(here: Ground, name: str) -> str:
 
 async def blue_ground(here: Ground) -> str:
     """One of the two nodes, and a queue, belong to the pool."""
-    first = sorted(each.name for each in (await here.client.list(NODE)).items)[0]
+    first = sorted(item.name for item in (await here.client.list(NODE)).items)[0]
     await pooled(here, NODE, first)
     everything = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
-    await here.client.create(QUEUE, {"metadata": {"name": "blue", "labels": {names.NODE_POOL: "blue"}},
-                                     "spec": {"resources": dict.fromkeys(("cpu", "gpu", "memory"), everything)}})
+    await here.client.create(
+        QUEUE,
+        {
+            "metadata": {"name": "blue", "labels": {names.NODE_POOL: "blue"}},
+            "spec": {"resources": dict.fromkeys(("cpu", "gpu", "memory"), everything)},
+        },
+    )
     return first
 
 
@@ -78,7 +93,7 @@ async def test_a_shard_that_is_applied_places_what_belongs_to_its_pool(here: Gro
 
 async def test_a_shard_without_a_pool_takes_the_place_of_the_usual_scheduler_and_gives_it_back(here: Ground) -> None:
     def schedulers() -> int:
-        return sum(each.component.name == "scheduler" for each in here.platform.managers)
+        return sum(manager.component.name == "scheduler" for manager in here.platform.managers)
 
     await here.shard("default", placementStrategy={"gpu": "spread"})
     await here.ready(SCHEDULING_SHARD, "default")

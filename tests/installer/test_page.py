@@ -11,12 +11,12 @@ import yaml
 
 from gangline.cli import group
 from gangline.components import installer_parts
-from gangline.installer.contract import Facts
-from gangline.installer.desired import wishes_of_config
-from gangline.installer.manifests import wanted
-from gangline.installer.said import Said
-from gangline.installer.services import SERVICES
-from gangline.installer.shards import wishes_of_shard
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import InstallFacts
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.services import SERVICES
+from gangline.installer.objects.shards import wishes_of_shard
+from gangline.installer.release.manifests import wanted
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "install.md").read_text()
 
@@ -26,16 +26,25 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_objects_of_the_page_are_deployed_without_a_complaint() -> None:
-    given: list[Any] = [each for text in blocks("yaml") for each in yaml.safe_load_all(text)]
+    given: list[Any] = [item for text in blocks("yaml") for item in yaml.safe_load_all(text)]
     config, shards = wanted(given)
-    said = Said(config.obj["spec"])
-    answers = [wishes_of_config(said, Facts(), installer_parts()),
-               *(wishes_of_shard(said, each.name, each.obj["spec"], Facts(), installer_parts()) for each in shards)]
-    assert len(answers) == 3 and not [text for each in answers for text in (*each.problems, *each.notes, *each.missing)]
+    said = ConfigReading(config.obj["spec"])
+    answers = [
+        wishes_of_config(said, InstallFacts(), installer_parts()),
+        *(wishes_of_shard(said, shard.name, shard.obj["spec"], InstallFacts(), installer_parts()) for shard in shards),
+    ]
+    assert len(answers) == 3 and not [
+        text for answer in answers for text in (*answer.problems, *answer.notes, *answer.missing)
+    ]
 
 
 def test_the_commands_of_the_page_exist_with_their_options() -> None:
-    lines = [shlex.split(line, comments=True) for text in blocks("sh") for line in text.splitlines() if line.startswith("gangline ")]
+    lines = [
+        shlex.split(line, comments=True)
+        for text in blocks("sh")
+        for line in text.splitlines()
+        if line.startswith("gangline ")
+    ]
     assert len(lines) == 3
     for words in lines:
         command = group.get_command(None, words[1])  # type: ignore[arg-type]
@@ -43,5 +52,5 @@ def test_the_commands_of_the_page_exist_with_their_options() -> None:
 
 
 def test_the_page_lists_every_service() -> None:
-    words = [word for each in SERVICES for word in (each.name, each.section) if word != "workload"]
+    words = [word for service in SERVICES for word in (service.name, service.section) if word != "workload"]
     assert [word for word in words if f"`{word}`" not in PAGE] == []

@@ -1,4 +1,5 @@
-"""The containers that the installer describes, as real processes: each starts with its command line and answers its own probes."""
+"""The containers that the installer describes, as real processes: each starts with its command line and answers its own
+probes."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT
 from gangline.api.meta import Raw
 from gangline.cli import install
 from gangline.components import installer_parts
-from gangline.installer.contract import Facts, Pair
-from gangline.installer.desired import wishes_of_config
-from gangline.installer.said import Said
-from gangline.installer.services import CERTIFICATES
-from gangline.installer.shards import wishes_of_shard
-from gangline.installer.workload import FOLDER
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import InstallFacts, Pair
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.services import CERTIFICATES
+from gangline.installer.objects.shards import wishes_of_shard
+from gangline.installer.objects.workload import FOLDER
 from gangline.local import write_kubeconfig
 from installer.ground import SPACE, ground
 
@@ -34,24 +35,33 @@ PAIR: Pair = PARTS.certificate(("admission.kai-scheduler.svc",), time.time(), No
 
 
 def described() -> dict[str, tuple[Raw, str]]:
-    """Component → its container, and the config.yaml it finds mounted. The operator and those around it are configured."""
-    said, facts = Said({"workload": {"scheduler": {"outside": ["kai"]}}}), Facts(certificate=PAIR)
-    objects = [*wishes_of_config(said, facts, PARTS).objects, *wishes_of_shard(said, "default", {}, facts, PARTS).objects]
-    maps = {each.name: each.obj["data"]["config.yaml"] for each in objects if each.kind == CONFIG_MAP}
-    pods = [each.obj["spec"]["template"]["spec"] for each in objects if each.kind == DEPLOYMENT]
-    pods += [each.obj["spec"]["template"]["spec"] for each in install.manifests(None, None, "both") if each.kind == DEPLOYMENT]
+    """Component → its container, and the config.yaml it finds mounted. The operator and those around it are
+    configured."""
+    said, facts = ConfigReading({"workload": {"scheduler": {"outside": ["kai"]}}}), InstallFacts(certificate=PAIR)
+    objects = [
+        *wishes_of_config(said, facts, PARTS).objects,
+        *wishes_of_shard(said, "default", {}, facts, PARTS).objects,
+    ]
+    maps = {item.name: item.obj["data"]["config.yaml"] for item in objects if item.kind == CONFIG_MAP}
+    pods = [item.obj["spec"]["template"]["spec"] for item in objects if item.kind == DEPLOYMENT]
+    pods += [
+        manifest.obj["spec"]["template"]["spec"]
+        for manifest in install.manifests(None, None, "both")
+        if manifest.kind == DEPLOYMENT
+    ]
     return {pod["containers"][0]["command"][2]: (pod["containers"][0], _mounted(pod, maps)) for pod in pods}
 
 
 def _mounted(pod: Raw, maps: dict[str, str]) -> str:
-    return next((maps[each["configMap"]["name"]] for each in pod.get("volumes", ()) if "configMap" in each), "")
+    return next((maps[volume["configMap"]["name"]] for volume in pod.get("volumes", ()) if "configMap" in volume), "")
 
 
 PORTS = itertools.count(20_000 + 1_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
 
 
 def free_port() -> int:
-    """Below those that the kernel gives to whoever asks for any, and other than those of the other workers of this run."""
+    """Below those that the kernel gives to whoever asks for any, and other than those of the other workers of this
+    run."""
     for port in PORTS:
         with socket.socket() as found, contextlib.suppress(OSError):
             found.bind(("127.0.0.1", port))
@@ -78,7 +88,7 @@ async def answers(process: asyncio.subprocess.Process, probe: Raw, seconds: floa
     deadline = time.monotonic() + seconds
     async with aiohttp.ClientSession() as session:
         while True:
-            assert process.returncode is None, (await _output(process))
+            assert process.returncode is None, await _output(process)
             try:
                 async with session.get(f"http://127.0.0.1:{probe['port']}{probe['path']}") as answer:
                     if answer.status == 200:
@@ -101,8 +111,15 @@ async def test_a_container_starts_and_answers_its_probe(component: str, tmp_path
         config = write_kubeconfig(cluster.platform, await cluster.platform.listen(), tmp_path / "kubeconfig")
         environment: dict[str, Any] = {**os.environ, "POD_NAME": "me", "POD_NAMESPACE": SPACE}
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", "from gangline.cli import main; main()", *words, f"--kubeconfig={config}", env=environment,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
+            sys.executable,
+            "-c",
+            "from gangline.cli import main; main()",
+            *words,
+            f"--kubeconfig={config}",
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
         try:
             await answers(process, probe)
         finally:

@@ -1,4 +1,5 @@
-"""A Config configures the operator of sets, gives all components their manner, and deploys backends as processes of their own."""
+"""A Config configures the operator of sets, gives all components their manner, and deploys backends as processes of
+their own."""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.api.names import CONFIG_HASH
 from gangline.components import installer_parts
-from gangline.installer.contract import Facts, Pair, Wishes
-from gangline.installer.desired import wishes_of_config
-from gangline.installer.said import Said
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import InstallFacts, Pair, Wishes
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.settings import InstallerSettings
-from gangline.installer.shards import wishes_of_shard
 from gangline.operator.backends import Registry
 from gangline.operator.rights import election_rights, rights
 from gangline.operator.settings import notes, read
@@ -40,20 +41,22 @@ APART: Raw = {"workload": {"scheduler": {"outside": ["volcano", "podgang"]}}}
 
 
 def config(spec: Raw, settings: InstallerSettings | None = None) -> Wishes:
-    return wishes_of_config(Said(spec, settings or InstallerSettings()), Facts(certificate=CERTIFICATE, answers=True), PARTS)
+    return wishes_of_config(
+        ConfigReading(spec, settings or InstallerSettings()), InstallFacts(certificate=CERTIFICATE, answers=True), PARTS
+    )
 
 
 def only(wishes: Wishes, kind: Kind[Any], name: str) -> Raw:
-    [found] = [each.obj for each in wishes.objects if each.kind == kind and each.name == name]
+    [found] = [item.obj for item in wishes.objects if item.kind == kind and item.name == name]
     return found
 
 
 def names(wishes: Wishes, kind: Kind[Any]) -> list[str]:
-    return [each.name for each in wishes.objects if each.kind == kind]
+    return [item.name for item in wishes.objects if item.kind == kind]
 
 
 def commands(wishes: Wishes) -> Mapping[str, list[str]]:
-    pods = {each.name: each.obj["spec"]["template"]["spec"] for each in wishes.objects if each.kind == DEPLOYMENT}
+    pods = {item.name: item.obj["spec"]["template"]["spec"] for item in wishes.objects if item.kind == DEPLOYMENT}
     return {name: pod["containers"][0]["command"] for name, pod in pods.items()}
 
 
@@ -62,19 +65,30 @@ def file(wishes: Wishes) -> Raw:
     return found
 
 
-# --- the operator's configuration ----------------------------------------------------------------------------------------------
+# --- the operator's configuration
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_config_that_says_nothing_of_the_operator_writes_no_file() -> None:
     found = config({})
-    assert names(found, CONFIG_MAP) == [] and not [word for words in commands(found).values() for word in words if "--config" in word]
+    assert names(found, CONFIG_MAP) == [] and not [
+        word for words in commands(found).values() for word in words if "--config" in word
+    ]
 
 
 def test_what_a_config_says_of_the_operator_is_read_by_operator_backends_and_admission_alike() -> None:
-    said = {"scheduler": {"profiles": [{"name": "mine", "backend": "passthrough"}], "defaultProfileName": "mine",
-                          "backends": ["default", "kai", "passthrough"], "outside": ["kai"]},
-            "topologyAwareScheduling": {"enabled": False}, "network": {"autoMNNVLEnabled": True}, "logLevel": "debug",
-            "controllers": {"podGang": {"concurrentSyncs": 3}}}
+    said = {
+        "scheduler": {
+            "profiles": [{"name": "mine", "backend": "passthrough"}],
+            "defaultProfileName": "mine",
+            "backends": ["default", "kai", "passthrough"],
+            "outside": ["kai"],
+        },
+        "topologyAwareScheduling": {"enabled": False},
+        "network": {"autoMNNVLEnabled": True},
+        "logLevel": "debug",
+        "controllers": {"podGang": {"concurrentSyncs": 3}},
+    }
     found = config({"workload": said})
     assert not found.problems and not found.notes and notes(file(found)) == []
     settings = read(file(found))
@@ -86,12 +100,18 @@ def test_what_a_config_says_of_the_operator_is_read_by_operator_backends_and_adm
         assert "--config=/etc/gangline/operator/config.yaml" in commands(found)[name]
         pod = only(found, DEPLOYMENT, name)["spec"]["template"]["spec"]
         assert {"name": "configuration", "configMap": {"name": "gangline-operator"}} in pod["volumes"]
-        assert "/etc/gangline/operator" in [each["mountPath"] for each in pod["containers"][0]["volumeMounts"]]
+        assert "/etc/gangline/operator" in [
+            volume_mount["mountPath"] for volume_mount in pod["containers"][0]["volumeMounts"]
+        ]
 
 
 def test_what_is_left_out_is_as_it_is_without_a_file() -> None:
     usual, settings = OperatorSettings(), read(file(config({"workload": {"network": {"autoMNNVLEnabled": True}}})))
-    assert (settings.profiles, settings.topology_aware, settings.backends) == (usual.profiles, usual.topology_aware, usual.backends)
+    assert (settings.profiles, settings.topology_aware, settings.backends) == (
+        usual.profiles,
+        usual.topology_aware,
+        usual.backends,
+    )
     some = read(file(config({"workload": {"scheduler": {"backends": ["default"]}}})))
     assert some.profiles == (Profile("default-scheduler", "default"),)
 
@@ -100,22 +120,32 @@ def test_a_file_that_changes_starts_those_anew_that_read_it() -> None:
     def mark(level: str) -> list[str]:
         found = config({"workload": {"logLevel": level}})
         apps = ("gangline-operator", "admission")
-        return [only(found, DEPLOYMENT, app)["spec"]["template"]["metadata"]["annotations"][CONFIG_HASH] for app in apps]
+        return [
+            only(found, DEPLOYMENT, app)["spec"]["template"]["metadata"]["annotations"][CONFIG_HASH] for app in apps
+        ]
 
     assert mark("debug") == mark("debug") != mark("info")
 
 
 def test_of_several_operators_one_works_whatever_the_file_says() -> None:
-    assert "--leader-elect=true" in commands(config({"workload": {"replicas": 2, "logLevel": "info"}}))["gangline-operator"]
+    assert (
+        "--leader-elect=true"
+        in commands(config({"workload": {"replicas": 2, "logLevel": "info"}}))["gangline-operator"]
+    )
 
 
 def test_the_accounts_of_operator_and_backends_are_exempt_from_the_authorizer() -> None:
     said = {"scheduler": {"outside": ["kai"]}, "authorizer": {"enabled": True, "exemptServiceAccountUserNames": ["me"]}}
     found = config({"namespace": "here", "workload": said})
     assert read(file(found)).exempt_users == (
-        "me", "system:serviceaccount:here:gangline-operator", "system:serviceaccount:here:gangline-backend-kai")
-    hooks = {each["name"] for each in only(found, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]}
-    plain = {each["name"] for each in only(config({}), VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]}
+        "me",
+        "system:serviceaccount:here:gangline-operator",
+        "system:serviceaccount:here:gangline-backend-kai",
+    )
+    hooks = {webhook["name"] for webhook in only(found, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]}
+    plain = {
+        webhook["name"] for webhook in only(config({}), VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]
+    }
     assert hooks - plain, "the API server is told to ask the authorizer"
 
 
@@ -129,8 +159,10 @@ def test_a_configuration_that_cannot_be_is_told_and_what_runs_stays() -> None:
 def test_a_backend_that_does_not_exist_is_told_and_the_others_are_deployed() -> None:
     found = config({"workload": {"scheduler": {"outside": ["slurm", "kai"]}}})
     assert "gangline-backend-kai" in names(found, DEPLOYMENT) and found.kept == ["gangline-backend-slurm"]
-    assert found.problems == ["gangline-backend-slurm stays as it is, because it would not start: no backend is called 'slurm'; there "
-                              f"are: {', '.join(Registry(OperatorSettings()).names)}"]
+    assert found.problems == [
+        "gangline-backend-slurm stays as it is, because it would not start: no backend is called 'slurm'; there "
+        f"are: {', '.join(Registry(OperatorSettings()).names)}"
+    ]
 
 
 def test_the_operator_can_be_switched_off_and_its_image_and_resources_changed() -> None:
@@ -142,26 +174,29 @@ def test_the_operator_can_be_switched_off_and_its_image_and_resources_changed() 
 
 def test_where_the_operator_is_somebody_elses_the_section_says_nothing() -> None:
     found = config(APART, InstallerSettings(half="scheduler"))
-    assert found.notes == ["spec.workload: nothing of it is deployed, because the installer was started with --half=scheduler"]
+    assert found.notes == [
+        "spec.workload: nothing of it is deployed, because the installer was started with --half=scheduler"
+    ]
     assert not {"gangline-operator", "gangline-backend-kai"} & {*names(found, DEPLOYMENT), *names(found, CONFIG_MAP)}
 
 
-# --- the manner ------------------------------------------------------------------------------------------------------------------
+# --- the manner
+# ------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_manner_reaches_every_component() -> None:
     found = config({"global": {"compat": ["grove", "kai"]}} | APART)
     for words in commands(found).values():
         assert [word for word in words if word.startswith("--compat")] == ["--compat=grove", "--compat=kai"]
-    scheduler = wishes_of_shard(Said({"global": {"compat": ["kai"]}}), "s", {}, Facts(), PARTS)
+    scheduler = wishes_of_shard(ConfigReading({"global": {"compat": ["kai"]}}), "s", {}, InstallFacts(), PARTS)
     assert "--compat=kai" in commands(scheduler)["kai-scheduler-s"]
     assert "--scheduler-name=kai-scheduler" in commands(scheduler)["kai-scheduler-s"]
-    mutating = [each["name"] for each in only(found, MUTATING_WEBHOOK, "mutating-kai-admission")["webhooks"]]
+    mutating = [webhook["name"] for webhook in only(found, MUTATING_WEBHOOK, "mutating-kai-admission")["webhooks"]]
     assert "schedule.pods.gangline.io" not in mutating
 
 
 def test_natively_both_scheduler_names_are_served_and_others_if_the_config_says_so() -> None:
-    scheduler = wishes_of_shard(Said({}), "s", {}, Facts(), PARTS)
+    scheduler = wishes_of_shard(ConfigReading({}), "s", {}, InstallFacts(), PARTS)
     assert "--scheduler-name=kai-scheduler,grove-scheduler" in commands(scheduler)["kai-scheduler-s"]
     mine = config({"global": {"schedulerName": "mine"}})
     assert "--scheduler-name=mine" in commands(mine)["binder"]
@@ -171,13 +206,17 @@ def test_pods_with_a_queue_are_taken_where_the_config_says_so() -> None:
     assert "--schedule-queued-pods=true" in commands(config({"admission": {"scheduleQueuedPods": True}}))["admission"]
 
 
-# --- backends on their own ---------------------------------------------------------------------------------------------------------
+# --- backends on their own
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_backend_outside_is_a_deployment_with_just_its_rights() -> None:
     found = config(APART)
     assert not found.problems and not found.notes
-    assert [name for name in names(found, DEPLOYMENT) if "backend" in name] == ["gangline-backend-volcano", "gangline-backend-kai"]
+    assert [name for name in names(found, DEPLOYMENT) if "backend" in name] == [
+        "gangline-backend-volcano",
+        "gangline-backend-kai",
+    ]
     assert commands(found)["gangline-backend-kai"][:4] == ["gangline", "run", "backend", "kai"]
     kai = Registry(OperatorSettings()).by_name("kai")
     assert only(found, CLUSTER_ROLE, "kai-scheduler-gangline-backend-kai")["rules"] == rights(kai)
@@ -189,9 +228,18 @@ def test_a_backend_outside_is_a_deployment_with_just_its_rights() -> None:
 
 
 def test_a_backend_has_its_own_replicas_image_and_resources_or_is_run_by_somebody_else() -> None:
-    said = {"volcano": {"replicas": 2, "service": {"image": {"name": "mine", "tag": "1"}}}, "podgang": {"service": {"enabled": False}}}
-    found = config({"workload": {"scheduler": {"outside": ["volcano", "kai"]}, "backendServices": said | {
-        "kai": {"service": {"enabled": False}}}}})
+    said = {
+        "volcano": {"replicas": 2, "service": {"image": {"name": "mine", "tag": "1"}}},
+        "podgang": {"service": {"enabled": False}},
+    }
+    found = config(
+        {
+            "workload": {
+                "scheduler": {"outside": ["volcano", "kai"]},
+                "backendServices": said | {"kai": {"service": {"enabled": False}}},
+            }
+        }
+    )
     deployment = only(found, DEPLOYMENT, "gangline-backend-volcano")
     assert deployment["spec"]["replicas"] == 2
     assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == "mine:1"
@@ -200,7 +248,8 @@ def test_a_backend_has_its_own_replicas_image_and_resources_or_is_run_by_somebod
 
 def test_a_backend_that_is_described_but_not_outside_is_told_of() -> None:
     assert config({"workload": {"backendServices": {"kai": {}}}}).notes == [
-        "spec.workload.backendServices.kai: it is deployed only if spec.workload.scheduler.outside lists kai"]
+        "spec.workload.backendServices.kai: it is deployed only if spec.workload.scheduler.outside lists kai"
+    ]
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""Time that a test moves where a real control plane has a time of its own: ours runs with it, ahead by what the test added.
+"""Time that a test moves where a real control plane has a time of its own: ours runs with it, ahead by what the test
+added.
 
 Only components of ours see the time that was added; what Kubernetes itself writes or waits for keeps real time.
 """

@@ -1,4 +1,5 @@
-"""A platform for each journey, started with no nodes and stopped at the end; `GANGLINE_SERVER=real` tells it on a real control plane."""
+"""A platform for each journey, started with no nodes and stopped at the end; `GANGLINE_SERVER=real` tells it on a real
+control plane."""
 
 from __future__ import annotations
 

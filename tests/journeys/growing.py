@@ -1,13 +1,14 @@
-"""Words for clusters that grow and shrink: what may grow, as a nodes file says it, and nodes that come and go in time the test moves."""
+"""Words for clusters that grow and shrink: what may grow, as a nodes file says it, and nodes that come and go in time
+the test moves."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
 from gangline.api.kinds import NODE
+from gangline.cluster.world.component import AUTOSCALER, components
+from gangline.cluster.world.settings import read_settings
 from gangline.runtime import Component
-from gangline.world.component import AUTOSCALER, components
-from gangline.world.settings import read_settings
 from journeys.story import Story
 
 STEP = 20.0
@@ -16,7 +17,7 @@ STEP = 20.0
 
 def grows(nodes_file: str) -> Component:
     """The autoscaler of a cluster with such nodes."""
-    return next(each for each in components(read_settings(nodes_file)) if each.name == AUTOSCALER)
+    return next(component for component in components(read_settings(nodes_file)) if component.name == AUTOSCALER)
 
 
 async def nodes(story: Story) -> list[str]:
@@ -25,6 +26,7 @@ async def nodes(story: Story) -> list[str]:
 
 async def come(story: Story, *wanted: str, within: float) -> None:
     """These nodes, and no others, are there and take pods before so many seconds have passed."""
+
     async def there() -> bool:
         return await nodes(story) == sorted(wanted)
 
@@ -45,7 +47,9 @@ async def stays(story: Story, seconds: float) -> None:
     assert after == before, f"{before} became {after}\n{await story.picture()}"
 
 
-async def _before(story: Story, condition: Callable[[], Awaitable[bool]], what: str, seconds: float, must: bool = True) -> None:
+async def _before(
+    story: Story, condition: Callable[[], Awaitable[bool]], what: str, seconds: float, must: bool = True
+) -> None:
     while True:
         await story.settles()
         if await condition():

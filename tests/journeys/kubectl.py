@@ -1,5 +1,5 @@
-"""A real kubectl, where there is one: `GANGLINE_KUBECTL`, one in `KUBEBUILDER_ASSETS`, the one that `make kubectl` built, or the one on
-PATH."""
+"""A real kubectl, where there is one: `GANGLINE_KUBECTL`, one in `KUBEBUILDER_ASSETS`, the one that `make kubectl`
+built, or the one on PATH."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ MISSING = "no kubectl: run `make kubectl` (needs Go), or put one on PATH"
 
 def find() -> str | None:
     folders = [Path(given)] if (given := os.environ.get("KUBEBUILDER_ASSETS")) else []
-    built = [folder / "kubectl" for folder in (*folders, REPOSITORY / ".cache" / "bin") if (folder / "kubectl").exists()]
+    built = [
+        folder / "kubectl" for folder in (*folders, REPOSITORY / ".cache" / "bin") if (folder / "kubectl").exists()
+    ]
     return os.environ.get("GANGLINE_KUBECTL") or (str(built[0]) if built else shutil.which("kubectl"))
 
 
@@ -33,8 +35,14 @@ class Kubectl:
     async def watching(self, *arguments: str) -> AsyncIterator[AsyncIterator[str]]:
         """Lines as they come from one that goes on until it is no longer needed."""
         process = await asyncio.create_subprocess_exec(
-            self.program, *arguments, cwd=REPOSITORY, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT, env=self._env())
+            self.program,
+            *arguments,
+            cwd=REPOSITORY,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=self._env(),
+        )
         try:
             yield _lines(process)
         finally:
@@ -42,13 +50,24 @@ class Kubectl:
             await process.communicate()
 
     def _env(self) -> dict[str, str]:
-        return {"KUBECONFIG": str(self.kubeconfig), "HOME": str(self.home), "PATH": os.environ["PATH"], **self.environment}
+        return {
+            "KUBECONFIG": str(self.kubeconfig),
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            **self.environment,
+        }
 
     async def __call__(self, *arguments: str, stdin: str = "", code: int = 0) -> str:
         """What it printed (both streams); the exit code must be as expected."""
         process = await asyncio.create_subprocess_exec(
-            self.program, *arguments, cwd=REPOSITORY, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT, env=self._env())
+            self.program,
+            *arguments,
+            cwd=REPOSITORY,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=self._env(),
+        )
         out, _ = await process.communicate(stdin.encode())
         shown = out.decode()
         assert process.returncode == code, f"kubectl {' '.join(arguments)} ended with {process.returncode}:\n{shown}"

@@ -1,8 +1,7 @@
 """Words for journeys of PodCliqueSets: the workloads of Grove's catalogue, and nodes that hold one pod each.
 
-A workload is always pc-a beside a scaling group sg-x of pc-b and pc-c, ten pods to a replica of the set. Capacity is what is not
-cordoned. Built on a Story; what a scheduler or a kubelet does is never played here.
-"""
+A workload is always pc-a beside a scaling group sg-x of pc-b and pc-c, ten pods to a replica of the set. Capacity is
+what is not cordoned. Built on a Story; what a scheduler or a kubelet does is never played here."""
 
 from __future__ import annotations
 
@@ -48,9 +47,11 @@ class Workload:
 
     def manifest(self, replicas: int = 1) -> Raw:
         sizes = dict(zip(CLIQUES, (self.a, self.b, self.c), strict=True))
-        template: Raw = {"cliques": [clique(name, size, self.after.get(name)) for name, size in sizes.items()],
-                         "podCliqueScalingGroups": [group(GROUP, ["pc-b", "pc-c"], self.group)],
-                         "terminationDelay": self.delay} | ({"cliqueStartupType": self.startup} if self.startup else {})
+        template: Raw = {
+            "cliques": [clique(name, size, self.after.get(name)) for name, size in sizes.items()],
+            "podCliqueScalingGroups": [group(GROUP, ["pc-b", "pc-c"], self.group)],
+            "terminationDelay": self.delay,
+        } | ({"cliqueStartupType": self.startup} if self.startup else {})
         return pod_clique_set(template, replicas, strategy=self.strategy, annotations=dict(self.annotations))
 
 
@@ -66,8 +67,12 @@ ON_DELETE = replace(WL1, a=Size(2, 1), strategy="OnDelete")
 
 def clique(name: str, size: Size, after: Sequence[str] | None = None, **pod: Any) -> Raw:
     main = {"name": "main", "image": "app:1", "resources": {"requests": {"memory": "80Mi"}}}
-    spec: Raw = {"roleName": name, "replicas": size.replicas, "minAvailable": size.minimum,
-                 "podSpec": {"schedulerName": names.KAI_SCHEDULER, "containers": [main], **pod}}
+    spec: Raw = {
+        "roleName": name,
+        "replicas": size.replicas,
+        "minAvailable": size.minimum,
+        "podSpec": {"schedulerName": names.KAI_SCHEDULER, "containers": [main], **pod},
+    }
     return {"name": name, "spec": spec | ({"startsAfter": list(after)} if after else {})}
 
 
@@ -75,10 +80,16 @@ def group(name: str, cliques: Sequence[str], size: Size, **more: Any) -> Raw:
     return {"name": name, "cliqueNames": list(cliques), "replicas": size.replicas, "minAvailable": size.minimum, **more}
 
 
-def pod_clique_set(template: Raw, replicas: int = 1, *, name: str = NAME, strategy: str = "", annotations: Raw | None = None) -> Raw:
-    return {"apiVersion": POD_CLIQUE_SET.api_version, "kind": POD_CLIQUE_SET.kind,
-            "metadata": {"name": name, "namespace": "default", "annotations": annotations or {}},
-            "spec": {"replicas": replicas, "template": template} | ({"updateStrategy": {"type": strategy}} if strategy else {})}
+def pod_clique_set(
+    template: Raw, replicas: int = 1, *, name: str = NAME, strategy: str = "", annotations: Raw | None = None
+) -> Raw:
+    return {
+        "apiVersion": POD_CLIQUE_SET.api_version,
+        "kind": POD_CLIQUE_SET.kind,
+        "metadata": {"name": name, "namespace": "default", "annotations": annotations or {}},
+        "spec": {"replicas": replicas, "template": template}
+        | ({"updateStrategy": {"type": strategy}} if strategy else {}),
+    }
 
 
 class Sets:
@@ -88,7 +99,8 @@ class Sets:
         self.story = story
         self.client = story.client
 
-    # --- capacity --------------------------------------------------------------------------------------------------------
+    # --- capacity
+    # --------------------------------------------------------------------------------------------------------
 
     async def nodes(self, count: int, *, usable: int | None = None, **pool: Any) -> None:
         free = count if usable is None else usable
@@ -113,7 +125,8 @@ class Sets:
     async def _nodes(self) -> list[Node]:
         return sorted((await self.client.list(NODE)).items, key=lambda node: node.name)
 
-    # --- what the user does ----------------------------------------------------------------------------------------------
+    # --- what the user does
+    # ----------------------------------------------------------------------------------------------
 
     async def create(self, workload: Workload, replicas: int = 1) -> None:
         await self.client.create(POD_CLIQUE_SET, workload.manifest(replicas))
@@ -157,11 +170,14 @@ class Sets:
             await self.client.delete(POD, pod.name, "default", uid=pod.uid, grace=0)
         await self.story.settles()
 
-    # --- what is seen ----------------------------------------------------------------------------------------------------
+    # --- what is seen
+    # ----------------------------------------------------------------------------------------------------
 
     async def pods(self, prefix: str = "") -> list[Pod]:
         """Living pods of a clique or of everything whose name starts so."""
-        found = [pod for pod in await self.story.pods(NAME) if pod.labels[names.POD_CLIQUE].startswith(f"{NAME}-{prefix}")]
+        found = [
+            pod for pod in await self.story.pods(NAME) if pod.labels[names.POD_CLIQUE].startswith(f"{NAME}-{prefix}")
+        ]
         return sorted((pod for pod in found if not pod.metadata.deleting), key=lambda pod: pod.name)
 
     async def uids(self, prefix: str = "") -> set[str]:
@@ -179,11 +195,16 @@ class Sets:
         await self.story.until(self._let_go, "the gates of gangs whose base gang runs to be lifted")
 
     async def _let_go(self) -> bool:
-        """No pod waits for a base gang that is there: seen at rest on a busy server, the operator may not have heard of it yet."""
+        """No pod waits for a base gang that is there: seen at rest on a busy server, the operator may not have heard of
+        it yet."""
         pods = await self.pods()
         running = Counter(pod.labels[names.POD_CLIQUE] for pod in pods if _runs(pod))
         gangs = (await self.client.list(POD_GANG, "default")).items
-        there = {gang.name for gang in gangs if all(running[group.name] >= group.min_replicas for group in gang.spec.podgroups)}
+        there = {
+            gang.name
+            for gang in gangs
+            if all(running[group.name] >= group.min_replicas for group in gang.spec.podgroups)
+        }
         return not any(pod.spec.scheduling_gates for pod in pods if pod.labels.get(names.BASE_POD_GANG) in there)
 
     async def running_by_clique(self) -> Counter[str]:
@@ -202,7 +223,8 @@ class Sets:
         return await self.client.get(POD_CLIQUE, f"{NAME}-{name}", "default")
 
     async def updated(self, replicas: int, pods: int, image: str = "app:2") -> None:
-        """When nothing moves any more, the update has ended, and the set counts so many new replicas and runs so many pods."""
+        """When nothing moves any more, the update has ended, and the set counts so many new replicas and runs so many
+        pods."""
 
         async def ended() -> bool:
             status = (await self.the_set()).status
@@ -246,11 +268,13 @@ class Diary:
         if pod.uid not in self.known:
             self.made.append(pod)
         leaves = change == "DELETED" or pod.metadata.deleting
-        if leaves and all(pod.uid != each.uid for each in self.gone):
+        if leaves and all(pod.uid != item.uid for item in self.gone):
             self.gone.append(pod)
         self.known[pod.uid] = pod
-        leaving = {each.uid for each in self.gone}
-        there = Counter(each.labels[names.POD_CLIQUE] for each in self.known.values() if each.uid not in leaving and is_ready(each))
+        leaving = {item.uid for item in self.gone}
+        there = Counter(
+            item.labels[names.POD_CLIQUE] for item in self.known.values() if item.uid not in leaving and is_ready(item)
+        )
         self.away.append(self.wanted - there)
 
     def most_away(self, of: Callable[[str], str] = str) -> int:

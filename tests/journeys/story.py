@@ -1,8 +1,7 @@
 """The words a journey is told in: nodes, apply, settles, until, explain.
 
-A story runs on the embedded platform; nothing in a test knows that, so the same tests are told on a real control plane too
-(`GANGLINE_SERVER=real`).
-"""
+A story runs on the embedded platform; nothing in a test knows that, so the same tests are told on a real control plane
+too (`GANGLINE_SERVER=real`)."""
 
 from __future__ import annotations
 
@@ -19,23 +18,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from embedded import PATIENCE
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import EVENT, NODE, POD, Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explain
-from gangline.components import COMPONENTS, Options
+from gangline.cluster.world.nodes.heartbeats import register
+from gangline.cluster.world.nodes.nodes import NodePool
+from gangline.components import COMPONENTS, ComponentOptions
 from gangline.errors import NotFound
 from gangline.local import ELSEWHERE, Platform, PlatformSettings, Team
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Clock, Component, ManualClock, SystemClock
 from gangline.runtime.clock import timestamp
-from gangline.world.heart import register
-from gangline.world.nodes import NodePool
 from journeys.clock import MovedClock
 from journeys.words import Words
 
@@ -48,34 +47,53 @@ NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 
-def embedded_platform(*, clock: Clock | None = None, without: tuple[str, ...] = (), options: Options | None = None) -> Platform:
+def embedded_platform(
+    *, clock: Clock | None = None, without: tuple[str, ...] = (), options: ComponentOptions | None = None
+) -> Platform:
     """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
     chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, *without)]
-    return Platform(PlatformSettings(
-        components=chosen, clock=clock or SystemClock(), options=options or Options(period=0.0, nodes="nodes: []")))
+    return Platform(
+        PlatformSettings(
+            components=chosen,
+            clock=clock or SystemClock(),
+            options=options or ComponentOptions(period=0.0, nodes="nodes: []"),
+        )
+    )
 
 
-async def real_platform(without: tuple[str, ...], options: Options, clock: Clock) -> RealPlatform:
+async def real_platform(without: tuple[str, ...], options: ComponentOptions, clock: Clock) -> RealPlatform:
     from real.plane import missing
     from real.platform import OURS, Home, RealPlatform
 
     if missing():
         pytest.skip(missing())
     home = await Home.ready()
-    return RealPlatform(home, [name for name in OURS if name not in without],
-                        replace(options, period=0.1, webhook=home.webhook), clock)
+    return RealPlatform(
+        home, [name for name in OURS if name not in without], replace(options, period=0.1, webhook=home.webhook), clock
+    )
 
 
 @asynccontextmanager
-async def told(*hired: Component, moved: bool = False, admission: AdmissionSettings | None = None,
-               operator: OperatorSettings | None = None, without: tuple[str, ...] = (),
-               nodes: str = "nodes: []") -> AsyncIterator[Story]:
-    """A story; with components of its own settings in place of the usual ones, in time that the test moves (`Story.advance`), or with the
-    nodes of a nodes file (empty: those that `gangline up` has by itself)."""
+async def told(
+    *hired: Component,
+    moved: bool = False,
+    admission: AdmissionSettings | None = None,
+    operator: OperatorSettings | None = None,
+    without: tuple[str, ...] = (),
+    nodes: str = "nodes: []",
+) -> AsyncIterator[Story]:
+    """A story; with components of its own settings in place of the usual ones, in time that the test moves
+    (`Story.advance`), or with the nodes of a nodes file (empty: those that `gangline up` has by itself)."""
     clock: Clock = SystemClock() if not moved else MovedClock() if REAL else ManualClock()
-    absent = (*without, *(each.name for each in hired))
-    options = Options(period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings())
-    platform = await real_platform(absent, options, clock) if REAL else embedded_platform(clock=clock, without=absent, options=options)
+    absent = (*without, *(item.name for item in hired))
+    options = ComponentOptions(
+        period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings()
+    )
+    platform = (
+        await real_platform(absent, options, clock)
+        if REAL
+        else embedded_platform(clock=clock, without=absent, options=options)
+    )
     try:
         await platform.start()
         for component in hired:
@@ -92,7 +110,7 @@ class Story(Words):
         self.platform = platform
         self.clock = platform.clock
         self.client = platform.admin
-        self._connection = Connection(self.client, "default", "the story's server")
+        self._connection = ClusterConnection(self.client, "default", "the story's server")
         self._nodes = 0
 
     async def nodes(self, count: int = 1, *, gpus: int = 8, name: str = "node", **pool: Any) -> list[str]:
@@ -108,12 +126,15 @@ class Story(Words):
     async def welcomed(self, nodes: list[str]) -> bool:
         """On a real control plane a node may be used once its controller has heard from the kubelet."""
         found = {node.name: node for node in (await self.client.list(NODE)).items}
-        return all(node in found and not any(taint.key == NOT_READY for taint in found[node].spec.taints) for node in nodes)
+        return all(
+            node in found and not any(taint.key == NOT_READY for taint in found[node].spec.taints) for node in nodes
+        )
 
     @asynccontextmanager
     async def at_once(self) -> AsyncIterator[None]:
-        """What is done inside is one change to the scheduler: on a real control plane, where requests take long, it is away meanwhile."""
-        working = [each for each in self.platform.managers if each.component.name == "scheduler"]
+        """What is done inside is one change to the scheduler: on a real control plane, where requests take long, it is
+        away meanwhile."""
+        working = [item for item in self.platform.managers if item.component.name == "scheduler"]
         absent = working if not isinstance(self.platform, Platform) else []
         for manager in absent:
             self.platform.managers.remove(manager)
@@ -131,8 +152,12 @@ class Story(Words):
         """Delete what was applied."""
         kind, meta = await kind_of(self._connection, obj), obj["metadata"]
         with contextlib.suppress(NotFound):
-            await self.client.delete(kind, meta["name"], meta.get("namespace") or ("default" if kind.namespaced else ""),
-                                     propagation="Background")
+            await self.client.delete(
+                kind,
+                meta["name"],
+                meta.get("namespace") or ("default" if kind.namespaced else ""),
+                propagation="Background",
+            )
 
     async def settles(self) -> None:
         await self.platform.settles(PATIENCE)
@@ -141,7 +166,9 @@ class Story(Words):
         deadline = time.monotonic() + seconds
         while not await condition():
             if time.monotonic() > deadline:
-                raise AssertionError(f"{what or 'the condition'} did not come true in {seconds} s\n{await self.picture()}")
+                raise AssertionError(
+                    f"{what or 'the condition'} did not come true in {seconds} s\n{await self.picture()}"
+                )
             await asyncio.sleep(0.01)
 
     async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
@@ -152,7 +179,11 @@ class Story(Words):
     async def pods(self, of: str = "", phase: str = "") -> list[Pod]:
         """Pods of a set (or all), in a phase (or any)."""
         labels = {names.PART_OF: of} if of else None
-        return [pod for pod in (await self.client.list(POD, "default", labels)).items if not phase or pod.status.phase == phase]
+        return [
+            pod
+            for pod in (await self.client.list(POD, "default", labels)).items
+            if not phase or pod.status.phase == phase
+        ]
 
     async def running(self, count: int, of: str = "") -> None:
         """Wait until exactly so many pods run."""
@@ -163,11 +194,11 @@ class Story(Words):
         await self.until(enough, f"{count} running pods of {of or 'all'}")
 
     async def explain(self, name: str) -> str:
-        return "\n".join(each.text for each in await explain(self.client, name, "default"))
+        return "\n".join(item.text for item in await explain(self.client, name, "default"))
 
     async def all(self, kind: Kind[Any]) -> list[Any]:
         found = (await self.client.list(kind, "default" if kind.namespaced else "")).items
-        return [each for each in found if each.name not in NOT_OURS]
+        return [item for item in found if item.name not in NOT_OURS]
 
     async def gone(self, *kinds: Kind[Object]) -> None:
         async def none_left() -> bool:
@@ -188,10 +219,16 @@ class Story(Words):
             await asyncio.sleep(seconds)
 
     async def picture(self) -> str:
-        pods = [f"  {pod.name} {pod.status.phase} {pod.spec.node_name} {[gate.name for gate in pod.spec.scheduling_gates]} "
-                f"{pod.status.reason or ''} {pod.status.message or ''}" for pod in await self.pods()]
-        told = [f"  {each.involved_object.get('name')}: {each.reason}: {each.message}"
-                for each in (await self.client.list(EVENT)).items if each.type == "Warning"]
+        pods = [
+            f"  {pod.name} {pod.status.phase} {pod.spec.node_name} {[gate.name for gate in pod.spec.scheduling_gates]} "
+            f"{pod.status.reason or ''} {pod.status.message or ''}"
+            for pod in await self.pods()
+        ]
+        told = [
+            f"  {item.involved_object.get('name')}: {item.reason}: {item.message}"
+            for item in (await self.client.list(EVENT)).items
+            if item.type == "Warning"
+        ]
         return "\n".join([*(pods or ["  no pods"]), *told[-20:]])
 
 

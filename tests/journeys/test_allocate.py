@@ -19,11 +19,14 @@ DRA = "gpu.nvidia.com"
 
 def claims(name: str) -> dict[str, Any]:
     """What a pod's spec says to use a claim."""
-    return {"resourceClaims": [{"name": "gpu", "resourceClaimName": name}],
-            "containers": [container() | {"resources": {"claims": [{"name": "gpu"}]}}]}
+    return {
+        "resourceClaims": [{"name": "gpu", "resourceClaimName": name}],
+        "containers": [container() | {"resources": {"claims": [{"name": "gpu"}]}}],
+    }
 
 
-# --- elastic -------------------------------------------------------------------------------------------------------------
+# --- elastic
+# -------------------------------------------------------------------------------------------------------------
 
 
 async def test_an_elastic_gang_starts_with_what_there_is_room_for(story: Story) -> None:
@@ -78,14 +81,17 @@ async def test_pods_without_the_label_start_in_the_order_of_their_age() -> None:
         assert await story.running_of("a") == {"a-0", "a-2"}
 
 
-# --- priority ------------------------------------------------------------------------------------------------------------
+# --- priority
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("where", ["label", "spec"])
 async def test_the_pod_of_higher_priority_starts_first(story: Story, where: str) -> None:
     for name, value in (("minor", 20), ("major", 40)):
         await story.priority(name, value)
-        said: dict[str, Any] = {"labels": {names.PRIORITY_CLASS: name}} if where == "label" else {"priorityClassName": name}
+        said: dict[str, Any] = (
+            {"labels": {names.PRIORITY_CLASS: name}} if where == "label" else {"priorityClassName": name}
+        )
         await story.pod(name, gpus=1, **said)
     await story.settles()
     await story.nodes(1, gpus=1)
@@ -93,7 +99,8 @@ async def test_the_pod_of_higher_priority_starts_first(story: Story, where: str)
     await story.waits("minor")
 
 
-# --- quota ---------------------------------------------------------------------------------------------------------------
+# --- quota
+# ---------------------------------------------------------------------------------------------------------------
 
 
 async def test_what_would_exceed_the_limit_of_its_queue_waits_and_says_so(story: Story) -> None:
@@ -135,7 +142,8 @@ async def test_a_queue_at_any_depth_of_the_tree_gives_what_it_deserves(story: St
     assert top.status.allocated[names.NVIDIA_GPU] == "2"
 
 
-# --- resources -----------------------------------------------------------------------------------------------------------
+# --- resources
+# -----------------------------------------------------------------------------------------------------------
 
 
 async def test_a_pod_that_asks_for_nothing_runs(story: Story) -> None:
@@ -144,10 +152,21 @@ async def test_a_pod_that_asks_for_nothing_runs(story: Story) -> None:
     await story.runs("p")
 
 
-@pytest.mark.parametrize(("asked", "fits"), [
-    ({"nvidia.com/gpu": 2}, True), ({"nvidia.com/gpu": 3}, False), ({"cpu": "4"}, True), ({"cpu": "4100m"}, False),
-    ({"memory": "8Gi"}, True), ({"memory": "9Gi"}, False), ({"rdma/hca": 1}, True), ({"rdma/hca": 2}, False), ({"other/thing": 1}, False),
-], ids=str)
+@pytest.mark.parametrize(
+    ("asked", "fits"),
+    [
+        ({"nvidia.com/gpu": 2}, True),
+        ({"nvidia.com/gpu": 3}, False),
+        ({"cpu": "4"}, True),
+        ({"cpu": "4100m"}, False),
+        ({"memory": "8Gi"}, True),
+        ({"memory": "9Gi"}, False),
+        ({"rdma/hca": 1}, True),
+        ({"rdma/hca": 2}, False),
+        ({"other/thing": 1}, False),
+    ],
+    ids=str,
+)
 async def test_a_pod_runs_where_all_it_asks_for_is_free(story: Story, asked: dict[str, str | int], fits: bool) -> None:
     await story.nodes(1, gpus=2, cpu=4, memory="8Gi", resources={"rdma/hca": 1})
     await story.pod("p", asks=asked)
@@ -191,7 +210,8 @@ async def test_a_pod_on_a_part_of_a_gpu_that_says_no_namespace_gets_the_one_it_w
     assert (await story.client.get(CONFIG_MAP, f"{prefix}-0", "lab")).data["GPU_PORTION"] == "0.50"
 
 
-# --- devices that are claimed --------------------------------------------------------------------------------------------
+# --- devices that are claimed
+# --------------------------------------------------------------------------------------------
 
 MINE = {names.QUEUE: names.DEFAULT_QUEUE}
 
@@ -227,10 +247,18 @@ async def test_the_last_pod_of_a_claim_gives_its_devices_back(story: Story) -> N
 async def test_a_claim_made_for_a_pod_goes_when_that_is_done_and_the_device_is_used_again(story: Story) -> None:
     await story.nodes(1, gpus=1, dra=True)
     asked = {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}
-    await story.client.create(RESOURCE_CLAIM_TEMPLATE, {"metadata": {"name": "one", "namespace": "default"}, "spec": {
-        "metadata": {"labels": MINE}, "spec": {"devices": asked}}})
-    uses: dict[str, Any] = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one"}], "restartPolicy": "Never",
-            "containers": [container() | {"resources": {"claims": [{"name": "gpu"}]}}]}
+    await story.client.create(
+        RESOURCE_CLAIM_TEMPLATE,
+        {
+            "metadata": {"name": "one", "namespace": "default"},
+            "spec": {"metadata": {"labels": MINE}, "spec": {"devices": asked}},
+        },
+    )
+    uses: dict[str, Any] = {
+        "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one"}],
+        "restartPolicy": "Never",
+        "containers": [container() | {"resources": {"claims": [{"name": "gpu"}]}}],
+    }
     await story.pod("first", annotations={names.RUN_SECONDS: "1"}, **uses)
 
     async def over() -> bool:
@@ -243,7 +271,7 @@ async def test_a_claim_made_for_a_pod_goes_when_that_is_done_and_the_device_is_u
 
 async def held_by(story: Story, claim: str, *pods: str) -> bool:
     status = (await story.client.get_raw(RESOURCE_CLAIM, claim, "default")).get("status") or {}
-    return [each["name"] for each in status.get("reservedFor") or ()] == list(pods) and "allocation" in status
+    return [item["name"] for item in status.get("reservedFor") or ()] == list(pods) and "allocation" in status
 
 
 async def test_a_claim_of_a_class_nobody_has_keeps_its_pod_waiting(story: Story) -> None:
@@ -267,13 +295,20 @@ async def test_a_claim_gets_only_devices_that_its_selector_means(story: Story) -
     for name, number in (("fits", 1), ("nobody-has", 7)):
         selector = {"cel": {"expression": f"device.attributes['{DRA}'].index == {number}"}}
         asked = {"name": "gpu", "exactly": {"deviceClassName": DRA, "selectors": [selector]}}
-        await story.client.create(RESOURCE_CLAIM, {"metadata": {"name": name, "namespace": "default", "labels": MINE},
-                                                   "spec": {"devices": {"requests": [asked]}}})
+        await story.client.create(
+            RESOURCE_CLAIM,
+            {
+                "metadata": {"name": name, "namespace": "default", "labels": MINE},
+                "spec": {"devices": {"requests": [asked]}},
+            },
+        )
         await story.pod(name, **claims(name))
     await story.runs("fits")
     await story.waits("nobody-has")
-    given = (await story.client.get_raw(RESOURCE_CLAIM, "fits", "default"))["status"]["allocation"]["devices"]["results"]
-    assert [each["device"] for each in given] == ["gpu-1"]
+    given = (await story.client.get_raw(RESOURCE_CLAIM, "fits", "default"))["status"]["allocation"]["devices"][
+        "results"
+    ]
+    assert [item["device"] for item in given] == ["gpu-1"]
 
 
 async def test_a_claim_for_all_devices_of_a_node_waits_until_none_is_in_use(story: Story) -> None:
@@ -282,14 +317,19 @@ async def test_a_claim_for_all_devices_of_a_node_waits_until_none_is_in_use(stor
     await story.pod("p", **claims("one"))
     await story.runs("p")
     asked = {"name": "gpu", "exactly": {"deviceClassName": DRA, "allocationMode": "All"}}
-    await story.client.create(RESOURCE_CLAIM, {"metadata": {"name": "all", "namespace": "default", "labels": MINE},
-                                               "spec": {"devices": {"requests": [asked]}}})
+    await story.client.create(
+        RESOURCE_CLAIM,
+        {
+            "metadata": {"name": "all", "namespace": "default", "labels": MINE},
+            "spec": {"devices": {"requests": [asked]}},
+        },
+    )
     await story.pod("q", **claims("all"))
     await story.waits("q")
     await story.client.delete(POD, "p", "default")
     await story.runs("q")
     given = (await story.client.get_raw(RESOURCE_CLAIM, "all", "default"))["status"]["allocation"]["devices"]["results"]
-    assert len({each["device"] for each in given}) == 2
+    assert len({item["device"] for item in given}) == 2
 
 
 async def test_claimed_gpus_are_booked_on_the_queue(story: Story) -> None:
@@ -312,7 +352,8 @@ async def test_a_claim_of_another_queue_is_not_for_this_pod(story: Story) -> Non
     await story.waits("p")
 
 
-# --- devices asked for as an extended resource -----------------------------------------------------------------------------
+# --- devices asked for as an extended resource
+# -----------------------------------------------------------------------------
 
 
 EXTENDED = "example.com/gpu"

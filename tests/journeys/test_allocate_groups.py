@@ -33,7 +33,8 @@ async def by_leaf(story: Story, gang: str) -> dict[str, int]:
     return {leaf: names.count(leaf) for leaf in sorted(set(names))}
 
 
-# --- so many of its sub-groups ---------------------------------------------------------------------------------------------
+# --- so many of its sub-groups
+# ---------------------------------------------------------------------------------------------
 
 
 async def test_a_gang_starts_when_enough_of_its_sub_groups_fit(story: Story) -> None:
@@ -74,7 +75,9 @@ PAIRS = {"l1": "left", "l2": "left", "r1": "right", "r2": "right"}
 
 
 @pytest.mark.parametrize(("gpus", "started"), [(4, {"l1": 1, "l2": 1, "r1": 1, "r2": 1}), (3, {})])
-async def test_a_tree_of_two_levels_starts_when_both_branches_do(story: Story, gpus: int, started: dict[str, int]) -> None:
+async def test_a_tree_of_two_levels_starts_when_both_branches_do(
+    story: Story, gpus: int, started: dict[str, int]
+) -> None:
     await story.nodes(1, gpus=gpus)
     await story.tree("a", dict.fromkeys(PAIRS, (1, 1)), parents={"left": 2, "right": 2}, under=PAIRS, minSubGroup=2)
     assert await by_leaf(story, "a") == started
@@ -96,12 +99,18 @@ async def test_a_branch_may_ask_for_fewer_children_than_it_has(story: Story) -> 
 
 async def test_a_branch_that_needs_no_child_is_optional(story: Story) -> None:
     await story.nodes(1, gpus=2)
-    await story.tree("a", {"l1": (1, 1), "l2": (1, 1), "r1": (2, 2)}, parents={"left": 2, "right": 0},
-                     under={"l1": "left", "l2": "left", "r1": "right"}, minSubGroup=2)
+    await story.tree(
+        "a",
+        {"l1": (1, 1), "l2": (1, 1), "r1": (2, 2)},
+        parents={"left": 2, "right": 0},
+        under={"l1": "left", "l2": "left", "r1": "right"},
+        minSubGroup=2,
+    )
     assert await by_leaf(story, "a") == {"l1": 1, "l2": 1}
 
 
-# --- sub-groups --------------------------------------------------------------------------------------------------------
+# --- sub-groups
+# --------------------------------------------------------------------------------------------------------
 
 
 async def test_sub_groups_start_with_their_minima_when_room_is_short(story: Story) -> None:
@@ -134,7 +143,8 @@ async def test_a_pod_of_a_sub_group_that_is_not_there_is_told_so_and_hurts_nobod
     assert said is not None and "nowhere" in said.message
 
 
-# --- topology ------------------------------------------------------------------------------------------------------------
+# --- topology
+# ------------------------------------------------------------------------------------------------------------
 
 
 async def levels(story: Story) -> None:
@@ -178,7 +188,9 @@ async def test_a_preferred_rack_is_used_if_it_is_large_enough(story: Story, size
 
 
 @pytest.mark.parametrize(("size", "hosts"), [(2, 1), (4, 2)])
-async def test_within_a_required_rack_a_preferred_node_is_used_if_it_is_large_enough(story: Story, size: int, hosts: int) -> None:
+async def test_within_a_required_rack_a_preferred_node_is_used_if_it_is_large_enough(
+    story: Story, size: int, hosts: int
+) -> None:
     await levels(story)
     await racks(story, 2)
     await story.gang("a", size, **within(required=RACK, preferred=HOST))

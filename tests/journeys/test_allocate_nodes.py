@@ -8,10 +8,10 @@ import pytest
 
 from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP, CSI_DRIVER, CSI_STORAGE_CAPACITY, PV, PVC, RESOURCE_SLICE, STORAGE_CLASS
-from gangline.scheduler.component import component
-from gangline.scheduler.options import Options
-from gangline.scheduler.settings import Settings
-from gangline.world.nodes import NodeTaint
+from gangline.cluster.world.nodes.nodes import NodeTaint
+from gangline.scheduler.loop.component import component
+from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.settings import SchedulerSettings
 from journeys.story import Story, told
 from journeys.words import container, scheduler
 
@@ -21,17 +21,23 @@ HOST = "kubernetes.io/hostname"
 def near(app: str, *, away: bool = False, required: bool = False) -> dict[str, Any]:
     """Affinity to pods of an app, or away from them."""
     term = {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": app}}}
-    said = ({"requiredDuringSchedulingIgnoredDuringExecution": [term]} if required else
-            {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]})
+    said = (
+        {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+        if required
+        else {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}
+    )
     return {"affinity": {"podAntiAffinity" if away else "podAffinity": said}}
 
 
 def on_nodes(key: str, value: str) -> dict[str, Any]:
     term = {"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}
-    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}}
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    }
 
 
-# --- the order of nodes ------------------------------------------------------------------------------------------------------
+# --- the order of nodes
+# ------------------------------------------------------------------------------------------------------
 
 
 async def test_a_pod_without_gpus_leaves_gpu_nodes_free(story: Story) -> None:
@@ -90,7 +96,8 @@ async def test_a_shard_that_spreads_uses_different_gpus_for_parts() -> None:
         assert len(groups) == 2
 
 
-# --- predicates: nodes and neighbours --------------------------------------------------------------------------------------
+# --- predicates: nodes and neighbours
+# --------------------------------------------------------------------------------------
 
 
 async def test_node_affinity_chooses_the_node(story: Story) -> None:
@@ -126,7 +133,9 @@ async def test_a_tainted_node_takes_only_pods_that_tolerate_it(story: Story, tol
 
 
 async def test_worker_nodes_may_be_restricted_to_what_they_are_for() -> None:
-    restricted = component(options=Options(settings=Settings(restrict_nodes=True), restrict_nodes=True, period=0.0))
+    restricted = component(
+        options=SchedulerOptions(settings=SchedulerSettings(restrict_nodes=True), restrict_nodes=True, period=0.0)
+    )
     async with told(restricted) as story:
         await story.nodes(1, gpus=2)
         [gpu] = await story.nodes(1, gpus=2, labels={"node-role.kubernetes.io/gpu-worker": ""})
@@ -138,7 +147,8 @@ async def test_worker_nodes_may_be_restricted_to_what_they_are_for() -> None:
         await story.waits("too-much")
 
 
-# --- predicates: what a pod mounts -----------------------------------------------------------------------------------------
+# --- predicates: what a pod mounts
+# -----------------------------------------------------------------------------------------
 
 
 async def test_a_pod_waits_for_its_config_map(story: Story) -> None:
@@ -148,7 +158,9 @@ async def test_a_pod_waits_for_its_config_map(story: Story) -> None:
     await story.waits("p")
     said = await story.scheduled("p")
     assert said is not None and "settings" in said.message
-    await story.client.create(CONFIG_MAP, {"metadata": {"name": "settings", "namespace": "default"}, "data": {"a": "b"}})
+    await story.client.create(
+        CONFIG_MAP, {"metadata": {"name": "settings", "namespace": "default"}, "data": {"a": "b"}}
+    )
     await story.runs("p")
 
 
@@ -161,15 +173,29 @@ async def test_a_config_map_that_is_optional_is_not_waited_for(story: Story) -> 
 
 
 async def storage_class(story: Story, name: str, *, late: bool = True, provisioner: str = "csi.example.com") -> None:
-    await story.client.create(STORAGE_CLASS, {"metadata": {"name": name}, "provisioner": provisioner,
-                                              "volumeBindingMode": "WaitForFirstConsumer" if late else "Immediate"})
+    await story.client.create(
+        STORAGE_CLASS,
+        {
+            "metadata": {"name": name},
+            "provisioner": provisioner,
+            "volumeBindingMode": "WaitForFirstConsumer" if late else "Immediate",
+        },
+    )
 
 
 async def claim(story: Story, name: str, storage: str, size: str = "1Gi") -> dict[str, Any]:
     """A claim, and what a pod says to mount it."""
-    await story.client.create(PVC, {"metadata": {"name": name, "namespace": "default"},
-                                    "spec": {"storageClassName": storage, "accessModes": ["ReadWriteOnce"],
-                                             "resources": {"requests": {"storage": size}}}})
+    await story.client.create(
+        PVC,
+        {
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {
+                "storageClassName": storage,
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": size}},
+            },
+        },
+    )
     return {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]}
 
 
@@ -186,9 +212,19 @@ async def test_a_pod_goes_where_its_volume_can_be_reached(story: Story) -> None:
     [near_disk] = await story.nodes(1, gpus=1, labels={"disk": "here"})
     await storage_class(story, "local", provisioner="kubernetes.io/no-provisioner")
     term = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["here"]}]}
-    await story.client.create(PV, {"metadata": {"name": "disk"}, "spec": {
-        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "local": {"path": "/disk"},
-        "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}})
+    await story.client.create(
+        PV,
+        {
+            "metadata": {"name": "disk"},
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": "local",
+                "local": {"path": "/disk"},
+                "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+            },
+        },
+    )
     await story.pod("p", gpus=1, **await claim(story, "data", "local"))
     assert await story.run_on("p") == [near_disk]
 
@@ -204,15 +240,25 @@ async def test_a_claim_larger_than_what_its_driver_has_left_keeps_the_pod_waitin
     async with told(scheduler(csi_storage=True)) as story:
         await story.nodes(1, gpus=1)
         await storage_class(story, "late")
-        await story.client.create(CSI_DRIVER, {"metadata": {"name": "csi.example.com"}, "spec": {"storageCapacity": True}})
-        await story.client.create(CSI_STORAGE_CAPACITY, {
-            "metadata": {"name": "here", "namespace": "default"}, "storageClassName": "late", "capacity": "20Gi",
-            "nodeTopology": {"matchLabels": {"kubernetes.io/os": "linux"}}})
+        await story.client.create(
+            CSI_DRIVER, {"metadata": {"name": "csi.example.com"}, "spec": {"storageCapacity": True}}
+        )
+        await story.client.create(
+            CSI_STORAGE_CAPACITY,
+            {
+                "metadata": {"name": "here", "namespace": "default"},
+                "storageClassName": "late",
+                "capacity": "20Gi",
+                "nodeTopology": {"matchLabels": {"kubernetes.io/os": "linux"}},
+            },
+        )
         await story.pod("p", gpus=1, **await claim(story, "data", "late", size))
         await (story.runs("p") if fits else story.waits("p"))
 
 
-async def test_a_gang_that_asks_for_a_device_plugins_gpus_stays_away_from_a_node_with_devices_for_claims(story: Story) -> None:
+async def test_a_gang_that_asks_for_a_device_plugins_gpus_stays_away_from_a_node_with_devices_for_claims(
+    story: Story,
+) -> None:
     await story.nodes(1, gpus=8, name="dra", dra=True)
 
     async def published() -> bool:

@@ -16,15 +16,22 @@ from journeys.story import Story, told
 
 LEAF = {"name": "leaf", "minMember": 1}
 
-# --- why a group waits -----------------------------------------------------------------------------------------------------
+# --- why a group waits
+# -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("priority", "spec", "reason"), [
-    ("build", {"gpus": 1}, "NonPreemptibleOverQuota"), ("build", {"gpus": 4, "limit": 1}, "OverLimit"),
-    ("train", {"limit": 1}, "OverLimit"),
-], ids=["over-quota", "over-limit-firm", "over-limit"])
+@pytest.mark.parametrize(
+    ("priority", "spec", "reason"),
+    [
+        ("build", {"gpus": 1}, "NonPreemptibleOverQuota"),
+        ("build", {"gpus": 4, "limit": 1}, "OverLimit"),
+        ("train", {"limit": 1}, "OverLimit"),
+    ],
+    ids=["over-quota", "over-limit-firm", "over-limit"],
+)
 async def test_a_group_beyond_its_queue_is_told_which_bound_it_meets(
-        story: Story, priority: str, spec: dict[str, Any], reason: str) -> None:
+    story: Story, priority: str, spec: dict[str, Any], reason: str
+) -> None:
     await story.nodes(1, gpus=8)
     await story.queue("team", **spec)
     await story.gang("a", 2, queue="team", priorityClassName=priority)
@@ -114,35 +121,56 @@ async def test_the_group_remembers_when_it_started_and_the_queue_what_it_holds()
             assert (await story.get_queue(queue)).status.allocated[names.NVIDIA_GPU] == "2"
 
 
-# --- what is refused -------------------------------------------------------------------------------------------------------
+# --- what is refused
+# -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("spec", "words"), [
-    ({"minMember": 1, "minSubGroup": 1}, "exclude each other"),
-    ({"subGroups": [{"name": "leaf", "minSubGroup": 1}]}, "leaf"),
-    ({"subGroups": [{"name": "leaf"}]}, "leaf"),
-    ({"subGroups": [{**LEAF, "minSubGroup": 1}]}, "exclude each other"),
-    ({"subGroups": [{"name": "mid", "minMember": 1}, {**LEAF, "parent": "mid"}]}, "mid"),
-    ({"subGroups": [LEAF, LEAF]}, "unique"),
-    ({"subGroups": [{**LEAF, "parent": "nobody"}]}, "parent"),
-    ({"minSubGroup": 0, "subGroups": [LEAF]}, "at least 1, not 0"),
-], ids=["both-minima", "leaf-counts-groups", "leaf-counts-nothing", "both-in-a-leaf", "middle-counts-pods", "twice", "orphan", "no-groups"])
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"minMember": 1, "minSubGroup": 1}, "exclude each other"),
+        ({"subGroups": [{"name": "leaf", "minSubGroup": 1}]}, "leaf"),
+        ({"subGroups": [{"name": "leaf"}]}, "leaf"),
+        ({"subGroups": [{**LEAF, "minSubGroup": 1}]}, "exclude each other"),
+        ({"subGroups": [{"name": "mid", "minMember": 1}, {**LEAF, "parent": "mid"}]}, "mid"),
+        ({"subGroups": [LEAF, LEAF]}, "unique"),
+        ({"subGroups": [{**LEAF, "parent": "nobody"}]}, "parent"),
+        ({"minSubGroup": 0, "subGroups": [LEAF]}, "at least 1, not 0"),
+    ],
+    ids=[
+        "both-minima",
+        "leaf-counts-groups",
+        "leaf-counts-nothing",
+        "both-in-a-leaf",
+        "middle-counts-pods",
+        "twice",
+        "orphan",
+        "no-groups",
+    ],
+)
 async def test_a_group_that_makes_no_sense_is_refused(story: Story, spec: dict[str, Any], words: str) -> None:
     with pytest.raises(ApiError, match=words):
         await story.group("a", **spec)
 
 
-@pytest.mark.parametrize("spec", [
-    {"minMember": 0},
-    {"minSubGroup": 1, "subGroups": [{"name": "mid", "minSubGroup": 1}, {**LEAF, "parent": "mid"}]},
-], ids=["no-pods", "tree"])
+@pytest.mark.parametrize(
+    "spec",
+    [{"minMember": 0}, {"minSubGroup": 1, "subGroups": [{"name": "mid", "minSubGroup": 1}, {**LEAF, "parent": "mid"}]}],
+    ids=["no-pods", "tree"],
+)
 async def test_a_group_that_makes_sense_is_accepted(story: Story, spec: dict[str, Any]) -> None:
     assert (await story.group("a", **spec)).name == "a"
 
 
 async def test_asking_for_more_sub_groups_than_there_are_warns(story: Story) -> None:
-    body = json.dumps({"apiVersion": POD_GROUP.api_version, "kind": "PodGroup", "metadata": {"name": "a"},
-                       "spec": {"minSubGroup": 2, "subGroups": [LEAF]}}).encode()
+    body = json.dumps(
+        {
+            "apiVersion": POD_GROUP.api_version,
+            "kind": "PodGroup",
+            "metadata": {"name": "a"},
+            "spec": {"minSubGroup": 2, "subGroups": [LEAF]},
+        }
+    ).encode()
     path = f"/apis/{POD_GROUP.group}/{POD_GROUP.version}/namespaces/default/{POD_GROUP.plural}"
     answer = await story.client.transport.send(Request("POST", path, body=body))
     assert answer.status == 201 and any("2" in warning for warning in answer.warnings)

@@ -11,10 +11,20 @@ from journeys.words import container
 async def service(story: Story, name: str, *, gpus: int = 0, fraction: str = "") -> None:
     """One replica that comes back when it is evicted."""
     notes = {names.GPU_FRACTION: fraction} if fraction else {}
-    await story.client.create(REPLICA_SET, {"metadata": {"name": name, "namespace": "default"}, "spec": {
-        "replicas": 1, "selector": {"matchLabels": {"app": name}},
-        "template": {"metadata": {"labels": {"app": name, "gang": name}, "annotations": notes},
-                     "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [container(gpus=gpus)]}}}})
+    await story.client.create(
+        REPLICA_SET,
+        {
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {
+                "replicas": 1,
+                "selector": {"matchLabels": {"app": name}},
+                "template": {
+                    "metadata": {"labels": {"app": name, "gang": name}, "annotations": notes},
+                    "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [container(gpus=gpus)]},
+                },
+            },
+        },
+    )
     await story.settles()
 
 

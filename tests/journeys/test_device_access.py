@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.errors import ApiError
 from journeys.story import Story, told
 from journeys.words import container
@@ -22,7 +22,7 @@ def sees(value: str, **more: Any) -> dict[str, Any]:
 async def shown(story: Story, pod: str) -> list[str | None]:
     """What each container of a pod is told to see."""
     containers = (await story.get_pod(pod)).spec.containers
-    return [next((each.get("value") for each in one.env if each["name"] == NAME), None) for one in containers]
+    return [next((item.get("value") for item in one.env if item["name"] == NAME), None) for one in containers]
 
 
 async def test_without_the_check_a_pod_may_see_everything(story: Story) -> None:

@@ -1,8 +1,8 @@
-"""Gang scheduling of sets (GS1–GS12): a gang starts with its minimum or not at all, and every increment is a gang of its own.
+"""Gang scheduling of sets (GS1–GS12): a gang starts with its minimum or not at all, and every increment is a gang of
+its own.
 
-Ten pods to a replica, one pod to a node; nodes are given and taken by cordons. In WL1 every pod is needed; in WL2 the base gang needs
-one pod of each clique, and each further replica of the scaling group is a gang that needs two.
-"""
+Ten pods to a replica, one pod to a node; nodes are given and taken by cordons. In WL1 every pod is needed; in WL2 the
+base gang needs one pod of each clique, and each further replica of the scaling group is a gang that needs two."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Gang termination (GT1–GT6): what falls below its minimum for the whole delay starts again as a gang, and nothing else does.
+"""Gang termination (GT1–GT6): what falls below its minimum for the whole delay starts again as a gang, and nothing else
+does.
 
-The delay is the four hours of the default; the test moves the clock. A lost pod's node is cordoned, so its successor finds no room.
-"""
+The delay is the four hours of the default; the test moves the clock. A lost pod's node is cordoned, so its successor
+finds no room."""
 
 from __future__ import annotations
 
@@ -122,7 +123,9 @@ async def test_GT6_a_pod_of_a_scaled_gang_that_finds_a_node_again_is_only_replac
         await sets.running(10)
 
 
-@pytest.mark.skipif(REAL, reason="on the embedded server only: compares our time with the server's, which the test cannot move there")
+@pytest.mark.skipif(
+    REAL, reason="on the embedded server only: compares our time with the server's, which the test cannot move there"
+)
 async def test_a_replica_that_cannot_start_again_is_ended_once_not_every_delay() -> None:
     async with sets_in_time() as sets:
         await start(sets, WL1)

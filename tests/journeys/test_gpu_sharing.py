@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, NODE, POD
 from gangline.binder.component import component as binder
-from gangline.binder.settings import PluginSetting
-from gangline.binder.settings import Settings as BinderSettings
+from gangline.binder.settings import BinderPluginSetting
+from gangline.binder.settings import BinderSettings as BinderSettings
 from gangline.errors import ApiError
 from journeys.growing import come, grows
 from journeys.story import Story, told
@@ -20,7 +20,9 @@ SHARED = names.SHARED_GPU_CONFIG_MAP
 
 async def reserved(story: Story) -> list[str]:
     """GPU groups that reservation pods hold."""
-    return sorted(pod.labels[names.GPU_GROUP] for pod in (await story.client.list(POD, names.RESERVATION_NAMESPACE)).items)
+    return sorted(
+        pod.labels[names.GPU_GROUP] for pod in (await story.client.list(POD, names.RESERVATION_NAMESPACE)).items
+    )
 
 
 async def given(story: Story, pod: str, suffix: str = "0") -> dict[str, str]:
@@ -80,19 +82,33 @@ async def test_the_same_part_of_several_gpus(story: Story) -> None:
 
 async def test_the_part_may_be_for_a_container_by_name(story: Story) -> None:
     await story.nodes(1, gpus=1)
-    await story.part("p", 0.5, annotations={names.GPU_FRACTION_CONTAINER: "model"}, containers=[container("proxy"), container("model")])
+    await story.part(
+        "p",
+        0.5,
+        annotations={names.GPU_FRACTION_CONTAINER: "model"},
+        containers=[container("proxy"), container("model")],
+    )
     await story.runs("p")
     assert "NVIDIA_VISIBLE_DEVICES" in await given(story, "p", "1")
     proxy, model = (await story.get_pod("p")).spec.containers
-    assert not proxy.env and {each["name"] for each in model.env} >= {"NVIDIA_VISIBLE_DEVICES", "GPU_PORTION"}
+    assert not proxy.env and {item["name"] for item in model.env} >= {"NVIDIA_VISIBLE_DEVICES", "GPU_PORTION"}
 
 
-@pytest.mark.parametrize(("annotations", "gpus", "words"), [
-    ({names.GPU_FRACTION: "1.5"}, 0, "must be a number between 0 and 1"), ({names.GPU_FRACTION: "0.5"}, 1, "exclude each other"),
-    ({names.GPU_MEMORY: "-1"}, 0, "must be a whole number of MiB"), ({names.GPU_FRACTION: "0.5", names.GPU_MEMORY: "5"}, 0, "choose one"),
-    ({names.GPU_FRACTION_DEVICES: "2"}, 0, "needs gpu-fraction or gpu-memory"), ({"mps": "true"}, 0, "needs a part of a GPU"),
-], ids=["too-much", "and-whole", "negative", "both", "devices-only", "mps-only"])
-async def test_a_part_that_makes_no_sense_is_refused(story: Story, annotations: dict[str, str], gpus: int, words: str) -> None:
+@pytest.mark.parametrize(
+    ("annotations", "gpus", "words"),
+    [
+        ({names.GPU_FRACTION: "1.5"}, 0, "must be a number between 0 and 1"),
+        ({names.GPU_FRACTION: "0.5"}, 1, "exclude each other"),
+        ({names.GPU_MEMORY: "-1"}, 0, "must be a whole number of MiB"),
+        ({names.GPU_FRACTION: "0.5", names.GPU_MEMORY: "5"}, 0, "choose one"),
+        ({names.GPU_FRACTION_DEVICES: "2"}, 0, "needs gpu-fraction or gpu-memory"),
+        ({"mps": "true"}, 0, "needs a part of a GPU"),
+    ],
+    ids=["too-much", "and-whole", "negative", "both", "devices-only", "mps-only"],
+)
+async def test_a_part_that_makes_no_sense_is_refused(
+    story: Story, annotations: dict[str, str], gpus: int, words: str
+) -> None:
     with pytest.raises(ApiError, match=words):
         await story.pod("p", gpus=gpus, annotations=annotations)
 
@@ -105,14 +121,21 @@ async def test_where_sharing_is_switched_off_parts_are_refused() -> None:
 
 async def test_parts_get_the_runtime_class_they_need_and_whole_gpus_keep_theirs() -> None:
     async with told(admission=AdmissionSettings(runtime_class="nvidia")) as story:
-        await story.apply({"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}, "handler": "nvidia"})
+        await story.apply(
+            {
+                "apiVersion": "node.k8s.io/v1",
+                "kind": "RuntimeClass",
+                "metadata": {"name": "nvidia"},
+                "handler": "nvidia",
+            }
+        )
         await story.part("part", 0.5)
         await story.pod("whole", gpus=1)
         assert [(await story.get_pod(name)).spec.runtime_class_name for name in ("part", "whole")] == ["nvidia", ""]
 
 
 async def test_devices_are_named_for_cdi_where_the_binder_is_told_so() -> None:
-    settings = BinderSettings(plugins={"gpusharing": PluginSetting(arguments={"cdiEnabled": "true"})})
+    settings = BinderSettings(plugins={"gpusharing": BinderPluginSetting(arguments={"cdiEnabled": "true"})})
     async with told(binder(settings)) as story:
         await story.nodes(1, gpus=1)
         await story.part("p", 0.5)

@@ -1,4 +1,5 @@
-"""Clusters that grow: pods that fit nowhere bring nodes after a while, gangs start whole on them, and nodes that nobody needs go again."""
+"""Clusters that grow: pods that fit nowhere bring nodes after a while, gangs start whole on them, and nodes that nobody
+needs go again."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ provisioners:
   empty: 600
 """
 
-# --- pools of a cluster autoscaler ---------------------------------------------------------------------------------------
+# --- pools of a cluster autoscaler
+# ---------------------------------------------------------------------------------------
 
 
 async def test_a_gang_brings_the_nodes_it_needs_after_their_delay_and_starts_whole() -> None:
@@ -79,15 +81,30 @@ async def test_a_node_that_held_nothing_for_long_enough_goes_and_a_used_one_stay
 
 async def test_bystanders_bring_nodes_too() -> None:
     async with told(grows(POOLS), moved=True) as story:
-        await story.client.create(DEPLOYMENT, {"metadata": {"name": "web", "namespace": "default"}, "spec": {
-            "replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": {
-                "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [
-                    {"name": "main", "image": "app", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}}}})
+        await story.client.create(
+            DEPLOYMENT,
+            {
+                "metadata": {"name": "web", "namespace": "default"},
+                "spec": {
+                    "replicas": 2,
+                    "selector": {"matchLabels": {"app": "web"}},
+                    "template": {
+                        "metadata": {"labels": {"app": "web"}},
+                        "spec": {
+                            "containers": [
+                                {"name": "main", "image": "app", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+                            ]
+                        },
+                    },
+                },
+            },
+        )
         await come(story, "small-0", "small-1", within=400)
         await story.running(2)
 
 
-# --- shapes of a provisioner ---------------------------------------------------------------------------------------------
+# --- shapes of a provisioner
+# ---------------------------------------------------------------------------------------------
 
 
 async def test_a_provisioner_brings_the_smallest_shape_for_all_that_waits_together() -> None:

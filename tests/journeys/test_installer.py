@@ -1,4 +1,5 @@
-"""Config and SchedulingShards decide what runs: deployed, changed, switched off, taken away, and told of at every step."""
+"""Config and SchedulingShards decide what runs: deployed, changed, switched off, taken away, and told of at every
+step."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.cli import install, uninstall
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.local import Platform, account, write_kubeconfig
 from journeys.story import Story, told
 
@@ -54,8 +55,12 @@ class Impersonated:
 async def story() -> AsyncIterator[Story]:
     async with told() as story:
         carrier = story.platform._connect("installer").transport
-        client = None if isinstance(story.platform, Platform) else Client(Impersonated(carrier), manager="gangline-installer")
-        await story.platform.hire(build("installer", Options()), client)
+        client = (
+            None
+            if isinstance(story.platform, Platform)
+            else Client(Impersonated(carrier), manager="gangline-installer")
+        )
+        await story.platform.hire(build("installer", ComponentOptions()), client)
         yield story
 
 
@@ -70,8 +75,11 @@ def shard(name: str, **spec: Any) -> Raw:
 async def conditions(story: Story, kind: Kind[Any], name: str) -> dict[str, str]:
     """Of the generation that is there."""
     obj: Any = await story.client.get(kind, name)
-    return {each["type"]: each["status"] for each in obj.status.get("conditions", ())
-            if each["observedGeneration"] == obj.metadata.generation}
+    return {
+        condition["type"]: condition["status"]
+        for condition in obj.status.get("conditions", ())
+        if condition["observedGeneration"] == obj.metadata.generation
+    }
 
 
 async def ready(story: Story, *wanted: tuple[Kind[Any], str]) -> None:
@@ -82,19 +90,23 @@ async def ready(story: Story, *wanted: tuple[Kind[Any], str]) -> None:
 
 
 async def left(story: Story, *kinds: Kind[Any]) -> list[str]:
-    return [f"{kind.kind} {each.name}" for kind in kinds for each in (await story.client.list(kind, labels=OURS)).items]
+    return [f"{kind.kind} {item.name}" for kind in kinds for item in (await story.client.list(kind, labels=OURS)).items]
 
 
 async def gone(story: Story, name: str) -> None:
     async def none_left() -> bool:
-        return not [each for each in await left(story, DEPLOYMENT, CONFIG_MAP, POD) if name in each]
+        return not [item for item in await left(story, DEPLOYMENT, CONFIG_MAP, POD) if name in item]
 
     await story.until(none_left, f"nothing of {name}")
 
 
 async def images(story: Story, app: str) -> set[str]:
     pods = (await story.client.list(POD, SPACE, {"app": app})).items
-    return {each["image"] for pod in pods for each in (await story.client.get_raw(POD, pod.name, SPACE))["spec"]["containers"]}
+    return {
+        container["image"]
+        for pod in pods
+        for container in (await story.client.get_raw(POD, pod.name, SPACE))["spec"]["containers"]
+    }
 
 
 async def test_components_follow_their_config_from_the_first_to_the_last(story: Story) -> None:
@@ -104,10 +116,24 @@ async def test_components_follow_their_config_from_the_first_to_the_last(story: 
     await story.apply(shard("blue", partitionLabelValue="blue", placementStrategy={"gpu": "spread"}))
     await ready(story, (CONFIG, "kai-config"), (SCHEDULING_SHARD, "default"), (SCHEDULING_SHARD, "blue"))
     assert await conditions(story, CONFIG, "kai-config") == {
-        "Reconciling": "False", "Deployed": "True", "Available": "True", "DependenciesFulfilled": "True", "Ready": "True"}
-    running = {each.name: each.status.available_replicas for each in (await story.client.list(DEPLOYMENT, SPACE)).items}
-    assert running == {"admission": 1, "binder": 2, "gangline-operator": 1, "kai-scheduler-blue": 1, "kai-scheduler-default": 1,
-                       "node-scale-adjuster": 1, "pod-grouper": 1, "podgroup-controller": 1, "queue-controller": 1}
+        "Reconciling": "False",
+        "Deployed": "True",
+        "Available": "True",
+        "DependenciesFulfilled": "True",
+        "Ready": "True",
+    }
+    running = {item.name: item.status.available_replicas for item in (await story.client.list(DEPLOYMENT, SPACE)).items}
+    assert running == {
+        "admission": 1,
+        "binder": 2,
+        "gangline-operator": 1,
+        "kai-scheduler-blue": 1,
+        "kai-scheduler-default": 1,
+        "node-scale-adjuster": 1,
+        "pod-grouper": 1,
+        "podgroup-controller": 1,
+        "queue-controller": 1,
+    }
 
     async def asked() -> bool:
         return len(await left(story, MUTATING_WEBHOOK, VALIDATING_WEBHOOK)) == 2
@@ -142,8 +168,20 @@ async def test_components_follow_their_config_from_the_first_to_the_last(story: 
     await story.client.delete(CONFIG, "kai-config")
 
     async def nothing_left() -> bool:
-        return not await left(story, DEPLOYMENT, POD, SERVICE, SERVICE_ACCOUNT, CONFIG_MAP, SECRET, ROLE, CLUSTER_ROLE,
-                              CLUSTER_ROLE_BINDING, MUTATING_WEBHOOK, VALIDATING_WEBHOOK)
+        return not await left(
+            story,
+            DEPLOYMENT,
+            POD,
+            SERVICE,
+            SERVICE_ACCOUNT,
+            CONFIG_MAP,
+            SECRET,
+            ROLE,
+            CLUSTER_ROLE,
+            CLUSTER_ROLE_BINDING,
+            MUTATING_WEBHOOK,
+            VALIDATING_WEBHOOK,
+        )
 
     await story.until(nothing_left, "nothing left of it")
     assert (await conditions(story, SCHEDULING_SHARD, "default"))["Ready"] == "False"
@@ -156,7 +194,8 @@ async def kubeconfig(story: Story, folder: Path) -> str:
 
 
 async def test_two_commands_bring_it_into_a_cluster_and_one_takes_it_out(
-        story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     await story.nodes(2, gpus=8)
     where = await kubeconfig(story, tmp_path)
     await install._install(install.manifests("registry.example/gangline:1", None, "both"), where, 120)
@@ -164,8 +203,13 @@ async def test_two_commands_bring_it_into_a_cluster_and_one_takes_it_out(
     assert "configs.kai.scheduler/kai-config created" in told and told.endswith("everything is at work\n")
     installer = await story.client.get(DEPLOYMENT, "gangline-installer", "gangline-system")
     assert installer.spec.template["spec"]["containers"][0]["image"] == "registry.example/gangline:1"
-    running = {each.name for each in (await story.client.list(DEPLOYMENT, SPACE)).items}
-    assert {"admission", "binder", "gangline-operator", "kai-scheduler-default"} <= running and "node-scale-adjuster" not in running
+    running = {item.name for item in (await story.client.list(DEPLOYMENT, SPACE)).items}
+    assert {
+        "admission",
+        "binder",
+        "gangline-operator",
+        "kai-scheduler-default",
+    } <= running and "node-scale-adjuster" not in running
 
     await install._install(install.manifests("registry.example/gangline:1", None, "both"), where, 120)
     assert "created" not in capsys.readouterr().out

@@ -1,8 +1,8 @@
-"""Every family of workloads, as a user writes it and as its own operator would create its pods: grouped, scheduled, running.
+"""Every family of workloads, as a user writes it and as its own operator would create its pods: grouped, scheduled,
+running.
 
-Third parties' kinds are taught to the server without a schema; `of` plays their operator. Kinds that Kubernetes itself knows are
-carried out by the (simulated) controllers.
-"""
+Third parties' kinds are taught to the server without a schema; `of` plays their operator. Kinds that Kubernetes itself
+knows are carried out by the (simulated) controllers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ from typing import Any
 import pytest
 
 from gangline.api import names
-from gangline.api.kinds import CONFIG_MAP, CRON_JOB, DEPLOYMENT, JOB, NAMESPACE, POD, POD_GROUP, QUEUE, REPLICA_SET, STATEFUL_SET, Kind
+from gangline.api.kinds import (
+    CONFIG_MAP,
+    CRON_JOB,
+    DEPLOYMENT,
+    JOB,
+    NAMESPACE,
+    POD,
+    POD_GROUP,
+    QUEUE,
+    REPLICA_SET,
+    STATEFUL_SET,
+    Kind,
+)
 from gangline.api.meta import Raw
 from gangline.grouper.component import component as grouper
 from gangline.grouper.settings import GrouperSettings, from_flags
@@ -32,8 +44,13 @@ class Workload:
         return f"pg-{self.made.name}-{self.made.uid}"
 
     def owner(self) -> Raw:
-        return {"apiVersion": self.kind.api_version, "kind": self.kind.kind, "name": self.made.name, "uid": self.made.uid,
-                "controller": True}
+        return {
+            "apiVersion": self.kind.api_version,
+            "kind": self.kind.kind,
+            "name": self.made.name,
+            "uid": self.made.uid,
+            "controller": True,
+        }
 
     async def pods(self, *pods: str, **labels: str) -> None:
         """Pods of one GPU; labels are given with `__` for the slash."""
@@ -42,8 +59,16 @@ class Workload:
             await self.story.pod(name, gpus=1, owner=self.owner(), labels=marked)
 
 
-async def made(story: Story, kind: str, name: str, spec: Raw | None = None, *, owner: Workload | None = None, namespaced: bool = True,
-               **more: Any) -> Workload:
+async def made(
+    story: Story,
+    kind: str,
+    name: str,
+    spec: Raw | None = None,
+    *,
+    owner: Workload | None = None,
+    namespaced: bool = True,
+    **more: Any,
+) -> Workload:
     """An object of a kind such as `kubeflow.org/v1 PyTorchJob`; its kind is taught to the server first."""
     version, _, plain = kind.partition(" ")
     group, _, number = version.rpartition("/")
@@ -59,14 +84,18 @@ async def made(story: Story, kind: str, name: str, spec: Raw | None = None, *, o
 async def firm(story: Story) -> None:
     """Kinds that serve people are not preemptible by default, so their queue must deserve what they use."""
     for queue in (names.DEFAULT_PARENT_QUEUE, names.DEFAULT_QUEUE):
-        await story.client.patch(QUEUE, queue, "", {"spec": {"resources": {each: {"quota": -1} for each in ("gpu", "cpu", "memory")}}})
+        await story.client.patch(
+            QUEUE, queue, "", {"spec": {"resources": {item: {"quota": -1} for item in ("gpu", "cpu", "memory")}}}
+        )
 
 
 async def shape(story: Story, pod: str) -> dict[str, int | None]:
     """The sub-groups of a pod's group, with their minima."""
     await story.settles()
-    return {each.name: each.min_member if each.min_sub_group is None else each.min_sub_group
-            for each in (await story.group_of(pod)).spec.sub_groups}
+    return {
+        sub_group.name: sub_group.min_member if sub_group.min_sub_group is None else sub_group.min_sub_group
+        for sub_group in (await story.group_of(pod)).spec.sub_groups
+    }
 
 
 async def minimum(story: Story, pod: str) -> int | None:
@@ -76,20 +105,35 @@ async def minimum(story: Story, pod: str) -> int | None:
 
 def replicated(name: str, count: int, *, gpus: int = 1, labels: dict[str, str] | None = None, **spec: Any) -> Raw:
     marked = {"app": name, "gang": name, **(labels or {})}
-    return {"metadata": {"name": name, "namespace": "default"}, "spec": {
-        "replicas": count, "selector": {"matchLabels": {"app": name}}, **spec,
-        "template": {"metadata": {"labels": marked}, "spec": pod_spec(gpus=gpus)}}}
+    return {
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "replicas": count,
+            "selector": {"matchLabels": {"app": name}},
+            **spec,
+            "template": {"metadata": {"labels": marked}, "spec": pod_spec(gpus=gpus)},
+        },
+    }
 
 
-def job(name: str, count: int, *, minimum: int | None = None, annotations: dict[str, str] | None = None, **spec: Any) -> Raw:
+def job(
+    name: str, count: int, *, minimum: int | None = None, annotations: dict[str, str] | None = None, **spec: Any
+) -> Raw:
     noted = {**({names.BATCH_MIN_MEMBER: str(minimum)} if minimum else {}), **(annotations or {})}
     long = {"labels": {"gang": name}, "annotations": {names.RUN_SECONDS: "3600"}}
-    return {"metadata": {"name": name, "namespace": "default", "annotations": noted}, "spec": {
-        "parallelism": count, "completions": count, **spec,
-        "template": {"metadata": long, "spec": pod_spec(gpus=1, restartPolicy="Never")}}}
+    return {
+        "metadata": {"name": name, "namespace": "default", "annotations": noted},
+        "spec": {
+            "parallelism": count,
+            "completions": count,
+            **spec,
+            "template": {"metadata": long, "spec": pod_spec(gpus=1, restartPolicy="Never")},
+        },
+    }
 
 
-# --- kinds of Kubernetes ---------------------------------------------------------------------------------------------------
+# --- kinds of Kubernetes
+# ---------------------------------------------------------------------------------------------------
 
 
 async def test_a_bare_pod_is_a_gang_of_one_in_the_queue_of_its_label(story: Story) -> None:
@@ -157,8 +201,13 @@ async def test_pods_of_a_job_may_be_put_into_a_group_that_the_user_made(story: S
 async def test_every_run_of_a_cron_job_is_a_group() -> None:
     async with told(moved=True) as story:
         await story.nodes(1, gpus=4)
-        await story.client.create(CRON_JOB, {"metadata": {"name": "nightly", "namespace": "default"}, "spec": {
-            "schedule": "* * * * *", "jobTemplate": {"spec": job("nightly", 1)["spec"]}}})
+        await story.client.create(
+            CRON_JOB,
+            {
+                "metadata": {"name": "nightly", "namespace": "default"},
+                "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": job("nightly", 1)["spec"]}},
+            },
+        )
         while len(await story.all(POD_GROUP)) < 2:
             await story.settles()
             await story.passes(20)
@@ -169,8 +218,15 @@ async def test_every_run_of_a_cron_job_is_a_group() -> None:
 
 async def test_what_a_runtime_class_adds_to_a_pod_counts(story: Story) -> None:
     await story.nodes(1, gpus=1, cpu=2)
-    await story.apply({"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "sandbox"}, "handler": "sandbox",
-                       "overhead": {"podFixed": {"cpu": "1500m"}}})
+    await story.apply(
+        {
+            "apiVersion": "node.k8s.io/v1",
+            "kind": "RuntimeClass",
+            "metadata": {"name": "sandbox"},
+            "handler": "sandbox",
+            "overhead": {"podFixed": {"cpu": "1500m"}},
+        }
+    )
     await story.pod("fits", asks={"cpu": "500m"}, runtimeClassName="sandbox")
     await story.runs("fits")
     await story.pod("more", asks={"cpu": "500m"})
@@ -179,18 +235,29 @@ async def test_what_a_runtime_class_adds_to_a_pod_counts(story: Story) -> None:
 
 async def test_a_kind_nobody_knows_is_scheduled_all_the_same(story: Story) -> None:
     await story.nodes(1, gpus=2)
-    thing = await made(story, "example.com/v1 Thing", "thing", metadata={"labels": {names.PRIORITY_CLASS: "build-preemptible"}})
+    thing = await made(
+        story, "example.com/v1 Thing", "thing", metadata={"labels": {names.PRIORITY_CLASS: "build-preemptible"}}
+    )
     await thing.pods("a", "b")
     await story.runs("a", "b")
     group = await story.group_of("a")
     assert (group.name, group.spec.min_member, group.spec.priority_class_name) == (thing.group, 1, "build-preemptible")
 
 
-@pytest.mark.parametrize("kind", [
-    "machinelearning.seldon.io/v1 SeldonDeployment", "kubevirt.io/v1 VirtualMachineInstance", "workspace.devfile.io/v1alpha2 DevWorkspace",
-    "kubeflow.org/v1alpha1 ScheduledWorkflow", "tekton.dev/v1 PipelineRun", "tekton.dev/v1 TaskRun", "kubeflow.org/v1beta1 Notebook",
-    "egx.nvidia.io/v1 SPOTRequest", "run.ai/v1 RunaiJob",
-])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "machinelearning.seldon.io/v1 SeldonDeployment",
+        "kubevirt.io/v1 VirtualMachineInstance",
+        "workspace.devfile.io/v1alpha2 DevWorkspace",
+        "kubeflow.org/v1alpha1 ScheduledWorkflow",
+        "tekton.dev/v1 PipelineRun",
+        "tekton.dev/v1 TaskRun",
+        "kubeflow.org/v1beta1 Notebook",
+        "egx.nvidia.io/v1 SPOTRequest",
+        "run.ai/v1 RunaiJob",
+    ],
+)
 async def test_simple_kinds_get_one_group_by_their_owner(story: Story, kind: str) -> None:
     await story.nodes(1, gpus=2)
     await firm(story)
@@ -198,12 +265,17 @@ async def test_simple_kinds_get_one_group_by_their_owner(story: Story, kind: str
     await owner.pods("owner-0")
     await story.runs("owner-0")
     group = await story.group_of("owner-0")
-    assert (group.spec.min_member, [each.uid for each in group.metadata.owner_references]) == (1, [owner.made.uid])
+    assert (group.spec.min_member, [owner_reference.uid for owner_reference in group.metadata.owner_references]) == (
+        1,
+        [owner.made.uid],
+    )
 
 
 async def test_pods_of_an_azure_job_start_together(story: Story) -> None:
     await story.nodes(1, gpus=1)
-    owner = await made(story, "amlarc.azureml.com/v1alpha1 AmlJob", "aml", {"job": {"options": {"envs": {"AZUREML_NODE_COUNT": 2}}}})
+    owner = await made(
+        story, "amlarc.azureml.com/v1alpha1 AmlJob", "aml", {"job": {"options": {"envs": {"AZUREML_NODE_COUNT": 2}}}}
+    )
     await owner.pods("aml-0", "aml-1")
     await story.waits("aml-0", "aml-1")
     await story.nodes(1, gpus=1)
@@ -212,27 +284,50 @@ async def test_pods_of_an_azure_job_start_together(story: Story) -> None:
 
 async def test_an_argo_workflow_is_seen_through(story: Story) -> None:
     await story.nodes(1, gpus=2)
-    flow = await made(story, "argoproj.io/v1alpha1 Workflow", "flow", metadata={"labels": {names.QUEUE: names.DEFAULT_QUEUE}})
+    flow = await made(
+        story, "argoproj.io/v1alpha1 Workflow", "flow", metadata={"labels": {names.QUEUE: names.DEFAULT_QUEUE}}
+    )
     await flow.pods("step-1", "step-2")
     await story.runs("step-1", "step-2")
     assert (await story.group_of("step-1")).name != (await story.group_of("step-2")).name
 
 
-# --- Kubeflow --------------------------------------------------------------------------------------------------------------
+# --- Kubeflow
+# --------------------------------------------------------------------------------------------------------------
 
 
 def replicas(**counts: int) -> Raw:
     return {role: {"replicas": count} for role, count in counts.items()}
 
 
-@pytest.mark.parametrize(("kind", "spec", "roles"), [
-    ("kubeflow.org/v1 TFJob", {"tfReplicaSpecs": replicas(Chief=1, Worker=2)}, ("chief", "worker", "worker")),
-    ("kubeflow.org/v1 XGBoostJob", {"xgbReplicaSpecs": replicas(Master=1, Worker=2)}, ("master", "worker", "worker")),
-    ("kubeflow.org/v1 JAXJob", {"jaxReplicaSpecs": replicas(Worker=3)}, ("worker", "worker", "worker")),
-    ("kubeflow.org/v1 PyTorchJob", {"pytorchReplicaSpecs": replicas(Master=1, Worker=2)}, ("master", "worker", "worker")),
-    ("kubeflow.org/v1 MPIJob", {"mpiReplicaSpecs": replicas(Launcher=1, Worker=2)}, ("launcher", "worker", "worker")),
-    ("kubeflow.org/v2beta1 MPIJob", {"mpiReplicaSpecs": replicas(Launcher=1, Worker=2)}, ("launcher", "worker", "worker")),
-], ids=["tensorflow", "xgboost", "jax", "pytorch", "mpi-v1", "mpi-v2beta1"])
+@pytest.mark.parametrize(
+    ("kind", "spec", "roles"),
+    [
+        ("kubeflow.org/v1 TFJob", {"tfReplicaSpecs": replicas(Chief=1, Worker=2)}, ("chief", "worker", "worker")),
+        (
+            "kubeflow.org/v1 XGBoostJob",
+            {"xgbReplicaSpecs": replicas(Master=1, Worker=2)},
+            ("master", "worker", "worker"),
+        ),
+        ("kubeflow.org/v1 JAXJob", {"jaxReplicaSpecs": replicas(Worker=3)}, ("worker", "worker", "worker")),
+        (
+            "kubeflow.org/v1 PyTorchJob",
+            {"pytorchReplicaSpecs": replicas(Master=1, Worker=2)},
+            ("master", "worker", "worker"),
+        ),
+        (
+            "kubeflow.org/v1 MPIJob",
+            {"mpiReplicaSpecs": replicas(Launcher=1, Worker=2)},
+            ("launcher", "worker", "worker"),
+        ),
+        (
+            "kubeflow.org/v2beta1 MPIJob",
+            {"mpiReplicaSpecs": replicas(Launcher=1, Worker=2)},
+            ("launcher", "worker", "worker"),
+        ),
+    ],
+    ids=["tensorflow", "xgboost", "jax", "pytorch", "mpi-v1", "mpi-v2beta1"],
+)
 async def test_a_training_job_starts_whole(story: Story, kind: str, spec: Raw, roles: tuple[str, ...]) -> None:
     await story.nodes(1, gpus=2)
     owner = await made(story, kind, "train", spec)
@@ -245,14 +340,24 @@ async def test_a_training_job_starts_whole(story: Story, kind: str, spec: Raw, r
 
 
 async def pytorch(story: Story, workers: int, **spec: Any) -> None:
-    owner = await made(story, "kubeflow.org/v1 PyTorchJob", "train", {"pytorchReplicaSpecs": replicas(Master=1, Worker=workers), **spec})
+    owner = await made(
+        story,
+        "kubeflow.org/v1 PyTorchJob",
+        "train",
+        {"pytorchReplicaSpecs": replicas(Master=1, Worker=workers), **spec},
+    )
     for number in range(workers):
-        await owner.pods(f"worker-{number}", **{f"{TRAINING}__replica-type": "worker", f"{TRAINING}__replica-index": str(number)})
+        await owner.pods(
+            f"worker-{number}", **{f"{TRAINING}__replica-type": "worker", f"{TRAINING}__replica-index": str(number)}
+        )
     await owner.pods("master", **{f"{TRAINING}__replica-type": "master", f"{TRAINING}__replica-index": "0"})
 
 
-@pytest.mark.parametrize("spec", [{"elasticPolicy": {"minReplicas": 2}}, {"runPolicy": {"schedulingPolicy": {"minAvailable": 2}}}],
-                         ids=["elastic-policy", "run-policy"])
+@pytest.mark.parametrize(
+    "spec",
+    [{"elasticPolicy": {"minReplicas": 2}}, {"runPolicy": {"schedulingPolicy": {"minAvailable": 2}}}],
+    ids=["elastic-policy", "run-policy"],
+)
 async def test_an_elastic_training_job_starts_with_its_minimum_the_master_first(story: Story, spec: Raw) -> None:
     await pytorch(story, 3, **spec)
     assert await shape(story, "master") == {"master": 1, "worker": 1}
@@ -263,8 +368,12 @@ async def test_an_elastic_training_job_starts_with_its_minimum_the_master_first(
 
 async def test_an_mpi_launcher_that_comes_later_is_not_waited_for(story: Story) -> None:
     await story.nodes(1, gpus=4)
-    owner = await made(story, "kubeflow.org/v1 MPIJob", "mpi", {
-        "launcherCreationPolicy": "WaitForWorkersReady", "mpiReplicaSpecs": replicas(Launcher=1, Worker=2)})
+    owner = await made(
+        story,
+        "kubeflow.org/v1 MPIJob",
+        "mpi",
+        {"launcherCreationPolicy": "WaitForWorkersReady", "mpiReplicaSpecs": replicas(Launcher=1, Worker=2)},
+    )
     await owner.pods("worker-0", "worker-1", **{f"{TRAINING}__job-name": "mpi", f"{TRAINING}__job-role": "worker"})
     await story.runs("worker-0", "worker-1")
     await owner.pods("launcher", **{f"{TRAINING}__job-name": "mpi", f"{TRAINING}__job-role": "launcher"})
@@ -275,7 +384,9 @@ async def test_an_mpi_launcher_that_comes_later_is_not_waited_for(story: Story) 
 async def test_a_train_job_is_grouped_by_its_job_set(story: Story) -> None:
     await story.nodes(1, gpus=2)
     await story.queue("team")
-    train = await made(story, "trainer.kubeflow.org/v1alpha1 TrainJob", "train", metadata={"labels": {names.QUEUE: "team"}})
+    train = await made(
+        story, "trainer.kubeflow.org/v1alpha1 TrainJob", "train", metadata={"labels": {names.QUEUE: "team"}}
+    )
     owner = await jobset(story, owner=train)
     await owner.pods("w-0", "w-1", **jobset_labels("workers", 0))
     await story.runs("w-0", "w-1")
@@ -283,7 +394,8 @@ async def test_a_train_job_is_grouped_by_its_job_set(story: Story) -> None:
     assert (group.name, group.spec.queue) == (owner.group, "team")
 
 
-# --- JobSet, LeaderWorkerSet -------------------------------------------------------------------------------------------------
+# --- JobSet, LeaderWorkerSet
+# -------------------------------------------------------------------------------------------------
 
 
 def jobset_labels(job: str, index: int) -> dict[str, str]:
@@ -295,7 +407,10 @@ def replicated_job(name: str, parallelism: int, replicas: int = 1) -> Raw:
 
 
 async def jobset(story: Story, *jobs: Raw, owner: Workload | None = None, order: str = "AnyOrder") -> Workload:
-    spec = {"replicatedJobs": list(jobs or (replicated_job("workers", 2),)), "startupPolicy": {"startupPolicyOrder": order}}
+    spec = {
+        "replicatedJobs": list(jobs or (replicated_job("workers", 2),)),
+        "startupPolicy": {"startupPolicyOrder": order},
+    }
     return await made(story, "jobset.x-k8s.io/v1alpha2 JobSet", "js", spec, owner=owner)
 
 
@@ -315,11 +430,16 @@ async def test_the_jobs_of_a_job_set_start_together_or_in_order(story: Story, or
 
 
 async def lws(story: Story, size: int, **spec: Any) -> Workload:
-    return await made(story, "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", "lws", {"leaderWorkerTemplate": {"size": size}, **spec})
+    return await made(
+        story, "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", "lws", {"leaderWorkerTemplate": {"size": size}, **spec}
+    )
 
 
 def lws_labels(group: int, worker: int) -> dict[str, str]:
-    return {"leaderworkerset.sigs.k8s.io__group-index": str(group), "leaderworkerset.sigs.k8s.io__worker-index": str(worker)}
+    return {
+        "leaderworkerset.sigs.k8s.io__group-index": str(group),
+        "leaderworkerset.sigs.k8s.io__worker-index": str(worker),
+    }
 
 
 async def test_every_replica_of_a_leader_worker_set_is_a_gang(story: Story) -> None:
@@ -345,7 +465,8 @@ async def test_a_leader_that_must_be_ready_first_starts_alone(story: Story) -> N
     assert await minimum(story, "lws-0-1") == 2
 
 
-# --- Ray, Spark --------------------------------------------------------------------------------------------------------------
+# --- Ray, Spark
+# --------------------------------------------------------------------------------------------------------------
 
 
 async def ray_job(story: Story, **workers: Any) -> Workload:
@@ -401,7 +522,8 @@ async def test_driver_and_executors_of_a_spark_application_share_a_group_that_la
     assert {(await story.group_of(name)).name for name in ("driver", "exec-1", "exec-2")} == {"spark-1"}
 
 
-# --- Knative -----------------------------------------------------------------------------------------------------------------
+# --- Knative
+# -----------------------------------------------------------------------------------------------------------------
 
 
 async def knative(story: Story, min_scale: str | None = None) -> tuple[Workload, Workload]:
@@ -413,7 +535,9 @@ async def knative(story: Story, min_scale: str | None = None) -> tuple[Workload,
 
 
 @pytest.mark.parametrize(("min_scale", "needed"), [("2", 2), (None, 1), ("0", 0)])
-async def test_the_pods_of_a_revision_start_together_up_to_its_minimum(story: Story, min_scale: str | None, needed: int) -> None:
+async def test_the_pods_of_a_revision_start_together_up_to_its_minimum(
+    story: Story, min_scale: str | None, needed: int
+) -> None:
     await story.nodes(1, gpus=2)
     service, revision = await knative(story, min_scale)
     await service.pods("p-0", "p-1", **{"serving.knative.dev__revision": "chat-00001"})
@@ -434,35 +558,67 @@ async def test_revisions_may_be_scheduled_pod_by_pod() -> None:
 async def test_a_revision_that_was_scheduled_pod_by_pod_stays_so(story: Story) -> None:
     await story.nodes(1, gpus=4)
     service, _ = await knative(story, "2")
-    old = await story.pod("p-0", gpus=1, owner=service.owner(), labels={"serving.knative.dev/revision": "chat-00001"},
-                          annotations={names.POD_GROUP_NAME: "pg-old", names.SKIP_GROUPER: "true"})
+    old = await story.pod(
+        "p-0",
+        gpus=1,
+        owner=service.owner(),
+        labels={"serving.knative.dev/revision": "chat-00001"},
+        annotations={names.POD_GROUP_NAME: "pg-old", names.SKIP_GROUPER: "true"},
+    )
     owner = {"apiVersion": "v1", "kind": "Pod", "name": old.name, "uid": old.uid}
-    await story.client.create(POD_GROUP, {"metadata": {"name": "pg-old", "namespace": "default", "ownerReferences": [owner]},
-                                          "spec": {"minMember": 1, "queue": names.DEFAULT_QUEUE}})
+    await story.client.create(
+        POD_GROUP,
+        {
+            "metadata": {"name": "pg-old", "namespace": "default", "ownerReferences": [owner]},
+            "spec": {"minMember": 1, "queue": names.DEFAULT_QUEUE},
+        },
+    )
     await service.pods("p-1", **{"serving.knative.dev__revision": "chat-00001"})
     await story.runs("p-0", "p-1")
-    assert [each.kind for each in (await story.group_of("p-1")).metadata.owner_references] == ["Pod"]
+    assert [owner_reference.kind for owner_reference in (await story.group_of("p-1")).metadata.owner_references] == [
+        "Pod"
+    ]
 
 
-# --- kinds described by a Karta ------------------------------------------------------------------------------------------------
+# --- kinds described by a Karta
+# ------------------------------------------------------------------------------------------------
 
 
 async def test_a_kind_described_by_a_karta_is_grouped_by_its_components(story: Story) -> None:
     await story.nodes(1, gpus=2)
 
     def component(name: str) -> Raw:
-        return {"name": name, "ownerRef": "customjob", "specDefinition": {"podTemplateSpecPath": f".spec.{name}.template"},
-                "scaleDefinition": {"replicasPath": f".spec.{name}.replicas"},
-                "podSelector": {"componentTypeSelector": {"keyPath": ".metadata.labels.role", "value": name}}}
+        return {
+            "name": name,
+            "ownerRef": "customjob",
+            "specDefinition": {"podTemplateSpecPath": f".spec.{name}.template"},
+            "scaleDefinition": {"replicasPath": f".spec.{name}.replicas"},
+            "podSelector": {"componentTypeSelector": {"keyPath": ".metadata.labels.role", "value": name}},
+        }
 
-    root: Raw = {"name": "customjob", "kind": {"group": "example.com", "version": "v1", "kind": "CustomJob"},
-            "statusDefinition": {"statusMappings": {}}}
+    root: Raw = {
+        "name": "customjob",
+        "kind": {"group": "example.com", "version": "v1", "kind": "CustomJob"},
+        "statusDefinition": {"statusMappings": {}},
+    }
     leaves = [{"componentName": "coordinator"}, {"componentName": "worker"}]
-    await made(story, "run.ai/v1alpha1 Karta", "custom", {
-        "structureDefinition": {"rootComponent": root, "childComponents": [component("coordinator"), component("worker")]},
-        "optimizationInstructions": {"gangScheduling": {"podGroup": {"name": "customjob", "subGroups": leaves}}}},
-        namespaced=False, metadata={"labels": {f"run.ai/karta-{part}": value for part, value in root["kind"].items()}})
-    owner = await made(story, "example.com/v1 CustomJob", "cj", {"coordinator": {"replicas": 1}, "worker": {"replicas": 2}})
+    await made(
+        story,
+        "run.ai/v1alpha1 Karta",
+        "custom",
+        {
+            "structureDefinition": {
+                "rootComponent": root,
+                "childComponents": [component("coordinator"), component("worker")],
+            },
+            "optimizationInstructions": {"gangScheduling": {"podGroup": {"name": "customjob", "subGroups": leaves}}},
+        },
+        namespaced=False,
+        metadata={"labels": {f"run.ai/karta-{part}": value for part, value in root["kind"].items()}},
+    )
+    owner = await made(
+        story, "example.com/v1 CustomJob", "cj", {"coordinator": {"replicas": 1}, "worker": {"replicas": 2}}
+    )
     await owner.pods("c-0", role="coordinator")
     await owner.pods("w-0", "w-1", role="worker")
     await story.waits("c-0", "w-0", "w-1")
@@ -483,7 +639,8 @@ async def test_work_of_other_schedulers_is_left_alone_and_counted(story: Story) 
     await story.waits("ours")
 
 
-# --- whom the grouper serves -----------------------------------------------------------------------------------------------------
+# --- whom the grouper serves
+# -----------------------------------------------------------------------------------------------------
 
 
 async def test_only_pods_and_namespaces_that_are_selected_are_grouped() -> None:
@@ -492,13 +649,19 @@ async def test_only_pods_and_namespaces_that_are_selected_are_grouped() -> None:
         await story.nodes(1, gpus=4)
         await story.client.create(NAMESPACE, {"metadata": {"name": "chosen", "labels": {"gpu": "yes"}}})
         marked = {"team": "ml"}
-        for name, namespace, labels in (("ours", "chosen", marked), ("unlabelled", "chosen", {}), ("elsewhere", "default", marked)):
+        for name, namespace, labels in (
+            ("ours", "chosen", marked),
+            ("unlabelled", "chosen", {}),
+            ("elsewhere", "default", marked),
+        ):
             body = pod(name, gpus=1, labels=labels)
             body["metadata"]["namespace"] = namespace
             await story.client.create(POD, body)
         await story.settles()
         assert [group.namespace for group in (await story.client.list(POD_GROUP)).items] == ["chosen"]
-        assert [each.name for each in (await story.client.list(POD, "chosen")).items if each.status.phase == "Running"] == ["ours"]
+        assert [
+            item.name for item in (await story.client.list(POD, "chosen")).items if item.status.phase == "Running"
+        ] == ["ours"]
 
 
 async def test_the_queue_may_be_named_by_a_label_of_ones_own() -> None:

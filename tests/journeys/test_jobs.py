@@ -1,4 +1,5 @@
-"""A Job whose gang is preempted: with the guide's podFailurePolicy it comes back and completes, and the page says so meanwhile."""
+"""A Job whose gang is preempted: with the guide's podFailurePolicy it comes back and completes, and the page says so
+meanwhile."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from gangline.api.meta import Raw
 from gangline.dashboard.model import GangPage
 from gangline.dashboard.pages import page
 from gangline.dashboard.service import Dashboard
-from gangline.scheduler.component import component
-from gangline.scheduler.options import Options
+from gangline.scheduler.loop.component import component
+from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import shard_settings
 from journeys.story import Story, told
 
@@ -34,6 +35,7 @@ async def shown(story: Story, name: str) -> GangPage:
     dashboard = Dashboard(story.client, "here", story.clock)
     await dashboard.start()
     try:
+
         async def complete() -> bool:
             return dashboard.complete
 
@@ -56,7 +58,9 @@ async def preempted(story: Story, job: Raw) -> None:
 
 
 async def test_a_preempted_job_that_ignores_disruptions_comes_back_and_completes() -> None:
-    async with told(component(options=Options(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True) as story:
+    async with told(
+        component(options=SchedulerOptions(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True
+    ) as story:
         await preempted(story, printed(run_seconds="30"))
         line = (await shown(story, "train")).gang
         assert line.state == "evicted" and line.evicted is not None
@@ -77,8 +81,15 @@ async def test_a_preempted_job_that_ignores_disruptions_comes_back_and_completes
 
 
 async def test_a_preempted_job_that_counts_disruptions_fails_and_the_page_says_so() -> None:
-    async with told(component(options=Options(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True) as story:
+    async with told(
+        component(options=SchedulerOptions(settings=shard_settings(), period=0.0, tell_disruption=True)), moved=True
+    ) as story:
         await preempted(story, printed(run_seconds="30", policy=False))
         line = (await shown(story, "train")).gang
-        assert (line.state, line.failure) == ("failed", "BackoffLimitExceeded: Job has reached the specified backoff limit")
-        assert line.evicted is not None and line.evicted.back.startswith("it does not come back: its Job failed (BackoffLimitExceeded)")
+        assert (line.state, line.failure) == (
+            "failed",
+            "BackoffLimitExceeded: Job has reached the specified backoff limit",
+        )
+        assert line.evicted is not None and line.evicted.back.startswith(
+            "it does not come back: its Job failed (BackoffLimitExceeded)"
+        )

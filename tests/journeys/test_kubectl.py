@@ -30,7 +30,10 @@ async def test_apply_get_describe_wait_and_delete_work_on_a_set(story: Story, ru
     await run("wait", "--for=jsonpath={.status.availableReplicas}=1", "pcs/llm", f"--timeout={PATIENCE:.0f}s")
     await run("wait", "--for=condition=Ready", "pods", "--all", f"--timeout={PATIENCE:.0f}s")
     shown = await run("get", "podgangs")
-    assert [line.split()[:3] for line in shown.splitlines()] == [["NAME", "PHASE", "BACKEND"], ["llm-0", "Running", "kai"]]
+    assert [line.split()[:3] for line in shown.splitlines()] == [
+        ["NAME", "PHASE", "BACKEND"],
+        ["llm-0", "Running", "kai"],
+    ]
     pods = (await run("get", "pods", "--no-headers")).splitlines()
     assert len(pods) == 5 and all("Running" in line for line in pods)
     heading, group = (line.split() for line in (await run("get", "podgroups.scheduling.run.ai")).splitlines())

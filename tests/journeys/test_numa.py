@@ -26,12 +26,17 @@ SINGLE, RESTRICTED, BEST = "single-numa-node", "restricted", "best-effort"
 async def zoned(policy: str = SINGLE, *, nodes: int = 1, exporter: bool = True) -> AsyncIterator[Story]:
     """A platform whose scheduler knows zones, and nodes of this policy."""
     async with told(without=("scheduler", "numa-placement-exporter")) as story:
-        await story.kind(NODE_RESOURCE_TOPOLOGY.group, NODE_RESOURCE_TOPOLOGY.version, NODE_RESOURCE_TOPOLOGY.kind, namespaced=False)
+        await story.kind(
+            NODE_RESOURCE_TOPOLOGY.group, NODE_RESOURCE_TOPOLOGY.version, NODE_RESOURCE_TOPOLOGY.kind, namespaced=False
+        )
         await story.platform.hire(scheduler("numa"))
         if exporter:
             await story.platform.hire(numa_placement_exporter())
         for node in await story.nodes(nodes, gpus=8, cpu=16, numa=2):
-            said = [{"name": "topologyManagerPolicy", "value": policy}, {"name": "topologyManagerScope", "value": "pod"}]
+            said = [
+                {"name": "topologyManagerPolicy", "value": policy},
+                {"name": "topologyManagerScope", "value": "pod"},
+            ]
             await story.client.patch(NODE_RESOURCE_TOPOLOGY, node, "", {"attributes": said})
         await story.settles()
         yield story
@@ -91,7 +96,7 @@ async def test_restricted_takes_as_few_zones_as_the_pod_could_ever_need() -> Non
         await story.pod("wide", containers=container(6, guaranteed=False))
         await story.runs("wide")
         zones = json.loads((await story.get_pod("wide")).annotations[PREDICTED])
-        assert [each["amount"] for each in zones] == [{names.NVIDIA_GPU: "4"}, {names.NVIDIA_GPU: "2"}]
+        assert [zone["amount"] for zone in zones] == [{names.NVIDIA_GPU: "4"}, {names.NVIDIA_GPU: "2"}]
 
 
 async def test_restricted_does_not_take_more_zones_than_the_pod_could_ever_need() -> None:

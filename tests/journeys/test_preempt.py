@@ -27,7 +27,8 @@ async def room_for_two(story: Story) -> None:
 @pytest.mark.parametrize("resident", [LOOSE, FIRM])
 @pytest.mark.parametrize("higher", [True, False], ids=["higher", "same"])
 async def test_only_higher_priority_takes_the_place_of_what_may_be_preempted(
-        story: Story, newcomer: str, resident: str, higher: bool) -> None:
+    story: Story, newcomer: str, resident: str, higher: bool
+) -> None:
     await room_for_two(story)
     await story.gang("old", 2, queue="team", priorityClassName="low", preemptibility=resident)
     await story.shares(old=2)
@@ -50,7 +51,9 @@ async def test_an_evicted_gang_is_told_for_whom_it_went(story: Story) -> None:
 async def test_preemptibility_is_separate_from_priority(story: Story, explicit: str, evicted: bool) -> None:
     await room_for_two(story)
     await story.priority("very-high", 200)
-    await story.gang("old", 2, queue="team", preemptibility=explicit, priorityClassName="build" if explicit == LOOSE else "low")
+    await story.gang(
+        "old", 2, queue="team", preemptibility=explicit, priorityClassName="build" if explicit == LOOSE else "low"
+    )
     await story.shares(old=2)
     await story.gang("new", 2, queue="team", priorityClassName="very-high", preemptibility=LOOSE)
     await story.shares(**({"new": 2} if evicted else {"old": 2}))
@@ -151,7 +154,7 @@ async def test_nobody_goes_before_the_preemption_delay_has_passed() -> None:
         await story.shares(old=1)
         await story.gang("new", 1, priorityClassName="train", preemptionDelay="10m")
         await story.shares(old=1)
-        assert "PreemptionDelayNotElapsed" in [each["reason"] for each in await story.reasons("new")]
+        assert "PreemptionDelayNotElapsed" in [item["reason"] for item in await story.reasons("new")]
         story.advance(601)
         await story.shares(new=1)
 

@@ -19,18 +19,25 @@ async def two_queues(story: Story, mine: float = 0, theirs: float = 0, **spec: A
     await story.queue("theirs", "org", gpus=theirs, **spec)
 
 
-# --- quota and fair share ----------------------------------------------------------------------------------------------------
+# --- quota and fair share
+# ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mine", "theirs", "held", "asked", "taken"), [
-    (2, 2, 4, 2, True),      # under quota, from one over quota
-    (2, 2, 2, 3, False),     # over quota, from one within its quota
-    (1, 1, 4, 2, True),      # over quota but within the fair share, from one over its fair share
-    (0, 0, 4, 2, True),      # nobody has a quota: the fair share decides
-    (0, 0, 4, 3, False),     # more than the fair share is not taken back
-    (4, 0, 4, 4, True),      # all of it is deserved
-], ids=["deserved", "within-quota", "fair-share", "no-quota", "too-much", "everything"])
-async def test_a_queue_takes_back_its_share(story: Story, mine: int, theirs: int, held: int, asked: int, taken: bool) -> None:
+@pytest.mark.parametrize(
+    ("mine", "theirs", "held", "asked", "taken"),
+    [
+        (2, 2, 4, 2, True),  # under quota, from one over quota
+        (2, 2, 2, 3, False),  # over quota, from one within its quota
+        (1, 1, 4, 2, True),  # over quota but within the fair share, from one over its fair share
+        (0, 0, 4, 2, True),  # nobody has a quota: the fair share decides
+        (0, 0, 4, 3, False),  # more than the fair share is not taken back
+        (4, 0, 4, 4, True),  # all of it is deserved
+    ],
+    ids=["deserved", "within-quota", "fair-share", "no-quota", "too-much", "everything"],
+)
+async def test_a_queue_takes_back_its_share(
+    story: Story, mine: int, theirs: int, held: int, asked: int, taken: bool
+) -> None:
     await story.nodes(1, gpus=4)
     await two_queues(story, mine, theirs)
     for number in range(held):
@@ -98,11 +105,14 @@ async def test_what_runs_for_less_than_its_queue_guarantees_is_not_taken_back() 
         await story.shares(old=1, new=1)
 
 
-# --- elastic victims -------------------------------------------------------------------------------------------------------
+# --- elastic victims
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("minimum", "left"), [(1, {"old": 2, "new": 2}), (3, {"new": 2})], ids=["partly", "entirely"])
-async def test_an_elastic_gang_gives_back_what_it_can_spare_or_goes(story: Story, minimum: int, left: dict[str, int]) -> None:
+async def test_an_elastic_gang_gives_back_what_it_can_spare_or_goes(
+    story: Story, minimum: int, left: dict[str, int]
+) -> None:
     await story.nodes(1, gpus=4)
     await two_queues(story, 2, 2)
     await story.gang("old", 4, minimum=minimum, queue="theirs")
@@ -132,7 +142,8 @@ async def test_sub_groups_above_the_minimum_are_given_back(story: Story) -> None
     await story.shares(old=1, new=2)
 
 
-# --- claimed devices and trees of queues -----------------------------------------------------------------------------------
+# --- claimed devices and trees of queues
+# -----------------------------------------------------------------------------------
 
 
 async def test_claimed_devices_are_taken_back(story: Story) -> None:
@@ -179,14 +190,29 @@ async def test_the_upper_level_of_the_tree_counts_only_if_it_is_said_to(full: bo
 async def test_what_was_evicted_is_told_and_comes_back_when_there_is_room(story: Story) -> None:
     await story.nodes(1, gpus=1)
     await two_queues(story, 1, 0)
-    await story.apply({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "default"}, "spec": {
-        "replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": {
-            "metadata": {"labels": {"app": "web", "gang": "web", names.QUEUE: "theirs"}},
-            "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [
-                {"name": "main", "image": "app", "resources": {"limits": {names.NVIDIA_GPU: "1"}}}]}}}})
+    await story.apply(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": {
+                "replicas": 1,
+                "selector": {"matchLabels": {"app": "web"}},
+                "template": {
+                    "metadata": {"labels": {"app": "web", "gang": "web", names.QUEUE: "theirs"}},
+                    "spec": {
+                        "schedulerName": names.KAI_SCHEDULER,
+                        "containers": [
+                            {"name": "main", "image": "app", "resources": {"limits": {names.NVIDIA_GPU: "1"}}}
+                        ],
+                    },
+                },
+            },
+        }
+    )
     await story.shares(web=1)
     await story.gang("new", 1, queue="mine")
     await story.shares(new=1)
-    assert [each.annotations["evictor-action-type"] for each in await story.events("Evict")] == ["reclaim"]
+    assert [item.annotations["evictor-action-type"] for item in await story.events("Evict")] == ["reclaim"]
     await story.nodes(1, gpus=1)
     await story.shares(new=1, web=1)

@@ -1,4 +1,5 @@
-"""Updates of the strategy RollingRecreate (RU7–RU21): one replica of the set at a time, in it one pod or one replica of the group.
+"""Updates of the strategy RollingRecreate (RU7–RU21): one replica of the set at a time, in it one pod or one replica of
+the group.
 
 An update is stopped half-way by cordons: the first pod it gives up finds no node, and everything after that waits.
 """
@@ -40,8 +41,15 @@ async def test_RU8_a_grouped_clique_changes_one_replica_of_its_group_after_the_o
         await sets.updated(2, 20)
     assert diary.most_away(group_replica) == 1
     assert diary.order(lambda pod: group_replica(pod.labels["grove.io/podclique"])) == [
-        "w-0-sg-x-0", "w-0-sg-x-1", "w-1-sg-x-0", "w-1-sg-x-1"]
-    assert len(diary.made) == 16 and not {pod.labels["grove.io/podclique"] for pod in diary.made} & {"w-0-pc-a", "w-1-pc-a"}
+        "w-0-sg-x-0",
+        "w-0-sg-x-1",
+        "w-1-sg-x-0",
+        "w-1-sg-x-1",
+    ]
+    assert len(diary.made) == 16 and not {pod.labels["grove.io/podclique"] for pod in diary.made} & {
+        "w-0-pc-a",
+        "w-1-pc-a",
+    }
 
 
 async def test_RU9_all_cliques_change_one_replica_of_the_set_after_the_other(sets: Sets) -> None:
@@ -98,7 +106,9 @@ async def test_RU13_the_set_shrinks_after_its_last_replica_was_updated(sets: Set
     assert await sets.uids() == kept and await sets.images() == {"app:2": 10}
 
 
-async def test_RU14_a_replica_added_to_the_group_during_an_update_is_made_once_with_the_new_template(sets: Sets) -> None:
+async def test_RU14_a_replica_added_to_the_group_during_an_update_is_made_once_with_the_new_template(
+    sets: Sets,
+) -> None:
     await sets.runs(WL1, spare=4)
     await half_way(sets, "pc-b", "pc-c")
     async with sets.diary() as diary:

@@ -1,4 +1,5 @@
-"""The rest of Grove's catalogue: shared claims (RS1), certificates (CM1), deletion with everything (cascade), and MNNVL."""
+"""The rest of Grove's catalogue: shared claims (RS1), certificates (CM1), deletion with everything (cascade), and
+MNNVL."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import pytest
 from embedded import admin, embedded, until
 from gangline.admission.certificates import self_signed
 from gangline.admission.component import TLS_SECRET, WebhookSettings, component
-from gangline.admission.registration import Place
+from gangline.admission.registration import WebhookAddress
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import (
@@ -39,14 +40,15 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.components import Options, hooks
+from gangline.components import ComponentOptions, hooks
 from gangline.errors import ApiError, NotFound
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
 from journeys.sets import NAME, WL1, Sets, Size, clique, group, pod_clique_set
 from journeys.story import told
 
-# --- RS1 -----------------------------------------------------------------------------------------------------------------
+# --- RS1
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def sharing(name: str, scope: str, **limits: list[str]) -> Raw:
@@ -56,14 +58,29 @@ def sharing(name: str, scope: str, **limits: list[str]) -> Raw:
 def shared_set() -> Raw:
     """Claims at all three levels, from templates of the set and from outside."""
     inside = [{"name": name, "templateSpec": claim_spec()} for name in ("t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8")]
-    worker_a = clique("worker-a", Size(1, 1)) | {"resourceSharing": [sharing("t4", "PerReplica"), sharing("outside", "AllReplicas")]}
+    worker_a = clique("worker-a", Size(1, 1)) | {
+        "resourceSharing": [sharing("t4", "PerReplica"), sharing("outside", "AllReplicas")]
+    }
     worker_b = clique("worker-b", Size(1, 1)) | {"resourceSharing": [sharing("t6", "AllReplicas")]}
-    of_group = [sharing("t2", "AllReplicas"), sharing("t3", "PerReplica"), sharing("t8", "AllReplicas", childCliqueNames=["worker-b"])]
-    of_set = [sharing("t5", "AllReplicas"), sharing("outside", "PerReplica"), sharing("t1", "PerReplica", childCliqueNames=["worker-a"]),
-              sharing("t7", "AllReplicas", childScalingGroupNames=["sg-x"])]
-    return pod_clique_set({
-        "resourceClaimTemplates": inside, "resourceSharing": of_set, "cliques": [worker_a, worker_b],
-        "podCliqueScalingGroups": [group("sg-x", ["worker-b"], Size(2, 2), resourceSharing=of_group)]})
+    of_group = [
+        sharing("t2", "AllReplicas"),
+        sharing("t3", "PerReplica"),
+        sharing("t8", "AllReplicas", childCliqueNames=["worker-b"]),
+    ]
+    of_set = [
+        sharing("t5", "AllReplicas"),
+        sharing("outside", "PerReplica"),
+        sharing("t1", "PerReplica", childCliqueNames=["worker-a"]),
+        sharing("t7", "AllReplicas", childScalingGroupNames=["sg-x"]),
+    ]
+    return pod_clique_set(
+        {
+            "resourceClaimTemplates": inside,
+            "resourceSharing": of_set,
+            "cliques": [worker_a, worker_b],
+            "podCliqueScalingGroups": [group("sg-x", ["worker-b"], Size(2, 2), resourceSharing=of_group)],
+        }
+    )
 
 
 def claim_spec() -> Raw:
@@ -76,7 +93,9 @@ async def claims(sets: Sets) -> int:
 
 
 async def test_RS1_shared_claims_follow_every_change_of_size(sets: Sets) -> None:
-    await sets.client.create(RESOURCE_CLAIM_TEMPLATE, {"metadata": {"name": "outside", "namespace": "default"}, "spec": claim_spec()})
+    await sets.client.create(
+        RESOURCE_CLAIM_TEMPLATE, {"metadata": {"name": "outside", "namespace": "default"}, "spec": claim_spec()}
+    )
     await sets.story.apply(shared_set())
     assert await claims(sets) == 12 and len(await sets.pods()) == 3
     for size, expected in ((1, 10), (3, 14)):
@@ -93,23 +112,36 @@ async def test_RS1_shared_claims_follow_every_change_of_size(sets: Sets) -> None
 
 
 async def test_RS1_pods_use_the_claims_that_are_meant_for_them(sets: Sets) -> None:
-    await sets.client.create(RESOURCE_CLAIM_TEMPLATE, {"metadata": {"name": "outside", "namespace": "default"}, "spec": claim_spec()})
+    await sets.client.create(
+        RESOURCE_CLAIM_TEMPLATE, {"metadata": {"name": "outside", "namespace": "default"}, "spec": claim_spec()}
+    )
     await sets.story.apply(shared_set())
     await sets.story.settles()
     [a], [b] = await sets.pods("0-worker-a"), await sets.pods("0-sg-x-1-worker-b")
     assert used(a) == ["w-all-t5", "w-0-outside", "w-0-t1", "w-0-worker-a-all-outside", "w-0-worker-a-0-t4"]
     assert used(b) == [
-        "w-all-t5", "w-all-t7", "w-0-outside", "w-0-sg-x-all-t2", "w-0-sg-x-all-t8", "w-0-sg-x-1-t3", "w-0-sg-x-1-worker-b-all-t6"]
+        "w-all-t5",
+        "w-all-t7",
+        "w-0-outside",
+        "w-0-sg-x-all-t2",
+        "w-0-sg-x-all-t8",
+        "w-0-sg-x-1-t3",
+        "w-0-sg-x-1-worker-b-all-t6",
+    ]
     owners = {claim.name: claim.metadata.controller.kind for claim in await sets.story.all(RESOURCE_CLAIM)}
     assert (owners["w-all-t5"], owners["w-0-sg-x-all-t2"], owners["w-0-worker-a-0-t4"]) == (
-        "PodCliqueSet", "PodCliqueScalingGroup", "PodClique")
+        "PodCliqueSet",
+        "PodCliqueScalingGroup",
+        "PodClique",
+    )
 
 
 def used(pod: Pod) -> list[str | None]:
     return [claim.resource_claim_name for claim in pod.spec.resource_claims]
 
 
-# --- cascade -------------------------------------------------------------------------------------------------------------
+# --- cascade
+# -------------------------------------------------------------------------------------------------------------
 
 
 async def test_cascade_a_deleted_set_takes_everything_with_it(sets: Sets) -> None:
@@ -123,17 +155,20 @@ async def test_cascade_a_deleted_set_takes_everything_with_it(sets: Sets) -> Non
         assert await sets.story.all(kind), f"no {kind.plural} to begin with"
     await sets.client.delete(POD_CLIQUE_SET, NAME, "default")
     await sets.story.gone(POD_CLIQUE_SET, *made)
-    assert [each.name for each in await sets.story.all(SERVICE_ACCOUNT)] == ["default"]
+    assert [item.name for item in await sets.story.all(SERVICE_ACCOUNT)] == ["default"]
 
 
-# --- CM1 -----------------------------------------------------------------------------------------------------------------
+# --- CM1
+# -----------------------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
 async def webhook(client: Client, port: int) -> AsyncIterator[None]:
     """Our hooks behind HTTPS, asked by a server that knows them no other way."""
-    settings = WebhookSettings(Place(url=f"https://127.0.0.1:{port}"), "127.0.0.1", port)
-    manager = Manager(component(lambda read: hooks(Options(), read), settings, (QUEUE, TOPOLOGY_BINDING)), client)
+    settings = WebhookSettings(WebhookAddress(url=f"https://127.0.0.1:{port}"), "127.0.0.1", port)
+    manager = Manager(
+        component(lambda read: hooks(ComponentOptions(), read), settings, (QUEUE, TOPOLOGY_BINDING)), client
+    )
     await manager.start()
     try:
         await until(lambda: _trusts(client), "the registration of the kept certificate")
@@ -144,7 +179,7 @@ async def webhook(client: Client, port: int) -> AsyncIterator[None]:
 
 async def _trusts(client: Client) -> bool:
     found = await client.list_raw(VALIDATING_WEBHOOK)
-    bundles = {each["clientConfig"]["caBundle"] for configuration in found for each in configuration["webhooks"]}
+    bundles = {item["clientConfig"]["caBundle"] for configuration in found for item in configuration["webhooks"]}
     return bool(bundles) and bundles == {await _kept(client)}
 
 
@@ -163,7 +198,9 @@ async def _answers(client: Client) -> bool:
     return made.spec.template.termination_delay == "4h0m0s"
 
 
-async def test_CM1_webhooks_work_with_our_certificate_with_someone_elses_and_with_ours_again(unused_tcp_port: int) -> None:
+async def test_CM1_webhooks_work_with_our_certificate_with_someone_elses_and_with_ours_again(
+    unused_tcp_port: int,
+) -> None:
     async with embedded(kinds=True) as server:
         client = admin(server)
         await client.create(NAMESPACE, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
@@ -171,7 +208,10 @@ async def test_CM1_webhooks_work_with_our_certificate_with_someone_elses_and_wit
             assert await _answers(client)
         ours = await _kept(client)
         given = self_signed(["127.0.0.1"], datetime.now(UTC))
-        theirs = {"tls.crt": base64.b64encode(given.certificate).decode(), "tls.key": base64.b64encode(given.key).decode()}
+        theirs = {
+            "tls.crt": base64.b64encode(given.certificate).decode(),
+            "tls.key": base64.b64encode(given.key).decode(),
+        }
         await client.patch(SECRET, TLS_SECRET, names.SYSTEM_NAMESPACE, {"data": theirs})
         async with webhook(client, unused_tcp_port):
             assert await _answers(client) and await _kept(client) == theirs["tls.crt"]
@@ -180,7 +220,8 @@ async def test_CM1_webhooks_work_with_our_certificate_with_someone_elses_and_wit
             assert await _answers(client) and await _kept(client) not in (ours, theirs["tls.crt"])
 
 
-# --- MNNVL ---------------------------------------------------------------------------------------------------------------
+# --- MNNVL
+# ---------------------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -206,7 +247,7 @@ async def create(sets: Sets, *cliques: Raw, mark: str = "", groups: list[Raw] | 
 
 async def domains(sets: Sets) -> list[str]:
     await sets.story.settles()
-    return sorted(each.name for each in await sets.story.all(COMPUTE_DOMAIN))
+    return sorted(item.name for item in await sets.story.all(COMPUTE_DOMAIN))
 
 
 async def test_MNNVL_a_set_that_does_not_ask_gets_none() -> None:
@@ -231,11 +272,25 @@ async def test_MNNVL_each_replica_of_the_set_has_a_domain_of_its_own_which_goes_
 async def test_MNNVL_cliques_and_groups_may_join_another_group_or_none_and_cpu_cliques_never_take_part() -> None:
     async with nvlink() as sets:
         grouped = group("g", ["m"], Size(1, 1), annotations={names.MNNVL_GROUP: "train"})
-        await create(sets, gpu_clique("a"), gpu_clique("b", "train"), gpu_clique("c", "none"), gpu_clique("d", gpus=0), gpu_clique("m"),
-                     mark="default", groups=[grouped])
+        await create(
+            sets,
+            gpu_clique("a"),
+            gpu_clique("b", "train"),
+            gpu_clique("c", "none"),
+            gpu_clique("d", gpus=0),
+            gpu_clique("m"),
+            mark="default",
+            groups=[grouped],
+        )
         assert await domains(sets) == ["w-0-default", "w-0-train"]
         by_clique = {pod.labels[names.POD_CLIQUE]: used_templates(pod) for pod in await sets.pods()}
-        assert by_clique == {"w-0-a": ["w-0-default"], "w-0-b": ["w-0-train"], "w-0-c": [], "w-0-d": [], "w-0-g-0-m": ["w-0-train"]}
+        assert by_clique == {
+            "w-0-a": ["w-0-default"],
+            "w-0-b": ["w-0-train"],
+            "w-0-c": [],
+            "w-0-d": [],
+            "w-0-g-0-m": ["w-0-train"],
+        }
 
 
 async def test_MNNVL_a_group_that_is_no_name_is_refused_and_a_group_cannot_change() -> None:
@@ -245,7 +300,9 @@ async def test_MNNVL_a_group_that_is_no_name_is_refused_and_a_group_cannot_chang
         assert names.MNNVL_GROUP in str(refused.value)
         await create(sets, gpu_clique("a"), mark="default")
         with pytest.raises(ApiError) as refused:
-            await sets.client.patch(POD_CLIQUE_SET, NAME, "default", {"metadata": {"annotations": {names.MNNVL_GROUP: "other"}}})
+            await sets.client.patch(
+                POD_CLIQUE_SET, NAME, "default", {"metadata": {"annotations": {names.MNNVL_GROUP: "other"}}}
+            )
         assert "cannot be changed from 'default' to 'other'" in str(refused.value)
 
 

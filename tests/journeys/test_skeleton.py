@@ -31,8 +31,11 @@ async def test_a_set_for_kai_becomes_a_gang_runs_and_leaves_nothing_behind(story
     assert group.name == f"pg-llm-0-{gang.uid}"
     assert [owner.uid for owner in group.metadata.owner_references] == [gang.uid]
     assert (group.spec.min_member, group.spec.queue) == (4, "default-queue")
-    assert {each.name: each.min_member for each in group.spec.sub_groups} == {"llm-0-prefill": 2, "llm-0-decode": 2}
-    assert {each.name for each in await story.all(POD_CLIQUE)} == {"llm-0-prefill", "llm-0-decode"}
+    assert {sub_group.name: sub_group.min_member for sub_group in group.spec.sub_groups} == {
+        "llm-0-prefill": 2,
+        "llm-0-decode": 2,
+    }
+    assert {item.name for item in await story.all(POD_CLIQUE)} == {"llm-0-prefill", "llm-0-decode"}
 
     async def told() -> bool:
         pcs = await story.client.get(POD_CLIQUE_SET, "llm", "default")

@@ -1,8 +1,7 @@
 """Startup order (SO1–SO4): pods are scheduled together, and start when the cliques before theirs are ready.
 
-Every pod takes ten seconds from its start to being ready, in time that the test moves; so what is ready after each ten seconds is the
-order itself.
-"""
+Every pod takes ten seconds from its start to being ready, in time that the test moves; so what is ready after each ten
+seconds is the order itself."""
 
 from __future__ import annotations
 
@@ -16,12 +15,19 @@ B0, B1, C0, C1 = (f"0-{GROUP}-{replica}-{clique}" for clique in ("pc-b", "pc-c")
 SECONDS = 10
 
 
-@pytest.mark.parametrize(("workload", "order"), [
-    pytest.param(WL3, [{A}, {B0, B1}, {C0, C1}], id="SO1_in_order_a_then_b_then_c_of_both_replicas"),
-    pytest.param(WL4, [{A, B1}, {B0, C1}, {C0}], id="SO2_in_order_inside_the_base_gang_and_the_scaled_gang_by_itself"),
-    pytest.param(WL5, [{A}, {C0, C1}, {B0, B1}], id="SO3_as_said_a_then_c_then_b"),
-    pytest.param(WL6, [{A, B1}, {B0, C1}, {C0}], id="SO4_as_said_inside_the_base_gang_and_the_scaled_gang_by_itself"),
-])
+@pytest.mark.parametrize(
+    ("workload", "order"),
+    [
+        pytest.param(WL3, [{A}, {B0, B1}, {C0, C1}], id="SO1_in_order_a_then_b_then_c_of_both_replicas"),
+        pytest.param(
+            WL4, [{A, B1}, {B0, C1}, {C0}], id="SO2_in_order_inside_the_base_gang_and_the_scaled_gang_by_itself"
+        ),
+        pytest.param(WL5, [{A}, {C0, C1}, {B0, B1}], id="SO3_as_said_a_then_c_then_b"),
+        pytest.param(
+            WL6, [{A, B1}, {B0, C1}, {C0}], id="SO4_as_said_inside_the_base_gang_and_the_scaled_gang_by_itself"
+        ),
+    ],
+)
 async def test_SO_cliques_become_ready(workload: Workload, order: list[set[str]]) -> None:
     async with sets_in_time() as sets:
         await sets.nodes(10)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.scheduler.component import component
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.loop.component import component
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.usage.windows import STORE, UsageSettings
 from journeys.story import Story, told
 
@@ -13,7 +13,7 @@ from journeys.story import Story, told
 @pytest.mark.parametrize("remembers", [True, False])
 async def test_a_queue_that_was_starved_gains_from_history(remembers: bool) -> None:
     usage = UsageSettings(source=STORE, window=3600, fetch=60) if remembers else UsageSettings()
-    async with told(component(Settings(usage_k=1.0), period=0.0, usage=usage), moved=True) as story:
+    async with told(component(SchedulerSettings(usage_k=1.0), period=0.0, usage=usage), moved=True) as story:
         for queue in ("greedy", "modest"):
             await story.queue(queue)
         await singles(story, "greedy")

@@ -19,8 +19,12 @@ from journeys.sets import clique as plain_clique
 
 DC = "grove-topology"
 ZONE, BLOCK, RACK, HOST = "example.com/zone", "example.com/block", "example.com/rack", "kubernetes.io/hostname"
-LEVELS = [{"domain": "zone", "key": ZONE}, {"domain": "block", "key": BLOCK}, {"domain": "rack", "key": RACK},
-          {"domain": "host", "key": HOST}]
+LEVELS = [
+    {"domain": "zone", "key": ZONE},
+    {"domain": "block", "key": BLOCK},
+    {"domain": "rack", "key": RACK},
+    {"domain": "host", "key": HOST},
+]
 
 
 async def data_centre(sets: Sets, racks: int = 4, hosts: int = 4, *, name: str = DC) -> None:
@@ -47,7 +51,9 @@ def clique(name: str, replicas: int, within: Raw | None = None, *, minimum: int 
 
 
 async def apply(sets: Sets, cliques: Sequence[Raw], *groups: Raw, replicas: int = 1, within: Raw | None = None) -> None:
-    template = {"cliques": list(cliques), **(within or {})} | ({"podCliqueScalingGroups": list(groups)} if groups else {})
+    template = {"cliques": list(cliques), **(within or {})} | (
+        {"podCliqueScalingGroups": list(groups)} if groups else {}
+    )
     await sets.client.create(POD_CLIQUE_SET, pod_clique_set(template, replicas))
     await sets.story.settles()
 
@@ -62,10 +68,12 @@ async def domains(sets: Sets, prefix: str, key: str) -> int:
 
 async def tree(sets: Sets, gang: str = f"{NAME}-0") -> dict[str, tuple[str, str]]:
     """The gang's PodGroup: sub-group → (parent, required level); the group itself under its own name."""
-    [found] = [each for each in await sets.story.all(POD_GROUP) if each.metadata.controller.name == gang]
+    [found] = [item for item in await sets.story.all(POD_GROUP) if item.metadata.controller.name == gang]
     raw = await sets.client.get_raw(POD_GROUP, found.name, "default")
     level = {gang: ("", _level(raw["spec"]))}
-    return level | {each["name"]: (each.get("parent", ""), _level(each)) for each in raw["spec"]["subGroups"]}
+    return level | {
+        sub_group["name"]: (sub_group.get("parent", ""), _level(sub_group)) for sub_group in raw["spec"]["subGroups"]
+    }
 
 
 def _level(part: Raw) -> str:
@@ -136,8 +144,12 @@ async def test_TAS7_without_constraints_the_pod_group_names_no_level(sets: Sets)
 
 async def test_TAS8_block_rack_and_host_nest(sets: Sets) -> None:
     await data_centre(sets)
-    await apply(sets, [clique("p", 2, packed("host")), clique("d", 2, packed("host"))],
-                group("g", ["p", "d"], Size(2, 2), **packed("rack")), within=packed("block"))
+    await apply(
+        sets,
+        [clique("p", 2, packed("host")), clique("d", 2, packed("host"))],
+        group("g", ["p", "d"], Size(2, 2), **packed("rack")),
+        within=packed("block"),
+    )
     await sets.running(8)
     assert await domains(sets, "0-", BLOCK) == 1
     assert [await domains(sets, f"0-g-{replica}-", RACK) for replica in (0, 1)] == [1, 1]
@@ -163,7 +175,9 @@ async def test_TAS10_scaled_gangs_carry_the_groups_constraint(sets: Sets) -> Non
 
 async def test_TAS11_group_and_clique_without_a_constraint_of_the_set(sets: Sets) -> None:
     await data_centre(sets)
-    await apply(sets, [clique("a", 3, packed("host")), clique("b", 3)], group("g", ["a", "b"], Size(2, 2), **packed("rack")))
+    await apply(
+        sets, [clique("a", 3, packed("host")), clique("b", 3)], group("g", ["a", "b"], Size(2, 2), **packed("rack"))
+    )
     await sets.running(12)
     assert [await domains(sets, f"0-g-{replica}-", RACK) for replica in (0, 1)] == [1, 1]
     assert [await domains(sets, f"0-g-{replica}-a", HOST) for replica in (0, 1)] == [1, 1]
@@ -196,9 +210,16 @@ async def test_TAS14_each_replica_of_the_set_has_a_rack_of_its_own_choice(sets: 
 @pytest.mark.parametrize("replicas", [pytest.param(1, id="TAS15"), pytest.param(2, id="TAS16")])
 async def test_TAS15_TAS16_decoders_prefills_and_a_router_on_three_levels(sets: Sets, replicas: int) -> None:
     await data_centre(sets)
-    workers = [clique("dworker", 1), clique("dleader", 1, packed("host")), clique("pworker", 1), clique("pleader", 1, packed("host"))]
-    groups = [group("decoder", ["dworker", "dleader"], Size(2, 1), **packed("rack")),
-              group("prefill", ["pworker", "pleader"], Size(2, 1), **packed("rack"))]
+    workers = [
+        clique("dworker", 1),
+        clique("dleader", 1, packed("host")),
+        clique("pworker", 1),
+        clique("pleader", 1, packed("host")),
+    ]
+    groups = [
+        group("decoder", ["dworker", "dleader"], Size(2, 1), **packed("rack")),
+        group("prefill", ["pworker", "pleader"], Size(2, 1), **packed("rack")),
+    ]
     await apply(sets, [*workers, clique("router", 2)], *groups, replicas=replicas, within=packed("block"))
     await sets.running(10 * replicas)
     for replica in range(replicas):
@@ -223,7 +244,11 @@ async def test_TAS18_a_binding_to_a_missing_topology_says_drift(sets: Sets) -> N
     await bind(sets, schedulerTopologyBindings=[{"schedulerName": names.KAI_SCHEDULER, "topologyReference": "missing"}])
     found = condition((await sets.client.get(TOPOLOGY_BINDING, DC)).status.conditions, "SchedulerTopologyDrift")
     assert found is not None
-    assert (found.status, found.reason, found.message) == ("True", "Drift", "kai-scheduler: Topology missing does not exist")
+    assert (found.status, found.reason, found.message) == (
+        "True",
+        "Drift",
+        "kai-scheduler: Topology missing does not exist",
+    )
 
 
 async def test_TAS19_changed_levels_make_the_topology_anew(sets: Sets) -> None:
@@ -253,14 +278,30 @@ async def test_TAS20_a_set_outlives_its_binding_and_says_so(sets: Sets) -> None:
 KAI = {"schedulerName": names.KAI_SCHEDULER, "topologyReference": "t"}
 
 
-@pytest.mark.parametrize(("levels", "backends", "said"), [
-    pytest.param([LEVELS[0], LEVELS[0] | {"key": "other"}], [], "spec.levels[1].domain: 'zone' is given twice", id="domain"),
-    pytest.param(LEVELS, [KAI, KAI], "spec.schedulerTopologyReferences[1].schedulerName: 'kai-scheduler' is given twice", id="twice"),
-    pytest.param(LEVELS, [KAI | {"schedulerName": "nobody"}], "scheduler 'nobody' is not enabled", id="unknown"),
-    pytest.param(LEVELS, [KAI | {"schedulerName": "default-scheduler"}], "the backend of default-scheduler does not know topology",
-                 id="no-topology"),
-])
-async def test_TAS21_a_binding_that_cannot_be_is_refused(sets: Sets, levels: list[Raw], backends: list[Raw], said: str) -> None:
+@pytest.mark.parametrize(
+    ("levels", "backends", "said"),
+    [
+        pytest.param(
+            [LEVELS[0], LEVELS[0] | {"key": "other"}], [], "spec.levels[1].domain: 'zone' is given twice", id="domain"
+        ),
+        pytest.param(
+            LEVELS,
+            [KAI, KAI],
+            "spec.schedulerTopologyReferences[1].schedulerName: 'kai-scheduler' is given twice",
+            id="twice",
+        ),
+        pytest.param(LEVELS, [KAI | {"schedulerName": "nobody"}], "scheduler 'nobody' is not enabled", id="unknown"),
+        pytest.param(
+            LEVELS,
+            [KAI | {"schedulerName": "default-scheduler"}],
+            "the backend of default-scheduler does not know topology",
+            id="no-topology",
+        ),
+    ],
+)
+async def test_TAS21_a_binding_that_cannot_be_is_refused(
+    sets: Sets, levels: list[Raw], backends: list[Raw], said: str
+) -> None:
     with pytest.raises(ApiError) as refused:
         await bind(sets, "bad", levels, **({"schedulerTopologyBindings": backends} if backends else {}))
     assert said in str(refused.value)
@@ -274,15 +315,24 @@ async def test_TAS21_a_clique_inherits_the_name_of_the_topology(sets: Sets) -> N
     assert await tree(sets) == {"w-0": ("", RACK), "w-0-a": ("", HOST)}
 
 
-@pytest.mark.parametrize("constraint", [
-    {"packDomain": "rack"}, {}, {"pack": {}}, {"pack": {"required": "rack"}, "packDomain": "rack"}], ids=["old", "none", "empty", "both"])
+@pytest.mark.parametrize(
+    "constraint",
+    [{"packDomain": "rack"}, {}, {"pack": {}}, {"pack": {"required": "rack"}, "packDomain": "rack"}],
+    ids=["old", "none", "empty", "both"],
+)
 @pytest.mark.parametrize("where", ["set", "group", "clique"])
-async def test_TAS22_a_constraint_that_says_too_little_or_too_much_is_refused(sets: Sets, constraint: Raw, where: str) -> None:
+async def test_TAS22_a_constraint_that_says_too_little_or_too_much_is_refused(
+    sets: Sets, constraint: Raw, where: str
+) -> None:
     await data_centre(sets, 1, 1)
     bad: dict[str, Raw] = {where: {"topologyConstraint": {"topologyName": DC, **constraint}}}
     with pytest.raises(ApiError) as refused:
-        await apply(sets, [clique("a", 1, bad.get("clique"))], group("g", ["a"], Size(1, 1), **bad.get("group", {})),
-                    within=bad.get("set"))
+        await apply(
+            sets,
+            [clique("a", 1, bad.get("clique"))],
+            group("g", ["a"], Size(1, 1), **bad.get("group", {})),
+            within=bad.get("set"),
+        )
     assert "pack" in str(refused.value)
     assert await sets.story.all(POD_CLIQUE_SET) == []
 

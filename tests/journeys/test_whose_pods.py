@@ -1,10 +1,11 @@
-"""Whose pods the scheduler half takes: those of its scheduler names, and those that name a queue where somebody says so."""
+"""Whose pods the scheduler half takes: those of its scheduler names, and those that name a queue where somebody says
+so."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gangline.admission.settings import AdmissionSettings
+from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api.kinds import NAMESPACE, POD, POD_GROUP
 from gangline.api.meta import Raw
 from journeys.sets import Sets
@@ -14,8 +15,15 @@ LABEL = "gangline.io/schedule-queued-pods"
 
 
 def queued(namespace: str, annotations: dict[str, str] | None = None, **spec: Any) -> Raw:
-    return {"metadata": {"name": "p", "namespace": namespace, "labels": {"kai.scheduler/queue": "default-queue"},
-                         "annotations": annotations or {}}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
+    return {
+        "metadata": {
+            "name": "p",
+            "namespace": namespace,
+            "labels": {"kai.scheduler/queue": "default-queue"},
+            "annotations": annotations or {},
+        },
+        "spec": {"containers": [{"name": "c", "image": "i"}], **spec},
+    }
 
 
 async def test_pods_of_grove_scheduler_are_grouped_scheduled_and_counted(story: Story) -> None:
@@ -44,7 +52,9 @@ spec:
       spec:
         roleName: c
         replicas: 2
-        podSpec: {schedulerName: grove-scheduler, containers: [{name: main, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}
+        podSpec:
+          schedulerName: grove-scheduler
+          containers: [{name: main, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]
 """)
     await sets.story.until(lambda: _all_run(sets.story, 2), "both pods")
 
@@ -60,7 +70,7 @@ async def test_in_a_namespace_that_says_so_a_pod_with_a_queue_is_completed_as_ou
         await story.client.create(POD, queued(name, {"gpu-fraction": "0.5"}))
     found, left = [await story.client.get(POD, "p", name) for name in ("chosen", "other")]
     assert (found.spec.scheduler_name, left.spec.scheduler_name) == ("kai-scheduler", "default-scheduler")
-    assert ["runai/shared-gpu-configmap" in each.annotations for each in (found, left)] == [True, False]
+    assert ["runai/shared-gpu-configmap" in item.annotations for item in (found, left)] == [True, False]
 
 
 async def test_by_a_setting_pods_with_a_queue_are_ours_everywhere() -> None:

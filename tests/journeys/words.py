@@ -1,8 +1,8 @@
 """Short words for what users create and look at: queue, pod, gang, runs, waits, leaves, shares.
 
-`Story` inherits them. Only what matters to a journey is stated; everything else gets a plain default. A gang is a PodGroup that the
-user made, with bare pods in it, so that nothing but the scheduler decides about it; test_integrations.py shows the other ways.
-"""
+`Story` inherits them. Only what matters to a journey is stated; everything else gets a plain default. A gang is a
+PodGroup that the user made, with bare pods in it, so that nothing but the scheduler decides about it;
+test_integrations.py shows the other ways."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Forbidden, NotFound
 from gangline.runtime import Component
-from gangline.scheduler.component import component as scheduler_component
-from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, Settings
+from gangline.scheduler.loop.component import component as scheduler_component
+from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, SchedulerSettings
 
 GANG = "gang"
 """Label of the pods of a gang made here: what `shares` counts by."""
@@ -41,55 +41,130 @@ class Words:
     async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
         raise NotImplementedError
 
-    # --- what is created -------------------------------------------------------------------------------------------------
+    # --- what is created
+    # -------------------------------------------------------------------------------------------------
 
-    async def queue(self, name: str, parent: str = "", *, gpus: float = 0, limit: float = -1, weight: float = 1, cpu: float = -1,
-                    **spec: Any) -> None:
+    async def queue(
+        self,
+        name: str,
+        parent: str = "",
+        *,
+        gpus: float = 0,
+        limit: float = -1,
+        weight: float = 1,
+        cpu: float = -1,
+        **spec: Any,
+    ) -> None:
         """A queue that deserves so many GPUs; CPU and memory are unlimited unless said otherwise."""
         free = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
-        given = {"gpu": {"quota": gpus, "limit": limit, "overQuotaWeight": weight}, "cpu": free | {"quota": cpu}, "memory": free}
+        given = {
+            "gpu": {"quota": gpus, "limit": limit, "overQuotaWeight": weight},
+            "cpu": free | {"quota": cpu},
+            "memory": free,
+        }
         above = {"parentQueue": parent} if parent else {}
         await self.client.create(QUEUE, {"metadata": {"name": name}, "spec": {"resources": given, **above, **spec}})
 
-    async def pod(self, name: str, *, gpus: Amount = 0, asks: Mapping[str, Amount] | None = None, queue: str = "",
-                  labels: Mapping[str, str] | None = None, annotations: Mapping[str, str] | None = None,
-                  owner: Raw | None = None, **spec: Any) -> Pod:
+    async def pod(
+        self,
+        name: str,
+        *,
+        gpus: Amount = 0,
+        asks: Mapping[str, Amount] | None = None,
+        queue: str = "",
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+        owner: Raw | None = None,
+        **spec: Any,
+    ) -> Pod:
         """A pod for our scheduler; `asks` are further resources, `spec` further fields of its spec."""
-        return await self.client.create(POD, pod(name, gpus=gpus, asks=asks, queue=queue, labels=labels, annotations=annotations,
-                                                 owner=owner, **spec), "default")
+        return await self.client.create(
+            POD,
+            pod(name, gpus=gpus, asks=asks, queue=queue, labels=labels, annotations=annotations, owner=owner, **spec),
+            "default",
+        )
 
-    async def part(self, name: str, fraction: float | str, *, devices: int = 1, annotations: Mapping[str, str] | None = None,
-                   **more: Any) -> Pod:
+    async def part(
+        self,
+        name: str,
+        fraction: float | str,
+        *,
+        devices: int = 1,
+        annotations: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> Pod:
         """A pod on a part of a GPU."""
-        noted = {names.GPU_FRACTION: str(fraction)} | ({names.GPU_FRACTION_DEVICES: str(devices)} if devices > 1 else {})
+        noted = {names.GPU_FRACTION: str(fraction)} | (
+            {names.GPU_FRACTION_DEVICES: str(devices)} if devices > 1 else {}
+        )
         return await self.pod(name, annotations=noted | dict(annotations or {}), **more)
 
-    async def group(self, name: str, minimum: int | None = None, *, queue: str = names.DEFAULT_QUEUE, **spec: Any) -> PodGroup:
+    async def group(
+        self, name: str, minimum: int | None = None, *, queue: str = names.DEFAULT_QUEUE, **spec: Any
+    ) -> PodGroup:
         least = {} if minimum is None else {"minMember": minimum}
-        return await self.client.create(POD_GROUP, {"metadata": {"name": name, "namespace": "default"},
-                                                    "spec": {"queue": queue, **least, **spec}})
+        return await self.client.create(
+            POD_GROUP, {"metadata": {"name": name, "namespace": "default"}, "spec": {"queue": queue, **least, **spec}}
+        )
 
-    async def members(self, group: str, count: int, *, leaf: str = "", labels: Mapping[str, str] | None = None,
-                      annotations: Mapping[str, str] | None = None, first: int = 0, **more: Any) -> None:
+    async def members(
+        self,
+        group: str,
+        count: int,
+        *,
+        leaf: str = "",
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+        first: int = 0,
+        **more: Any,
+    ) -> None:
         """Pods of a group, in one of its sub-groups if `leaf` says so."""
         marked = {GANG: group, **({names.SUB_GROUP: leaf} if leaf else {}), **(labels or {})}
         stem = f"{group}-{leaf}" if leaf else group
         for number in range(first, first + count):
-            await self.pod(f"{stem}-{number}", labels=marked, annotations={names.POD_GROUP_NAME: group, **(annotations or {})}, **more)
+            await self.pod(
+                f"{stem}-{number}",
+                labels=marked,
+                annotations={names.POD_GROUP_NAME: group, **(annotations or {})},
+                **more,
+            )
 
-    async def gang(self, name: str, size: int, *, gpus: Amount = 1, minimum: int | None = None, queue: str = names.DEFAULT_QUEUE,
-                   asks: Mapping[str, Amount] | None = None, labels: Mapping[str, str] | None = None,
-                   annotations: Mapping[str, str] | None = None, pod: Mapping[str, Any] | None = None, **spec: Any) -> None:
-        """A PodGroup and its pods; all of them are needed unless `minimum` says fewer. `spec` is the group's, `pod` the pods'."""
+    async def gang(
+        self,
+        name: str,
+        size: int,
+        *,
+        gpus: Amount = 1,
+        minimum: int | None = None,
+        queue: str = names.DEFAULT_QUEUE,
+        asks: Mapping[str, Amount] | None = None,
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+        pod: Mapping[str, Any] | None = None,
+        **spec: Any,
+    ) -> None:
+        """A PodGroup and its pods; all of them are needed unless `minimum` says fewer. `spec` is the group's, `pod` the
+        pods'."""
         await self.group(name, size if minimum is None else minimum, queue=queue, **spec)
         await self.members(name, size, gpus=gpus, asks=asks, labels=labels, annotations=annotations, **(pod or {}))
 
-    async def tree(self, name: str, leaves: Mapping[str, tuple[int, int]], *, gpus: Amount = 1, parents: Mapping[str, Any] | None = None,
-                   under: Mapping[str, str] | None = None, **spec: Any) -> None:
-        """A gang of sub-groups: leaf → (minimum, pods). `parents`: name → its minSubGroup (None: unsaid); `under`: child → parent."""
+    async def tree(
+        self,
+        name: str,
+        leaves: Mapping[str, tuple[int, int]],
+        *,
+        gpus: Amount = 1,
+        parents: Mapping[str, Any] | None = None,
+        under: Mapping[str, str] | None = None,
+        **spec: Any,
+    ) -> None:
+        """A gang of sub-groups: leaf → (minimum, pods). `parents`: name → its minSubGroup (None: unsaid); `under`:
+        child → parent."""
         above = under or {}
-        groups = [{"name": each, **({} if least is None else {"minSubGroup": least}), **_parent(each, above)}
-                  for each, least in (parents or {}).items()]
+        groups = [
+            {"name": item, **({} if least is None else {"minSubGroup": least}), **_parent(item, above)}
+            for item, least in (parents or {}).items()
+        ]
         groups += [{"name": leaf, "minMember": least, **_parent(leaf, above)} for leaf, (least, _) in leaves.items()]
         await self.group(name, subGroups=groups, **spec)
         for leaf, (_, count) in leaves.items():
@@ -98,8 +173,10 @@ class Words:
     async def priority(self, name: str, value: int) -> None:
         """A class; a real server knows of it a moment after it is made."""
         await self.client.create(PRIORITY_CLASS, {"metadata": {"name": name}, "value": value})
-        asks = {"metadata": {"name": f"asks-for-{name}", "namespace": "default"},
-                "spec": {"priorityClassName": name, "containers": [{"name": "c", "image": "i"}]}}
+        asks = {
+            "metadata": {"name": f"asks-for-{name}", "namespace": "default"},
+            "spec": {"priorityClassName": name, "containers": [{"name": "c", "image": "i"}]},
+        }
 
         async def known() -> bool:
             try:
@@ -112,14 +189,27 @@ class Words:
 
     async def topology(self, name: str, *levels: str | tuple[str, str]) -> None:
         """Levels from wide to narrow: a node label, or a node label and its alias."""
-        made = [{"nodeLabel": each} if isinstance(each, str) else {"nodeLabel": each[0], "alias": each[1]} for each in levels]
+        made = [
+            {"nodeLabel": level} if isinstance(level, str) else {"nodeLabel": level[0], "alias": level[1]}
+            for level in levels
+        ]
         await self.client.create(TOPOLOGY, {"metadata": {"name": name}, "spec": {"levels": made}})
 
-    async def claim(self, name: str, *, device_class: str = "gpu.nvidia.com", count: int = 1, queue: str = names.DEFAULT_QUEUE) -> None:
+    async def claim(
+        self, name: str, *, device_class: str = "gpu.nvidia.com", count: int = 1, queue: str = names.DEFAULT_QUEUE
+    ) -> None:
         """A ResourceClaim for whole devices."""
-        asked = {"name": "gpu", "exactly": {"deviceClassName": device_class, "allocationMode": "ExactCount", "count": count}}
-        await self.client.create(RESOURCE_CLAIM, {"metadata": {"name": name, "namespace": "default", "labels": {names.QUEUE: queue}},
-                                                  "spec": {"devices": {"requests": [asked]}}})
+        asked = {
+            "name": "gpu",
+            "exactly": {"deviceClassName": device_class, "allocationMode": "ExactCount", "count": count},
+        }
+        await self.client.create(
+            RESOURCE_CLAIM,
+            {
+                "metadata": {"name": name, "namespace": "default", "labels": {names.QUEUE: queue}},
+                "spec": {"devices": {"requests": [asked]}},
+            },
+        )
 
     async def kind(self, group: str, version: str, kind: str, *, namespaced: bool = True) -> Kind[Any]:
         """Teach the server a third party's kind, without a schema, and give the kind."""
@@ -136,7 +226,7 @@ class Words:
         """A definition of another journey that this one needs in a version of its own."""
         known = await self.client.get_raw(CRD, wanted["metadata"]["name"])
         [version] = wanted["spec"]["versions"]
-        if version["name"] not in [each["name"] for each in known["spec"]["versions"]]:
+        if version["name"] not in [item["name"] for item in known["spec"]["versions"]]:
             known["spec"]["versions"].append(version | {"storage": False})
             await self.client.replace(CRD, known)
 
@@ -148,7 +238,8 @@ class Words:
                 return
             await asyncio.sleep(0.05)
 
-    # --- what is seen ----------------------------------------------------------------------------------------------------
+    # --- what is seen
+    # ----------------------------------------------------------------------------------------------------
 
     async def get_pod(self, name: str) -> Pod:
         return await self.client.get(POD, name, "default")
@@ -169,8 +260,13 @@ class Words:
 
         async def all_run() -> bool:
             placed.clear()
-            placed.update({pod.name: pod.spec.node_name for pod in (await self.client.list(POD, "default")).items
-                           if pod.name in pods and pod.status.phase == "Running"})
+            placed.update(
+                {
+                    pod.name: pod.spec.node_name
+                    for pod in (await self.client.list(POD, "default")).items
+                    if pod.name in pods and pod.status.phase == "Running"
+                }
+            )
             return len(placed) == len(pods)
 
         await self.at_rest(all_run, f"{', '.join(pods)} running")
@@ -186,7 +282,9 @@ class Words:
         await self.settles()
         for name in pods:
             pod = await self.get_pod(name)
-            assert pod.status.phase == "Pending" and not pod.spec.node_name, f"{name} is {pod.status.phase} on {pod.spec.node_name}"
+            assert pod.status.phase == "Pending" and not pod.spec.node_name, (
+                f"{name} is {pod.status.phase} on {pod.spec.node_name}"
+            )
 
     async def leaves(self, *pods: str) -> None:
         """Wait until these pods are gone."""
@@ -211,7 +309,11 @@ class Words:
     async def running_of(self, gang: str) -> set[str]:
         """Names of the gang's running pods, when nothing moves any more."""
         await self.settles()
-        return {pod.name for pod in (await self.client.list(POD, "default", {GANG: gang})).items if pod.status.phase == "Running"}
+        return {
+            pod.name
+            for pod in (await self.client.list(POD, "default", {GANG: gang})).items
+            if pod.status.phase == "Running"
+        }
 
     async def nodes_of(self, gang: str) -> Counter[str]:
         """Node → how many pods of the gang run there."""
@@ -221,7 +323,9 @@ class Words:
 
     async def events(self, reason: str, about: str = "") -> list[Event]:
         found = (await self.client.list(EVENT)).items
-        return [each for each in found if each.reason == reason and (not about or each.involved_object.get("name") == about)]
+        return [
+            item for item in found if item.reason == reason and (not about or item.involved_object.get("name") == about)
+        ]
 
     async def scheduled(self, pod: str) -> Condition | None:
         """The pod's condition PodScheduled."""
@@ -231,7 +335,7 @@ class Words:
         """The structured reasons why a group waits."""
         await self.settles()
         told = (await self.get_group(group)).status.scheduling_conditions
-        return [reason for each in told for reason in each.reasons]
+        return [reason for item in told for reason in item.reasons]
 
     async def is_gone(self, kind: Kind[Any], name: str, namespace: str = "default") -> bool:
         try:
@@ -241,12 +345,29 @@ class Words:
         return False
 
 
-def pod(name: str, *, gpus: Amount = 0, asks: Mapping[str, Amount] | None = None, queue: str = "", labels: Mapping[str, str] | None = None,
-        annotations: Mapping[str, str] | None = None, owner: Raw | None = None, **spec: Any) -> Raw:
+def pod(
+    name: str,
+    *,
+    gpus: Amount = 0,
+    asks: Mapping[str, Amount] | None = None,
+    queue: str = "",
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    owner: Raw | None = None,
+    **spec: Any,
+) -> Raw:
     marked = {**({names.QUEUE: queue} if queue else {}), **(labels or {})}
     owners = {"ownerReferences": [owner]} if owner else {}
-    return {"metadata": {"name": name, "namespace": "default", "labels": marked, "annotations": dict(annotations or {}), **owners},
-            "spec": pod_spec(gpus=gpus, asks=asks, **spec)}
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "labels": marked,
+            "annotations": dict(annotations or {}),
+            **owners,
+        },
+        "spec": pod_spec(gpus=gpus, asks=asks, **spec),
+    }
 
 
 def pod_spec(*, gpus: Amount = 0, asks: Mapping[str, Amount] | None = None, **spec: Any) -> Raw:
@@ -263,11 +384,20 @@ def crd(group: str, version: str, kind: str, *, namespaced: bool = True) -> Raw:
     word = kind.lower()
     plural = word[:-1] + "ies" if word.endswith("y") else word + ("es" if word.endswith("s") else "s")
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    approved = {"api-approved.kubernetes.io": "unapproved, only told in a test"} if group.endswith((".k8s.io", ".kubernetes.io")) else {}
-    return {"metadata": {"name": f"{plural}.{group}", "annotations": approved},
-            "spec": {"group": group, "scope": "Namespaced" if namespaced else "Cluster",
-                     "names": {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"},
-                     "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}]}}
+    approved = (
+        {"api-approved.kubernetes.io": "unapproved, only told in a test"}
+        if group.endswith((".k8s.io", ".kubernetes.io"))
+        else {}
+    )
+    return {
+        "metadata": {"name": f"{plural}.{group}", "annotations": approved},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced" if namespaced else "Cluster",
+            "names": {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"},
+            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}],
+        },
+    }
 
 
 def numbered(stem: str, count: int, first: int = 0) -> list[str]:
@@ -281,8 +411,14 @@ def _parent(name: str, above: Mapping[str, str]) -> Raw:
 def scheduler(*more: str, placement: str = "binpack", **settings: Any) -> Component:
     """A scheduler that decides at once, with further plugins, another placement, or settings of its own."""
     packs = placement == "binpack"
-    chosen = [each.name for each in DEFAULT_PLUGINS if packs or each.name not in ("gpupack", "gpusharingorder")]
+    chosen = [
+        default_plugin.name
+        for default_plugin in DEFAULT_PLUGINS
+        if packs or default_plugin.name not in ("gpupack", "gpusharingorder")
+    ]
     told = {"nodeplacement": {"cpu": placement, "gpu": placement}}
-    plugins = tuple(PluginSetting(each, told.get(each, {})) for each in [*chosen, *more, *(() if packs else ("gpuspread",))])
-    actions = tuple(each for each in ACTIONS if packs or each != "consolidation")
-    return scheduler_component(Settings(plugins=plugins, actions=actions, **settings), period=0.0)
+    plugins = tuple(
+        PluginSetting(item, told.get(item, {})) for item in [*chosen, *more, *(() if packs else ("gpuspread",))]
+    )
+    actions = tuple(action for action in ACTIONS if packs or action != "consolidation")
+    return scheduler_component(SchedulerSettings(plugins=plugins, actions=actions, **settings), period=0.0)

@@ -23,7 +23,9 @@ async def as_upstream_left_it(here: Stage) -> None:
     labelled: tuple[Kind[Any], ...] = (POD, POD_CLIQUE)
     for kind in labelled:
         for obj in await here.every(kind):
-            await here.client.patch(kind, obj.name, NAMESPACE, {"metadata": {"labels": {names.TEMPLATE_HASH: UPSTREAM}}})
+            await here.client.patch(
+                kind, obj.name, NAMESPACE, {"metadata": {"labels": {names.TEMPLATE_HASH: UPSTREAM}}}
+            )
     for kind in (POD_CLIQUE, SCALING_GROUP):
         for obj in await here.every(kind):
             fields: dict[str, Any] = {"currentPodCliqueSetGenerationHash": UPSTREAM}
@@ -32,7 +34,9 @@ async def as_upstream_left_it(here: Stage) -> None:
                 if obj.status.update_progress:
                     fields["updateProgress"] = {"podCliqueSetGenerationHash": UPSTREAM, "podTemplateHash": UPSTREAM}
             await here.client.patch(kind, obj.name, NAMESPACE, {"status": fields}, subresource="status")
-    await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"status": {"currentGenerationHash": UPSTREAM}}, subresource="status")
+    await here.client.patch(
+        POD_CLIQUE_SET, "llm", NAMESPACE, {"status": {"currentGenerationHash": UPSTREAM}}, subresource="status"
+    )
 
 
 async def ours_comes(here: Stage) -> None:
@@ -42,8 +46,15 @@ async def ours_comes(here: Stage) -> None:
 
 
 async def a_running_set(here: Stage) -> set[str]:
-    await here.apply(pod_clique_set("llm", clique("a", 2, 1), clique("w", 2), groups=[group("g", ["w"], 1, 1)],
-                                    labels={"kai.scheduler/queue": "team"}))
+    await here.apply(
+        pod_clique_set(
+            "llm",
+            clique("a", 2, 1),
+            clique("w", 2),
+            groups=[group("g", ["w"], 1, 1)],
+            labels={"kai.scheduler/queue": "team"},
+        )
+    )
     await here.run(*[pod for pod in await here.pods() if not pod.spec.scheduling_gates])
     return {pod.uid for pod in await here.pods()}
 
@@ -66,7 +77,9 @@ async def test_a_set_that_was_changed_meanwhile_is_updated() -> None:
         await as_upstream_left_it(here)
         changed = clique("a", 2, 1)
         changed["spec"]["podSpec"]["containers"][0]["image"] = "registry.example/app:2"
-        await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"template": {"cliques": [changed, clique("w", 2)]}}})
+        await here.client.patch(
+            POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"template": {"cliques": [changed, clique("w", 2)]}}}
+        )
         await ours_comes(here)
         assert (await here.the_set("llm")).status.update_progress is not None
         assert any(pod.metadata.deleting for pod in await here.pods("llm-0-a"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.admission.podcliqueset import faults
+from gangline.admission.sets.podcliqueset import faults
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import (
     HPA,
@@ -47,13 +47,21 @@ async def with_faults(here: Stage, judge: Any = refused) -> None:
 async def test_a_set_from_before_the_checks_is_told_what_is_wrong_and_others_go_on() -> None:
     async with stage() as here:
         await with_faults(here)
-        bad = pod_clique_set("bad", clique("a", 1, 3), clique("b", startsAfter=["zz"]), terminationDelay="soon",
-                             cliqueStartupType="CliqueStartupTypeExplicit")
+        bad = pod_clique_set(
+            "bad",
+            clique("a", 1, 3),
+            clique("b", startsAfter=["zz"]),
+            terminationDelay="soon",
+            cliqueStartupType="CliqueStartupTypeExplicit",
+        )
         await here.apply(bad)
         await here.apply(pod_clique_set("good", clique("a", 2)))
         found = condition((await here.the_set("bad")).status.conditions, "SpecInvalid")
         assert found is not None and (found.status, found.reason) == ("True", "WouldBeRefused")
-        assert found.message == "spec.template.terminationDelay: 'soon' is not a duration (write for example 90s, 30m or 4h)"
+        assert (
+            found.message
+            == "spec.template.terminationDelay: 'soon' is not a duration (write for example 90s, 30m or 4h)"
+        )
         assert condition((await here.the_set("good")).status.conditions, "SpecInvalid") is None
         await here.run(*[pod for pod in await here.pods() if pod.labels["app.kubernetes.io/part-of"] == "good"])
         assert (await here.the_set("good")).status.available_replicas == 1
@@ -62,7 +70,8 @@ async def test_a_set_from_before_the_checks_is_told_what_is_wrong_and_others_go_
         found = condition((await here.the_set("bad")).status.conditions, "SpecInvalid")
         assert found is not None and found.message == (
             "spec.template.cliques[0].spec.minAvailable: must not be greater than replicas (1); "
-            "spec.template.cliques.startsAfter: no clique is called 'zz'")
+            "spec.template.cliques.startsAfter: no clique is called 'zz'"
+        )
 
 
 async def test_a_condition_about_a_bad_set_goes_when_the_set_is_repaired() -> None:
@@ -75,7 +84,9 @@ async def test_a_condition_about_a_bad_set_goes_when_the_set_is_repaired() -> No
         assert condition((await here.the_set("w")).status.conditions, "SpecInvalid") is None
 
 
-async def test_a_failure_that_nobody_foresaw_is_told_on_its_object_and_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_that_nobody_foresaw_is_told_on_its_object_and_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def judge(pcs: PodCliqueSet) -> list[Problem]:
         if pcs.name == "odd":
             raise RuntimeError("the moon is full")
@@ -96,8 +107,15 @@ def a_rich_set() -> Raw:
 
 
 OWNED: dict[Kind[Any], str] = {
-    SERVICE_ACCOUNT: "w", ROLE: "grove.io:pcs:w", ROLE_BINDING: "grove.io:pcs:w", SERVICE: "w-0", HPA: "w-0-a",
-    POD_CLIQUE: "w-0-a", SCALING_GROUP: "w-0-g", POD_GANG: "w-0"}
+    SERVICE_ACCOUNT: "w",
+    ROLE: "grove.io:pcs:w",
+    ROLE_BINDING: "grove.io:pcs:w",
+    SERVICE: "w-0",
+    HPA: "w-0-a",
+    POD_CLIQUE: "w-0-a",
+    SCALING_GROUP: "w-0-g",
+    POD_GANG: "w-0",
+}
 
 
 @pytest.mark.parametrize("kind", list(OWNED), ids=lambda kind: kind.kind)
@@ -135,10 +153,13 @@ EDITS: list[tuple[Kind[Any], str, Raw]] = [
     (SCALING_GROUP, "w-0-g", {"spec": {"cliqueNames": ["a"]}}),
     (SCALING_GROUP, "w-0-g", {"spec": {"minAvailable": 2}}),
     (POD_GANG, "w-0", {"spec": {"podgroups": []}}),
-    (POD_GANG, "w-0", {"metadata": {"labels": {"grove.io/scheduler-name": "mine"}}})]
+    (POD_GANG, "w-0", {"metadata": {"labels": {"grove.io/scheduler-name": "mine"}}}),
+]
 
 
-@pytest.mark.parametrize(("kind", "name", "edit"), EDITS, ids=[f"{kind.kind}-{number}" for number, (kind, _, _) in enumerate(EDITS)])
+@pytest.mark.parametrize(
+    ("kind", "name", "edit"), EDITS, ids=[f"{kind.kind}-{number}" for number, (kind, _, _) in enumerate(EDITS)]
+)
 async def test_an_owned_object_that_somebody_edits_is_put_right(kind: Kind[Any], name: str, edit: Raw) -> None:
     async with stage() as here:
         await here.apply(a_rich_set())
@@ -150,7 +171,9 @@ async def test_an_owned_object_that_somebody_edits_is_put_right(kind: Kind[Any],
 
 
 def _lasting(obj: Any) -> tuple[object, ...]:
-    return obj.labels, *(getattr(obj, part, None) for part in ("spec", "rules", "subjects", "automount_service_account_token"))
+    return obj.labels, *(
+        getattr(obj, part, None) for part in ("spec", "rules", "subjects", "automount_service_account_token")
+    )
 
 
 async def test_a_pod_that_somebody_deletes_is_replaced_under_the_same_hostname() -> None:
@@ -174,31 +197,59 @@ async def test_a_size_that_somebody_chose_is_kept_and_other_peoples_labels_too()
 
 
 def a_secret(name: str, owner: PodCliqueSet | None = None) -> Raw:
-    owners = [{"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": owner.name, "uid": owner.uid, "controller": True}
-              ] if owner is not None else []
+    owners = (
+        [
+            {
+                "apiVersion": "grove.io/v1alpha1",
+                "kind": "PodCliqueSet",
+                "name": owner.name,
+                "uid": owner.uid,
+                "controller": True,
+            }
+        ]
+        if owner is not None
+        else []
+    )
     return {"metadata": {"name": name, "namespace": NAMESPACE, "ownerReferences": owners}, "type": "Opaque", "data": {}}
 
 
 async def secrets(here: Stage) -> set[str]:
-    return {each.name for each in await here.every(SECRET, "w-")}
+    return {item.name for item in await here.every(SECRET, "w-")}
 
 
 async def test_a_token_under_groves_former_name_goes_once_no_pod_mounts_it() -> None:
     async with stage() as here:
         owner = await here.apply(pod_clique_set("w", clique("a")))
         [pod] = await here.pods()
-        old = {"name": "old", "namespace": NAMESPACE, "labels": pod.labels, "ownerReferences": [
-            {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "w-0-a", "uid": pod.metadata.owner_references[0].uid,
-             "controller": True}]}
+        old = {
+            "name": "old",
+            "namespace": NAMESPACE,
+            "labels": pod.labels,
+            "ownerReferences": [
+                {
+                    "apiVersion": "grove.io/v1alpha1",
+                    "kind": "PodClique",
+                    "name": "w-0-a",
+                    "uid": pod.metadata.owner_references[0].uid,
+                    "controller": True,
+                }
+            ],
+        }
         volume = {"name": "token", "secret": {"secretName": "w-initc-sa-token-secret"}}
         await here.client.create(SECRET, a_secret("w-initc-sa-token-secret", owner))
-        await here.client.create(POD, {"metadata": old, "spec": {"volumes": [volume], "containers": [{"name": "main", "image": "i"}]}})
+        await here.client.create(
+            POD, {"metadata": old, "spec": {"volumes": [volume], "containers": [{"name": "main", "image": "i"}]}}
+        )
         await here.client.patch(POD_CLIQUE, "w-0-a", NAMESPACE, {"spec": {"replicas": 2}})
-        await here.client.patch(POD_CLIQUE_SET, "w", NAMESPACE, {"metadata": {"annotations": {"grove.io/reconcile-trigger": "1"}}})
+        await here.client.patch(
+            POD_CLIQUE_SET, "w", NAMESPACE, {"metadata": {"annotations": {"grove.io/reconcile-trigger": "1"}}}
+        )
         await here.settles()
         assert await secrets(here) == {"w-ic-sat", "w-initc-sa-token-secret"}
         await here.client.delete(POD, "old", NAMESPACE, grace=0)
-        await here.client.patch(POD_CLIQUE_SET, "w", NAMESPACE, {"metadata": {"annotations": {"grove.io/reconcile-trigger": "2"}}})
+        await here.client.patch(
+            POD_CLIQUE_SET, "w", NAMESPACE, {"metadata": {"annotations": {"grove.io/reconcile-trigger": "2"}}}
+        )
         await here.settles()
         assert await secrets(here) == {"w-ic-sat"}
 

@@ -1,4 +1,5 @@
-"""Two billion of something: a bounded number is made, nothing is built for what is not there yet, and the rest is said."""
+"""Two billion of something: a bounded number is made, nothing is built for what is not there yet, and the rest is
+said."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from embedded import until
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
 from gangline.api.meta import Raw, condition
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
-from gangline.components import Options, hooks
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.store.live_reader import LiveReader
+from gangline.components import ComponentOptions, hooks
 from gangline.operator.desired import bounds, layout
 from gangline.operator.desired.bounds import Backlog, horizon
 from gangline.runtime import ManualClock
@@ -40,6 +41,7 @@ def a_set(pcs: Raw) -> PodCliqueSet:
 
 async def grown(here: Stage, kind: Any, least: int) -> list[Any]:
     """What is there of a kind once nothing more is made."""
+
     async def enough() -> bool:
         if isinstance(here.clock, ManualClock):
             here.clock.advance(6)
@@ -54,7 +56,9 @@ async def grown(here: Stage, kind: Any, least: int) -> list[Any]:
     return await here.every(kind)
 
 
-async def test_a_set_of_two_billion_replicas_makes_as_many_as_may_wait_and_says_so_and_goes_on_when_they_are_placed() -> None:
+async def test_a_set_of_two_billion_replicas_makes_as_many_as_may_wait_says_so_and_goes_on_when_they_are_placed() -> (
+    None
+):
     async with stage(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("w", clique("main", 1), replicas=MOST))
         gangs = await grown(here, POD_GANG, 10)
@@ -63,8 +67,10 @@ async def test_a_set_of_two_billion_replicas_makes_as_many_as_may_wait_and_says_
         found = await here.the_set("w")
         told = condition(found.status.conditions, "HeldBack")
         assert told is not None and (told.status, told.reason) == ("True", "TooManyWaiting")
-        assert told.message == (f"10 of {MOST} replicas are there, and 10 gangs with 10 pods wait to be placed: more are made once fewer "
-                                "wait")
+        assert told.message == (
+            f"10 of {MOST} replicas are there, and 10 gangs with 10 pods wait to be placed: more are made once fewer "
+            "wait"
+        )
         assert (found.status.replicas, found.status.available_replicas) == (MOST, 0)
         await here.run(*await here.pods())
         assert len(await grown(here, POD_GANG, 20)) == 20
@@ -73,7 +79,11 @@ async def test_a_set_of_two_billion_replicas_makes_as_many_as_may_wait_and_says_
         await here.settles()
         assert sorted(gang.name for gang in await here.every(POD_GANG)) == ["w-0", "w-1", "w-2"]
         found = await here.the_set("w")
-        assert (found.status.replicas, found.status.available_replicas, condition(found.status.conditions, "HeldBack")) == (3, 3, None)
+        assert (
+            found.status.replicas,
+            found.status.available_replicas,
+            condition(found.status.conditions, "HeldBack"),
+        ) == (3, 3, None)
 
 
 async def test_a_set_that_is_larger_than_one_look_makes_becomes_whole() -> None:
@@ -89,8 +99,9 @@ async def test_a_clique_of_two_billion_pods_makes_as_many_as_may_wait_and_says_s
         assert len(await grown(here, POD, 10)) == 10
         [found] = await here.every(POD_CLIQUE)
         told = condition(found.status.conditions, "HeldBack")
-        assert told is not None and told.message == (f"10 of {MOST} pods are there, and 10 of the gang wait for a node: more are made once "
-                                                     "fewer wait")
+        assert told is not None and told.message == (
+            f"10 of {MOST} pods are there, and 10 of the gang wait for a node: more are made once fewer wait"
+        )
         assert (found.status.replicas, found.status.scheduled_replicas) == (10, 0)
         initialized = condition((await here.gang("w-0")).status.conditions, "Initialized")
         assert initialized is not None and initialized.message == f"w-0-main has 10 of {MOST} pods"
@@ -108,7 +119,9 @@ async def test_a_scaling_group_of_two_billion_replicas_makes_as_many_as_may_wait
         assert len(gangs) <= 11
         [found] = await here.every(SCALING_GROUP)
         told = condition(found.status.conditions, "HeldBack")
-        assert told is not None and told.message.startswith(f"10 of {MOST} replicas are there, and 10 of them with 10 pods wait")
+        assert told is not None and told.message.startswith(
+            f"10 of {MOST} replicas are there, and 10 of them with 10 pods wait"
+        )
         assert found.status.replicas == MOST
         await here.run(*[pod for pod in await here.pods() if not pod.spec.scheduling_gates])
         assert len(await grown(here, POD_CLIQUE, 11)) >= 11
@@ -119,25 +132,35 @@ async def test_shared_claims_of_two_billion_replicas_are_made_as_far_as_replicas
 
     devices = {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}}}
     async with stage(clock=ManualClock()) as here:
-        await here.apply(pod_clique_set(
-            "w", clique("main", MOST, 1) | {"resourceSharing": [{"name": "t", "scope": "PerReplica"}]}, replicas=MOST,
-            resourceClaimTemplates=[{"name": "t", "templateSpec": devices}], resourceSharing=[{"name": "t", "scope": "PerReplica"}]))
+        await here.apply(
+            pod_clique_set(
+                "w",
+                clique("main", MOST, 1) | {"resourceSharing": [{"name": "t", "scope": "PerReplica"}]},
+                replicas=MOST,
+                resourceClaimTemplates=[{"name": "t", "templateSpec": devices}],
+                resourceSharing=[{"name": "t", "scope": "PerReplica"}],
+            )
+        )
         assert len(await grown(here, RESOURCE_CLAIM, 4)) < 60
 
 
 async def test_a_base_gang_that_no_object_could_hold_is_said_and_nothing_is_made() -> None:
     async with stage() as here:
-        for hook in hooks(Options(), Fresh(here.server.store, here.server.catalogue)):
+        for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         await here.apply(pod_clique_set("w", clique("a", 1), groups=[group("g", ["a"], MOST, MOST)]))
         assert await here.every(POD_GANG) == []
         [error] = (await here.the_set("w")).status.last_errors
-        assert error.description == (f"the base gang of each replica would have {MOST} groups, and at most 5000 fit into a PodGang: lower "
-                                     "minAvailable of the set's scaling groups")
+        assert error.description == (
+            f"the base gang of each replica would have {MOST} groups, and at most 5000 fit into a PodGang: lower "
+            "minAvailable of the set's scaling groups"
+        )
 
 
 def test_nothing_that_is_not_there_takes_memory() -> None:
-    pcs = a_set(pod_clique_set("w", clique("a", MOST), clique("b", MOST), replicas=MOST, groups=[group("g", ["b"], MOST, 1)]))
+    pcs = a_set(
+        pod_clique_set("w", clique("a", MOST), clique("b", MOST), replicas=MOST, groups=[group("g", ["b"], MOST, 1)])
+    )
     tracemalloc.start()
     assert len(layout.places_by_replica(pcs, 3)) == 3
     assert len(layout.missing_gangs(pcs, 3, {}, (), 100)) == 103
@@ -154,5 +177,9 @@ def test_a_look_goes_past_what_is_there_and_never_as_far_as_somebody_claims() ->
     assert horizon(MOST, range(7), 5) == 12
     assert horizon(MOST, (0, 40), 5) == 41
     assert horizon(MOST, (MOST - 1,), 5) == 1 + bounds.HOLES
-    assert Backlog().step(4, MOST, MOST) == 1 and Backlog(gangs=10).step(4, 1, MOST) == 0 and Backlog(pods=9).step(4, 2, MOST) == 0
+    assert (
+        Backlog().step(4, MOST, MOST) == 1
+        and Backlog(gangs=10).step(4, 1, MOST) == 0
+        and Backlog(pods=9).step(4, 2, MOST) == 0
+    )
     assert Backlog(gangs=10, pods=10).step(4, 1, 100) == 3

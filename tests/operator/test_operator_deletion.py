@@ -28,17 +28,17 @@ from gangline.api.kinds import (
 )
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.api.meta import Raw
-from gangline.apiserver.fresh import Fresh
-from gangline.apiserver.hooks import admit_with
 from gangline.client import Client
-from gangline.components import Options, hooks
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.store.live_reader import LiveReader
+from gangline.components import ComponentOptions, hooks
 from gangline.config import manner
 from gangline.errors import ApiError
 from gangline.operator import backends
 from gangline.operator.backends import BUILT_IN
-from gangline.operator.backends.kai import Kai
+from gangline.operator.backends.kai import KaiBackend
 from gangline.operator.component import component
-from gangline.rules.hooks import Hook, Review
+from gangline.rules.hooks import Hook, HookReview
 from gangline.rules.sets import OperatorSettings, Profile
 from gangline.runtime import Manager
 from operator_stage import NAMESPACE, OPERATOR, Stage, clique, pod_clique_set, stage
@@ -55,10 +55,12 @@ class Judged:
 
     async def configure(self, settings: OperatorSettings) -> None:
         await self.here.manager.stop()
-        fresh = Fresh(self.here.server.store, self.here.server.catalogue)
+        fresh = LiveReader(self.here.server.store, self.here.server.catalogue)
         compat = ("grove",) if settings.manner.one_gate else ()
-        self.judges[:] = list(hooks(Options(operator=settings, compat=compat), fresh))
-        self.here.manager = Manager(component(settings), Client(self.here.server.transport(OPERATOR), manager="gangline"), self.here.clock)
+        self.judges[:] = list(hooks(ComponentOptions(operator=settings, compat=compat), fresh))
+        self.here.manager = Manager(
+            component(settings), Client(self.here.server.transport(OPERATOR), manager="gangline"), self.here.clock
+        )
         await self.here.manager.start()
 
     async def goes(self, name: str) -> None:
@@ -77,8 +79,10 @@ async def judged(settings: OperatorSettings | None = None, *crds: Any) -> AsyncI
         found = Judged(here, [])
         for plural in ("podcliquesets", "clustertopologybindings"):
             admit_with(here.server.admission, _whoever(plural, lambda: found.judges))
-        await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": [
-            {"domain": "rack", "key": "example.com/rack"}]}})
+        await here.client.create(
+            TOPOLOGY_BINDING,
+            {"metadata": {"name": "t"}, "spec": {"levels": [{"domain": "rack", "key": "example.com/rack"}]}},
+        )
         await found.configure(settings or OperatorSettings())
         await noticed(here, *crds)
         yield found
@@ -86,6 +90,7 @@ async def judged(settings: OperatorSettings | None = None, *crds: Any) -> AsyncI
 
 def _whoever(plural: str, judges: Callable[[], list[Hook]]) -> Hook:
     """Hands each review to the hooks that are in force now."""
+
     def complete(review: Any) -> Any:
         for hook in judges():
             if hook.plural == plural and hook.mutate is not None:
@@ -100,7 +105,7 @@ def _whoever(plural: str, judges: Callable[[], list[Hook]]) -> Hook:
 
 
 def only(*backends: str) -> OperatorSettings:
-    profiles = tuple(each for each in OperatorSettings().profiles if each.backend in backends)
+    profiles = tuple(profile for profile in OperatorSettings().profiles if profile.backend in backends)
     return OperatorSettings(backends=backends, profiles=profiles)
 
 
@@ -137,8 +142,16 @@ async def test_a_set_whose_volcano_queue_was_closed_or_deleted_is_deleted() -> N
     async with judged(None, VOLCANO_POD_GROUP, VOLCANO_QUEUE, HYPER_NODE) as it:
         client = it.here.client
         await open_queue(it.here, "batch")
-        await it.here.apply(llm("volcano") | {"metadata": {"name": "llm", "namespace": NAMESPACE, "annotations": {
-            BACKEND: "volcano", names.VOLCANO_QUEUE: "batch"}}})
+        await it.here.apply(
+            llm("volcano")
+            | {
+                "metadata": {
+                    "name": "llm",
+                    "namespace": NAMESPACE,
+                    "annotations": {BACKEND: "volcano", names.VOLCANO_QUEUE: "batch"},
+                }
+            }
+        )
         await client.delete(VOLCANO_QUEUE, "batch")
         await it.here.settles()
         await it.goes("llm")
@@ -147,17 +160,28 @@ async def test_a_set_whose_volcano_queue_was_closed_or_deleted_is_deleted() -> N
 async def test_a_set_that_was_stored_under_compat_grove_with_a_topology_is_deleted_natively() -> None:
     grove = OperatorSettings(manner=manner(["grove"]))
     async with judged(grove) as it:
-        await it.here.apply(pod_clique_set("llm", clique("main", 2, scheduler="default-scheduler"), topologyConstraint=RACK))
+        await it.here.apply(
+            pod_clique_set("llm", clique("main", 2, scheduler="default-scheduler"), topologyConstraint=RACK)
+        )
         await it.configure(OperatorSettings())
         await it.here.settles()
         await it.goes("llm")
 
 
-async def test_a_set_whose_topology_binding_was_deleted_is_deleted_and_so_is_a_binding_of_a_scheduler_that_is_off() -> None:
+async def test_a_set_whose_topology_binding_was_deleted_is_deleted_and_so_is_a_binding_of_a_scheduler_that_is_off() -> (
+    None
+):
     async with judged() as it:
         await it.here.apply(on_kai(topologyConstraint=RACK))
-        await it.here.client.patch(TOPOLOGY_BINDING, "t", "", {"metadata": {"finalizers": ["example.com/keep"]}, "spec": {
-            "schedulerTopologyBindings": [{"schedulerName": "kai-scheduler", "topologyReference": "t"}]}})
+        await it.here.client.patch(
+            TOPOLOGY_BINDING,
+            "t",
+            "",
+            {
+                "metadata": {"finalizers": ["example.com/keep"]},
+                "spec": {"schedulerTopologyBindings": [{"schedulerName": "kai-scheduler", "topologyReference": "t"}]},
+            },
+        )
         await it.configure(only("default"))
         await it.here.client.delete(TOPOLOGY_BINDING, "t")
         await it.here.client.patch(TOPOLOGY_BINDING, "t", "", {"metadata": {"finalizers": None}})
@@ -165,8 +189,10 @@ async def test_a_set_whose_topology_binding_was_deleted_is_deleted_and_so_is_a_b
         await it.goes("llm")
 
 
-async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Broken(Kai):
+async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Broken(KaiBackend):
         def check(self, pcs: Any, facts: Any) -> Any:
             raise ZeroDivisionError("no idea")
 
@@ -179,7 +205,9 @@ async def test_a_set_whose_backend_crashes_at_translating_and_at_judging_is_dele
         backends._table.cache_clear()
         try:
             await it.configure(OperatorSettings())
-            with pytest.raises(ApiError, match="backend kai failed while it judged the set: ZeroDivisionError: no idea"):
+            with pytest.raises(
+                ApiError, match="backend kai failed while it judged the set: ZeroDivisionError: no idea"
+            ):
                 await it.here.client.create(POD_CLIQUE_SET, on_kai("other"))
             await it.goes("llm")
         finally:
@@ -217,7 +245,7 @@ async def test_a_namespace_with_sets_of_backends_that_are_off_is_deleted() -> No
         await it.here.client.delete(NAMESPACE_KIND, "team")
 
         async def gone() -> bool:
-            return all(each.name != "team" for each in (await it.here.client.list(NAMESPACE_KIND)).items)
+            return all(item.name != "team" for item in (await it.here.client.list(NAMESPACE_KIND)).items)
 
         await until(gone, "the namespace to go")
 
@@ -263,5 +291,5 @@ async def test_what_a_new_annotation_is_to_blame_for_is_refused_and_what_was_wro
 
 def test_hooks_judge_no_update_of_an_object_that_is_being_deleted() -> None:
     leaving = {"metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {}}
-    every = list(hooks(Options(operator=OperatorSettings(authorizer=True)), None))  # type: ignore[arg-type]
-    assert every and not any(hook.asks(Review("UPDATE", leaving, leaving)) for hook in every)
+    every = list(hooks(ComponentOptions(operator=OperatorSettings(authorizer=True)), None))  # type: ignore[arg-type]
+    assert every and not any(hook.asks(HookReview("UPDATE", leaving, leaving)) for hook in every)

@@ -1,4 +1,5 @@
-"""A pod of a clique that failed is replaced, at first at once, then with longer and longer pauses; and why it failed is said."""
+"""A pod of a clique that failed is replaced, at first at once, then with longer and longer pauses; and why it failed is
+said."""
 
 from __future__ import annotations
 
@@ -18,7 +19,11 @@ from gangline.runtime import ManualClock
 from operator_stage import NAMESPACE, Stage, clique, pod_clique_set, stage
 from operator_stage import pod as a_pod
 
-REFUSED: Raw = {"phase": "Failed", "reason": "OutOfnvidia.com/gpu", "message": "Node didn't have enough resource: nvidia.com/gpu"}
+REFUSED: Raw = {
+    "phase": "Failed",
+    "reason": "OutOfnvidia.com/gpu",
+    "message": "Node didn't have enough resource: nvidia.com/gpu",
+}
 WHY = "OutOfnvidia.com/gpu: Node didn't have enough resource: nvidia.com/gpu"
 
 
@@ -73,7 +78,10 @@ async def test_a_pod_that_fails_again_and_again_is_replaced_after_longer_and_lon
                 assert still.name == pod.name, "it stays for a while"
                 [mine] = await here.every(POD_CLIQUE)
                 found = condition(mine.status.conditions, "PodsFailed")
-                assert found is not None and found.message == f"pod {pod.name} failed on node-1 ({WHY}), replaced {pause}s later"
+                assert (
+                    found is not None
+                    and found.message == f"pod {pod.name} failed on node-1 ({WHY}), replaced {pause}s later"
+                )
                 assert mine.status.scheduled_replicas == 0, "what failed is not scheduled any more"
                 clock.advance(pause + 1)
                 await here.settles()
@@ -87,13 +95,17 @@ async def test_upstream_leaves_a_failed_pod_where_it_is() -> None:
         await here.apply(pod_clique_set("w", clique("main", 1), labels={"kai.scheduler/queue": "default-queue"}))
         [pod] = await here.pods()
         await refuse(here, pod)
-        assert [each.name for each in await living(here)] == [pod.name]
+        assert [item.name for item in await living(here)] == [pod.name]
 
 
 def test_pauses_grow_up_to_five_minutes_and_a_pod_that_lived_long_begins_anew() -> None:
     assert [failures.pause(before) for before in (0, 1, 2, 5, 6, 99)] == [0, 10, 20, 160, 300, 300]
-    old = a_pod(0, created="2026-01-01T00:00:00Z", **REFUSED | {"conditions": [
-        {"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T02:00:00Z"}]})
+    old = a_pod(
+        0,
+        created="2026-01-01T00:00:00Z",
+        **REFUSED
+        | {"conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T02:00:00Z"}]},
+    )
     assert failures.marks(old, 0.0)[names.FAILED_BEFORE] == "1"
 
 
@@ -110,5 +122,9 @@ async def test_lifting_gates_is_logged_with_gang_and_reason(caplog: pytest.LogCa
         await here.apply(pod_clique_set("w", clique("main", 2)))
         [pods] = [sorted(pod.name for pod in await here.pods())]
     lines = [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
-    assert any(line.startswith("gates lifted: gang default/w-0, clique w-0-main, pods ") and line.endswith(
-        ": all pods of the gang are there") and all(pod in line for pod in pods) for line in lines)
+    assert any(
+        line.startswith("gates lifted: gang default/w-0, clique w-0-main, pods ")
+        and line.endswith(": all pods of the gang are there")
+        and all(pod in line for pod in pods)
+        for line in lines
+    )

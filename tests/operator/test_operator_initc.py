@@ -13,8 +13,10 @@ from gangline.operator import initc
 
 
 def pod(clique: str, ready: bool = True) -> dict[str, object]:
-    return {"metadata": {"name": f"{clique}-x", "labels": {"grove.io/podclique": clique}},
-            "status": {"conditions": [{"type": "Ready", "status": str(ready)}]}}
+    return {
+        "metadata": {"name": f"{clique}-x", "labels": {"grove.io/podclique": clique}},
+        "status": {"conditions": [{"type": "Ready", "status": str(ready)}]},
+    }
 
 
 def test_arguments_are_names_with_counts() -> None:
@@ -49,6 +51,8 @@ def test_it_waits_through_silence_of_the_server_and_says_each_thing_once() -> No
 
 def test_outside_a_cluster_it_says_so_and_ends_with_one() -> None:
     script = Path(initc.__file__)
-    ended = subprocess.run([sys.executable, "-I", str(script), "--podcliques=a:1"], capture_output=True, text=True, env={}, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-I", str(script), "--podcliques=a:1"], capture_output=True, text=True, env={}, check=False
+    )
     assert ended.returncode == 1
     assert ended.stderr == "initc: KUBERNETES_SERVICE_HOST is not set: this runs as an init container in a cluster\n"

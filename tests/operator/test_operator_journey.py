@@ -34,15 +34,16 @@ async def test_a_set_for_kai_becomes_cliques_a_labelled_gang_a_pod_group_and_pod
     async with stage() as here:
         await here.apply(pod_clique_set("llm", clique("a", 3, 2), clique("b", 2)))
         gang = await here.gang("llm-0")
-        assert [each.name for each in await here.every(POD_CLIQUE)] == ["llm-0-a", "llm-0-b"]
+        assert [item.name for item in await here.every(POD_CLIQUE)] == ["llm-0-a", "llm-0-b"]
         assert (gang.labels[names.SCHEDULER_BACKEND], gang.labels[names.SCHEDULER_NAME]) == ("kai", "kai-scheduler")
-        assert [(each.name, each.min_replicas, len(each.pod_references)) for each in gang.spec.podgroups] == [
-            ("llm-0-a", 2, 3), ("llm-0-b", 2, 2)]
+        assert [
+            (podgroup.name, podgroup.min_replicas, len(podgroup.pod_references)) for podgroup in gang.spec.podgroups
+        ] == [("llm-0-a", 2, 3), ("llm-0-b", 2, 2)]
         [pod_group] = await here.every(POD_GROUP)
         assert pod_group.name == f"pg-llm-0-{gang.uid}" and pod_group.metadata.controller.uid == gang.uid
         assert (pod_group.spec.min_member, pod_group.spec.queue) == (4, "default-queue")
         assert gates(await here.pods()) == [[]] * 5
-        assert [each.name for each in await here.every(SERVICE, "llm")] == ["llm-0"]
+        assert [item.name for item in await here.every(SERVICE, "llm")] == ["llm-0"]
 
 
 async def test_without_a_scheduler_name_a_workload_is_written_and_the_surplus_waits_for_the_minimum() -> None:
@@ -54,7 +55,7 @@ async def test_without_a_scheduler_name_a_workload_is_written_and_the_surplus_wa
         assert gates(pods) == [[], [], ["scheduling.k8s.io/workload"]]
         assert pods[0].spec.workload_ref == {"name": "llm-0", "podGroup": "gang"}
         [live] = await here.every(POD_CLIQUE)
-        held = next(each for each in live.status.conditions if each.type == "SchedulingGated")
+        held = next(condition for condition in live.status.conditions if condition.type == "SchedulingGated")
         assert held.message == "1 pods wait: the gang's minimum is not scheduled yet, and this pod is above it"
         await here.run(*pods[:2])
         assert gates(await here.pods()) == [[], [], []]
@@ -73,18 +74,25 @@ async def test_status_flows_back_to_the_gang_and_the_set() -> None:
         await here.apply(pod_clique_set("llm", clique("a", 2)))
         gang = await here.gang("llm-0")
         assert gang.status.phase == "Pending"
-        assert next(each.message for each in gang.status.conditions if each.type == "Scheduled") == "waiting for the scheduler: llm-0-a 0/2"
+        assert (
+            next(condition.message for condition in gang.status.conditions if condition.type == "Scheduled")
+            == "waiting for the scheduler: llm-0-a 0/2"
+        )
         await here.run(*await here.pods(), ready=False)
         assert (await here.gang("llm-0")).status.phase == "Starting"
         await here.run(*await here.pods())
         found = (await here.the_set("llm")).status
         assert (found.available_replicas, found.updated_replicas, found.observed_generation) == (1, 1, 1)
-        assert [(each["name"], each["phase"]) for each in found.pod_gang_statuses] == [("llm-0", "Running")]
+        assert [(pod_gang_status["name"], pod_gang_status["phase"]) for pod_gang_status in found.pod_gang_statuses] == [
+            ("llm-0", "Running")
+        ]
 
 
 async def test_a_settled_set_is_written_to_by_nobody() -> None:
     async with stage() as here:
-        await here.apply(pod_clique_set("llm", clique("a", 2), clique("w"), replicas=2, groups=[group("g", ["w"], 2, 1)]))
+        await here.apply(
+            pod_clique_set("llm", clique("a", 2), clique("w"), replicas=2, groups=[group("g", ["w"], 2, 1)])
+        )
         before = here.server.revision
         for running in here.manager.running:
             for informer in (POD_CLIQUE_SET, POD_CLIQUE, POD_GANG, SCALING_GROUP):
@@ -100,9 +108,9 @@ async def test_a_smaller_set_loses_its_highest_replicas_and_their_gangs() -> Non
         await here.apply(pod_clique_set("llm", clique("a"), replicas=3))
         await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"replicas": 1}})
         await here.settles()
-        assert [each.name for each in await here.every(POD_CLIQUE)] == ["llm-0-a"]
-        assert [each.name for each in await here.every(POD_GANG)] == ["llm-0"]
-        assert [each.name for each in await here.every(SERVICE, "llm")] == ["llm-0"]
+        assert [item.name for item in await here.every(POD_CLIQUE)] == ["llm-0-a"]
+        assert [item.name for item in await here.every(POD_GANG)] == ["llm-0"]
+        assert [item.name for item in await here.every(SERVICE, "llm")] == ["llm-0"]
 
 
 async def test_a_lost_pod_comes_back_with_the_same_hostname() -> None:
@@ -140,13 +148,19 @@ async def test_a_new_image_replaces_one_ready_pod_after_the_other() -> None:
                 if pod.metadata.deleting:
                     await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
             await here.settles()
-            await here.run(*[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting])
+            await here.run(
+                *[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting]
+            )
             return not before & {pod.uid for pod in await here.pods()}
 
         await until(kubelet_until_done, "every pod to be replaced")
         await here.settles()
         found = (await here.the_set("llm")).status
-        assert found.update_progress is not None and found.update_progress.get("updateEndedAt") and found.updated_replicas == 1
+        assert (
+            found.update_progress is not None
+            and found.update_progress.get("updateEndedAt")
+            and found.updated_replicas == 1
+        )
 
 
 async def test_a_gang_below_its_minimum_for_the_delay_starts_again_as_a_whole_and_only_once() -> None:
@@ -181,7 +195,7 @@ async def test_a_missing_claim_template_is_told_with_what_to_do_and_heals() -> N
         spec = {"spec": {"spec": {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "c"}}]}}}}
         await here.client.create(RESOURCE_CLAIM_TEMPLATE, {"metadata": {"name": "gpu", "namespace": NAMESPACE}} | spec)
         await here.settles()
-        assert [each.name for each in await here.every(RESOURCE_CLAIM)] == ["llm-0-a-0-gpu", "llm-0-a-1-gpu"]
+        assert [item.name for item in await here.every(RESOURCE_CLAIM)] == ["llm-0-a-0-gpu", "llm-0-a-1-gpu"]
         assert len(await here.pods()) == 2
 
 
@@ -212,11 +226,17 @@ async def test_a_topology_binding_makes_kais_topology_and_follows_its_levels() -
 async def test_a_pod_group_of_a_stranger_with_our_name_is_left_alone_and_the_gang_says_so() -> None:
     settings = OperatorSettings(manner=manner(["grove"]))
     async with stage(settings) as here:
-        await here.client.create(POD_GROUP, {"metadata": {"name": "llm-0", "namespace": NAMESPACE}, "spec": {"minMember": 1}})
+        await here.client.create(
+            POD_GROUP, {"metadata": {"name": "llm-0", "namespace": NAMESPACE}, "spec": {"minMember": 1}}
+        )
         await here.apply(pod_clique_set("llm", clique("a", 2), labels={"kai.scheduler/queue": "team"}))
         [stranger] = await here.every(POD_GROUP)
         assert stranger.spec.min_member == 1 and not stranger.metadata.owner_references
-        why = next(each.message for each in (await here.gang("llm-0")).status.conditions if each.type == "Scheduled")
+        why = next(
+            condition.message
+            for condition in (await here.gang("llm-0")).status.conditions
+            if condition.type == "Scheduled"
+        )
         assert why == "PodGroup llm-0 exists and belongs to someone else; remove or rename it"
 
 

@@ -23,13 +23,27 @@ def a_set(raw: Raw) -> PodCliqueSet:
     return msgspec.convert(raw, PodCliqueSet)
 
 
-DISAGGREGATED = a_set(pod_clique_set("llm", clique("router", 2), clique("prefill", 3), clique("decode", 4), replicas=2,
-                                     groups=[group("workers", ["prefill", "decode"], replicas=3, minimum=1)]))
+DISAGGREGATED = a_set(
+    pod_clique_set(
+        "llm",
+        clique("router", 2),
+        clique("prefill", 3),
+        clique("decode", 4),
+        replicas=2,
+        groups=[group("workers", ["prefill", "decode"], replicas=3, minimum=1)],
+    )
+)
 
 
 def test_a_gang_for_each_replica_and_one_for_each_surplus_replica_of_a_group() -> None:
     assert [place.name for place in gang_places(DISAGGREGATED, {})] == [
-        "llm-0", "llm-0-workers-0", "llm-0-workers-1", "llm-1", "llm-1-workers-0", "llm-1-workers-1"]
+        "llm-0",
+        "llm-0-workers-0",
+        "llm-0-workers-1",
+        "llm-1",
+        "llm-1-workers-0",
+        "llm-1-workers-1",
+    ]
 
 
 def test_the_live_size_of_a_group_decides_how_many_gangs_it_has() -> None:
@@ -39,7 +53,10 @@ def test_the_live_size_of_a_group_decides_how_many_gangs_it_has() -> None:
 
 def test_a_base_gang_holds_standalone_cliques_and_the_minimum_of_each_group() -> None:
     assert [place.name for place in base_gang(DISAGGREGATED, 1).members] == [
-        "llm-1-router", "llm-1-workers-0-prefill", "llm-1-workers-0-decode"]
+        "llm-1-router",
+        "llm-1-workers-0-prefill",
+        "llm-1-workers-0-decode",
+    ]
 
 
 def test_a_gang_is_found_by_its_name_and_a_strangers_name_finds_none() -> None:
@@ -51,15 +68,26 @@ def test_a_gang_is_found_by_its_name_and_a_strangers_name_finds_none() -> None:
 
 def test_a_clique_whose_name_ends_like_another_keeps_its_own_template() -> None:
     pcs = a_set(pod_clique_set("p", clique("worker", 1), clique("prefill-worker", 5)))
-    live = PodClique(metadata=msgspec.convert({"name": "p-0-prefill-worker", "labels": {"grove.io/podcliqueset-replica-index": "0"}},
-                                              type(pcs.metadata)))
+    live = PodClique(
+        metadata=msgspec.convert(
+            {"name": "p-0-prefill-worker", "labels": {"grove.io/podcliqueset-replica-index": "0"}}, type(pcs.metadata)
+        )
+    )
     place = place_of(pcs, live)
     assert place is not None and place.template.spec.replicas == 5
 
 
 def test_members_of_a_scaled_gang_wait_only_for_their_own_replica() -> None:
-    pcs = a_set(pod_clique_set("p", clique("a"), clique("b"), clique("c"), groups=[group("g", ["b", "c"], 2, 1)],
-                               cliqueStartupType=startup.IN_ORDER))
+    pcs = a_set(
+        pod_clique_set(
+            "p",
+            clique("a"),
+            clique("b"),
+            clique("c"),
+            groups=[group("g", ["b", "c"], 2, 1)],
+            cliqueStartupType=startup.IN_ORDER,
+        )
+    )
     config = pcs.spec.template.pod_clique_scaling_groups[0]
     base, scaled = group_places(pcs, 0, config, 0), group_places(pcs, 0, config, 1)
     assert [startup.starts_after(pcs, place) for place in base] == [("p-0-a",), ("p-0-g-0-b",)]
@@ -67,8 +95,15 @@ def test_members_of_a_scaled_gang_wait_only_for_their_own_replica() -> None:
 
 
 def test_a_clique_that_waits_for_a_group_waits_for_its_whole_minimum() -> None:
-    pcs = a_set(pod_clique_set("p", clique("w", 3, 2), clique("z", startsAfter=["w"]), groups=[group("g", ["w"], 3, 2)],
-                               cliqueStartupType=startup.EXPLICIT))
+    pcs = a_set(
+        pod_clique_set(
+            "p",
+            clique("w", 3, 2),
+            clique("z", startsAfter=["w"]),
+            groups=[group("g", ["w"], 3, 2)],
+            cliqueStartupType=startup.EXPLICIT,
+        )
+    )
     place = standalone_places(pcs, 0)[0]
     assert startup.starts_after(pcs, place) == ("p-0-g-0-w", "p-0-g-1-w")
     assert startup.minimum_of(pcs, "p-0-g-1-w", 0) == 2

@@ -15,10 +15,22 @@ ZONE, RACK = "example.com/zone", "example.com/rack"
 NODES = {"a": {ZONE: "z", RACK: "r1"}, "b": {ZONE: "z", RACK: "r1"}, "c": {ZONE: "z", RACK: "r2"}, "bare": {}}
 
 
-@pytest.mark.parametrize(("nodes", "keys", "expected"), [
-    ("aa", [], 1.0), ("ab", [], 0.5), ("abc", [], 0.333), ("", [ZONE], None),
-    (["a", "b"], [ZONE, RACK], 1.0), (["a", "c"], [ZONE, RACK], 0.75), (["a", "bare"], [ZONE], 0.5), (["bare", "gone"], [RACK], 0.5)])
-def test_the_score_is_the_chance_that_two_pods_share_a_domain(nodes: list[str], keys: list[str], expected: float | None) -> None:
+@pytest.mark.parametrize(
+    ("nodes", "keys", "expected"),
+    [
+        ("aa", [], 1.0),
+        ("ab", [], 0.5),
+        ("abc", [], 0.333),
+        ("", [ZONE], None),
+        (["a", "b"], [ZONE, RACK], 1.0),
+        (["a", "c"], [ZONE, RACK], 0.75),
+        (["a", "bare"], [ZONE], 0.5),
+        (["bare", "gone"], [RACK], 0.5),
+    ],
+)
+def test_the_score_is_the_chance_that_two_pods_share_a_domain(
+    nodes: list[str], keys: list[str], expected: float | None
+) -> None:
     pods = [pod(index, node=node) for index, node in enumerate(nodes)] + [pod(9), pod(8, node="c", leaving=True)]
     assert score(pods, keys, NODES.get) == expected
 
@@ -29,7 +41,11 @@ async def test_a_gang_carries_its_score_while_it_is_placed() -> None:
             await here.client.create(NODE, {"metadata": {"name": name, "labels": labels}})
         levels = [{"domain": "zone", "key": ZONE}, {"domain": "rack", "key": RACK}]
         await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "dc"}, "spec": {"levels": levels}})
-        await here.apply(pod_clique_set("w", clique("a", 2), topologyConstraint={"topologyName": "dc", "pack": {"preferred": "rack"}}))
+        await here.apply(
+            pod_clique_set(
+                "w", clique("a", 2), topologyConstraint={"topologyName": "dc", "pack": {"preferred": "rack"}}
+            )
+        )
         assert (await here.gang("w-0")).status.placement_score is None
         for one, node in zip(await here.pods(), "ac", strict=True):
             await here.client.bind(one.name, NAMESPACE, node, uid=one.uid)
@@ -56,10 +72,15 @@ async def test_a_set_tells_of_each_gang_its_phase_and_conditions_and_of_many_onl
         await here.apply(pod_clique_set("few", clique("a"), replicas=2))
         await here.apply(pod_clique_set("many", clique("a"), replicas=21))
         await here.run(*[pod for pod in await here.pods() if pod.name.startswith(("few-0", "many-0"))])
-        few, many = (await here.the_set("few")).status.pod_gang_statuses, (await here.the_set("many")).status.pod_gang_statuses
-        assert [(each["name"], each["phase"]) for each in few] == [("few-0", "Running"), ("few-1", "Pending")]
-        assert [[each["type"] for each in gang["conditions"]] for gang in few] == [["Initialized", "Scheduled", "Ready"]] * 2
-        told = {gang["name"]: [each["type"] for each in gang.get("conditions", [])] for gang in many}
+        few, many = (
+            (await here.the_set("few")).status.pod_gang_statuses,
+            (await here.the_set("many")).status.pod_gang_statuses,
+        )
+        assert [(item["name"], item["phase"]) for item in few] == [("few-0", "Running"), ("few-1", "Pending")]
+        assert [[condition["type"] for condition in gang["conditions"]] for gang in few] == [
+            ["Initialized", "Scheduled", "Ready"]
+        ] * 2
+        told = {gang["name"]: [condition["type"] for condition in gang.get("conditions", [])] for gang in many}
         assert len(told) == 21 and told["many-0"] == [] and told["many-1"] == ["Scheduled"]
 
 
@@ -69,7 +90,10 @@ def counted(name: str, **labels: str) -> float:
 
 async def test_writes_and_their_outcomes_are_counted_by_kind() -> None:
     made = {"kind": "Pod", "verb": "create", "outcome": "done"}
-    before = counted("gangline_operator_writes_total", **made), counted("gangline_operator_write_seconds_count", verb="create")
+    before = (
+        counted("gangline_operator_writes_total", **made),
+        counted("gangline_operator_write_seconds_count", verb="create"),
+    )
     async with stage() as here:
         await here.apply(pod_clique_set("w", clique("a", 3)))
     assert counted("gangline_operator_writes_total", **made) == before[0] + 3

@@ -10,8 +10,8 @@ from gangline.api.meta import Raw
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.cliques import grouped_clique, standalone_clique
 from gangline.operator.desired.groups import scaling_group
-from gangline.operator.desired.layout import Place, group_places, standalone_places
-from gangline.operator.unseen import Told
+from gangline.operator.desired.layout import CliquePlace, group_places, standalone_places
+from gangline.operator.unseen import UnseenChoices
 from gangline.runtime import Key
 from operator_stage import clique, group, pod, pod_clique_set
 
@@ -41,14 +41,14 @@ def test_pods_are_given_up_unscheduled_then_unready_then_outdated_then_youngest_
     outdated, unready = pod(2, node="n", ready=True, hash="old", created=old), pod(3, node="n", created=old)
     unscheduled = pod(4, created=old)
     order = desired.removal_order([keeper, younger, outdated, unready, unscheduled], "new")
-    assert [each.name for each in order] == ["c-4", "c-3", "c-2", "c-1", "c-0"]
+    assert [item.name for item in order] == ["c-4", "c-3", "c-2", "c-1", "c-0"]
 
 
-def built(pcs: PodCliqueSet, live: PodClique, place: Place, *, keep_gates: bool = True) -> Raw:
+def built(pcs: PodCliqueSet, live: PodClique, place: CliquePlace, *, keep_gates: bool = True) -> Raw:
     return desired.build(live, desired.Recipe(pcs, place, "initc:1", "gate", keep_gates, ""), 0, "p")
 
 
-def a_clique(pcs: PodCliqueSet, name: str) -> tuple[PodClique, Place]:
+def a_clique(pcs: PodCliqueSet, name: str) -> tuple[PodClique, CliquePlace]:
     place = next(place for place in standalone_places(pcs, 0) if place.template.name == name)
     return msgspec.convert(standalone_clique(pcs, place), PodClique), place
 
@@ -57,8 +57,13 @@ def test_a_pod_knows_its_place_by_environment_hostname_and_labels() -> None:
     pcs = msgspec.convert(pod_clique_set("llm", clique("a", 2)), PodCliqueSet)
     live, place = a_clique(pcs, "a")
     made = built(pcs, live, place)
-    assert [each["name"] for each in made["spec"]["containers"][0]["env"]] == [
-        "GROVE_PCS_NAME", "GROVE_PCS_INDEX", "GROVE_PCLQ_NAME", "GROVE_HEADLESS_SERVICE", "GROVE_PCLQ_POD_INDEX"]
+    assert [item["name"] for item in made["spec"]["containers"][0]["env"]] == [
+        "GROVE_PCS_NAME",
+        "GROVE_PCS_INDEX",
+        "GROVE_PCLQ_NAME",
+        "GROVE_HEADLESS_SERVICE",
+        "GROVE_PCLQ_POD_INDEX",
+    ]
     assert (made["spec"]["hostname"], made["spec"]["subdomain"]) == ("llm-0-a-0", "llm-0")
     assert made["metadata"]["labels"]["grove.io/podgang"] == "llm-0"
     assert made["spec"]["schedulingGates"] == [{"name": "gate"}]
@@ -66,14 +71,22 @@ def test_a_pod_knows_its_place_by_environment_hostname_and_labels() -> None:
 
 def test_a_members_pod_also_knows_its_group_and_a_users_variable_of_that_name_is_dropped() -> None:
     template = clique("w", 2)
-    template["spec"]["podSpec"]["containers"][0]["env"] = [{"name": "GROVE_PCSG_INDEX", "value": "mine"}, {"name": "OTHER", "value": "1"}]
+    template["spec"]["podSpec"]["containers"][0]["env"] = [
+        {"name": "GROVE_PCSG_INDEX", "value": "mine"},
+        {"name": "OTHER", "value": "1"},
+    ]
     pcs = msgspec.convert(pod_clique_set("llm", template, groups=[group("g", ["w"], 2, 1)]), PodCliqueSet)
     config = pcs.spec.template.pod_clique_scaling_groups[0]
     owner = msgspec.convert(scaling_group(pcs, 0, config), PodCliqueScalingGroup)
     place = group_places(pcs, 0, config, 1)[0]
     live = msgspec.convert(grouped_clique(pcs, owner, place), PodClique)
     env = built(pcs, live, place)["spec"]["containers"][0]["env"]
-    assert [each["name"] for each in env][5:] == ["GROVE_PCSG_NAME", "GROVE_PCSG_TEMPLATE_NUM_PODS", "GROVE_PCSG_INDEX", "OTHER"]
+    assert [item["name"] for item in env][5:] == [
+        "GROVE_PCSG_NAME",
+        "GROVE_PCSG_TEMPLATE_NUM_PODS",
+        "GROVE_PCSG_INDEX",
+        "OTHER",
+    ]
     assert live.labels["grove.io/base-podgang"] == "llm-0"
 
 
@@ -83,7 +96,7 @@ def test_a_clique_that_waits_gets_the_init_container_last_and_what_it_needs_to_l
     pcs = msgspec.convert(raw, PodCliqueSet)
     live, place = a_clique(pcs, "b")
     spec = built(pcs, live, place)["spec"]
-    assert [each["name"] for each in spec["initContainers"]] == ["own", "grove-initc"]
+    assert [init_container["name"] for init_container in spec["initContainers"]] == ["own", "grove-initc"]
     assert spec["initContainers"][1]["args"] == ["--podcliques=llm-0-a:2"]
     assert [volume["name"] for volume in spec["volumes"]] == ["sa-token-secret-vol", "pod-info-vol"]
 
@@ -106,7 +119,7 @@ def test_a_choice_that_the_cache_has_not_shown_yet_keeps_the_next_one_back() -> 
     def at(revision: str) -> PodClique:
         return msgspec.convert({"metadata": {"name": "c", "resourceVersion": revision}}, PodClique)
 
-    told, key = Told(), Key("default", "c")
+    told, key = UnseenChoices(), Key("default", "c")
     assert told.seen(key, at("5"))
     told.note(key, at("7"))
     assert not told.seen(key, at("6")) and told.seen(key, at("8")) and told.seen(key, at("6"))

@@ -21,14 +21,25 @@ def a_set(progress: Raw | None = None, known: str | None = "H1", strategy: str =
 
 
 def a_clique(progress: Raw | None = None, current: str | None = None, *, label: str = "new", **more: Any) -> PodClique:
-    meta = {"name": "p-0-a", "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {
-        "grove.io/pod-template-hash": label, "grove.io/podcliqueset-replica-index": "0"} | more.pop("labels", {})}
+    meta = {
+        "name": "p-0-a",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "labels": {"grove.io/pod-template-hash": label, "grove.io/podcliqueset-replica-index": "0"}
+        | more.pop("labels", {}),
+    }
     spec = {"replicas": 3, "minAvailable": 2}
-    return msgspec.convert({"metadata": meta, "spec": spec, "status": {
-        "updateProgress": progress, "currentPodCliqueSetGenerationHash": current} | more}, PodClique)
+    return msgspec.convert(
+        {
+            "metadata": meta,
+            "spec": spec,
+            "status": {"updateProgress": progress, "currentPodCliqueSetGenerationHash": current} | more,
+        },
+        PodClique,
+    )
 
 
-# --- updates -------------------------------------------------------------------------------------------------------------------
+# --- updates
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_changed_template_starts_an_update_of_the_set_and_under_on_delete_ends_it_at_once() -> None:
@@ -44,17 +55,23 @@ def test_a_clique_waits_until_its_replica_is_the_one_being_updated() -> None:
     old = {"podCliqueSetGenerationHash": "H0", "updateEndedAt": NOW}
     assert rollout.clique_progress(a_clique(old), a_set(elsewhere), "new", 0, NOW) == old
     assert rollout.clique_progress(a_clique(old), a_set(here), "new", 0, NOW) == {
-        "updateStartedAt": NOW, "podCliqueSetGenerationHash": "H1", "podTemplateHash": "new"}
+        "updateStartedAt": NOW,
+        "podCliqueSetGenerationHash": "H1",
+        "podTemplateHash": "new",
+    }
 
 
 OPEN = {"updateStartedAt": NOW, "podCliqueSetGenerationHash": "H1", "podTemplateHash": "new"}
 
 
 def test_unhealthy_old_pods_go_at_once_and_one_ready_old_pod_with_them() -> None:
-    old = [pod(0, hash="old"), pod(1, node="n", ready=True, hash="old", created="2026-01-01T00:00:01Z"),
-           pod(2, node="n", ready=True, hash="old", created="2026-01-01T00:00:02Z")]
+    old = [
+        pod(0, hash="old"),
+        pod(1, node="n", ready=True, hash="old", created="2026-01-01T00:00:01Z"),
+        pod(2, node="n", ready=True, hash="old", created="2026-01-01T00:00:02Z"),
+    ]
     found = rollout.replace_pods(a_clique(OPEN), OPEN, old, 2, NOW)
-    assert [each.name for each in found.remove] == ["c-0", "c-1"]
+    assert [item.name for item in found.remove] == ["c-0", "c-1"]
     assert found.progress == OPEN | {"readyPodsSelectedToUpdate": {"current": "c-1"}}
 
 
@@ -79,10 +96,14 @@ def test_an_update_ends_when_no_old_pod_is_left() -> None:
 
 def member(index: int, *, label: str, ready: bool, name: str = "") -> PodClique:
     conditions = [{"type": "PodCliqueScheduled", "status": str(ready)}]
-    return msgspec.convert({
-        "metadata": {"name": name or f"p-0-g-{index}-w", "labels": {"grove.io/pod-template-hash": label}},
-        "spec": {"replicas": 1, "minAvailable": 1},
-        "status": {"readyReplicas": int(ready), "scheduledReplicas": int(ready), "conditions": conditions}}, PodClique)
+    return msgspec.convert(
+        {
+            "metadata": {"name": name or f"p-0-g-{index}-w", "labels": {"grove.io/pod-template-hash": label}},
+            "spec": {"replicas": 1, "minAvailable": 1},
+            "status": {"readyReplicas": int(ready), "scheduledReplicas": int(ready), "conditions": conditions},
+        },
+        PodClique,
+    )
 
 
 def test_replicas_of_a_group_that_do_not_run_go_at_once_the_others_lowest_first() -> None:
@@ -90,8 +111,10 @@ def test_replicas_of_a_group_that_do_not_run_go_at_once_the_others_lowest_first(
     config = pcs.spec.template.pod_clique_scaling_groups[0]
     places = [group_places(pcs, 0, config, index) for index in range(3)]
     members = {f"p-0-g-{index}-w": member(index, label="old", ready=index != 2) for index in range(3)}
-    owner = msgspec.convert({"spec": {"replicas": 3, "minAvailable": 1, "cliqueNames": ["w"]}, "status": {"availableReplicas": 2}},
-                            PodCliqueScalingGroup)
+    owner = msgspec.convert(
+        {"spec": {"replicas": 3, "minAvailable": 1, "cliqueNames": ["w"]}, "status": {"availableReplicas": 2}},
+        PodCliqueScalingGroup,
+    )
     found = rollout.replace_group_replicas(owner, OPEN, places, members.get, lambda place: "new", "H1", NOW)
     assert found.remove == [2, 0]
     assert found.progress == OPEN | {"readyReplicaIndicesSelectedToUpdate": {"current": 0}}
@@ -103,13 +126,17 @@ def old_and_ready(*numbers: int) -> list[Any]:
 
 def test_as_many_ready_pods_go_at_once_as_may_be_unavailable() -> None:
     found = rollout.replace_pods(a_clique(OPEN), OPEN, old_and_ready(0, 1, 2), 3, NOW, most=2)
-    assert [each.name for each in found.remove] == ["c-0", "c-1"]
+    assert [item.name for item in found.remove] == ["c-0", "c-1"]
     assert found.progress == OPEN | {"readyPodsSelectedToUpdate": {"current": "c-1", "completed": ["c-0"]}}
     progress = found.progress
     starting = [*old_and_ready(2), pod(0, name="n0", node="n"), pod(1, name="n1", node="n")]
-    assert rollout.replace_pods(a_clique(progress), progress, starting, 1, NOW, most=2) == rollout.Replacement(progress, [])
+    assert rollout.replace_pods(a_clique(progress), progress, starting, 1, NOW, most=2) == rollout.Replacement(
+        progress, []
+    )
     one_up = [*old_and_ready(2), pod(0, name="n0", node="n", ready=True), pod(1, name="n1", node="n")]
-    assert [each.name for each in rollout.replace_pods(a_clique(progress), progress, one_up, 2, NOW, most=2).remove] == ["c-2"]
+    assert [
+        item.name for item in rollout.replace_pods(a_clique(progress), progress, one_up, 2, NOW, most=2).remove
+    ] == ["c-2"]
 
 
 def test_pods_that_are_not_ready_for_other_reasons_count() -> None:
@@ -120,7 +147,7 @@ def test_a_pod_that_was_chosen_and_is_still_there_is_removed_again() -> None:
     progress = OPEN | {"readyPodsSelectedToUpdate": {"current": "c-0"}}
     for most in (None, 1):
         found = rollout.replace_pods(a_clique(progress), progress, old_and_ready(0, 1, 2), 3, NOW, most=most)
-        assert [each.name for each in found.remove] == ["c-0"] and found.progress == progress
+        assert [item.name for item in found.remove] == ["c-0"] and found.progress == progress
 
 
 def test_replicas_of_a_group_go_as_many_at_once_as_may_be_unavailable() -> None:
@@ -132,16 +159,25 @@ def test_replicas_of_a_group_go_as_many_at_once_as_may_be_unavailable() -> None:
     assert found.remove == [0, 1]
     assert found.progress == OPEN | {"readyReplicaIndicesSelectedToUpdate": {"current": 1, "completed": [0]}}
     del members["p-0-g-0-w"], members["p-0-g-1-w"]
-    again = rollout.replace_group_replicas(owner, found.progress, places, members.get, lambda place: "new", "H1", NOW, most=2)
+    again = rollout.replace_group_replicas(
+        owner, found.progress, places, members.get, lambda place: "new", "H1", NOW, most=2
+    )
     assert again == rollout.GroupReplacement(found.progress, [])
 
 
-# --- termination ---------------------------------------------------------------------------------------------------------------
+# --- termination
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def breached(since: str, ever: bool = True) -> PodClique:
-    placed = {"type": "PodCliqueScheduled", "status": "False", "lastTransitionTime": since if ever else "2026-01-01T00:00:00Z"}
-    return a_clique(conditions=[{"type": "MinAvailableBreached", "status": "True", "lastTransitionTime": since}, placed])
+    placed = {
+        "type": "PodCliqueScheduled",
+        "status": "False",
+        "lastTransitionTime": since if ever else "2026-01-01T00:00:00Z",
+    }
+    return a_clique(
+        conditions=[{"type": "MinAvailableBreached", "status": "True", "lastTransitionTime": since}, placed]
+    )
 
 
 ONE_HOUR_LATER = 1767261600.0 + 3600
@@ -168,23 +204,27 @@ def test_a_group_loses_the_replica_in_breach_as_long_as_its_own_minimum_holds() 
     assert termination.group_replicas(owner, [[bad], [bad]], 60.0, ONE_HOUR_LATER) == termination.Doom()
 
 
-# --- status --------------------------------------------------------------------------------------------------------------------
+# --- status
+# --------------------------------------------------------------------------------------------------------------------
 
 
 def viewed(pods: list[Any], *, terminating: bool = False, **more: Any) -> Raw:
     live = a_clique(**more)
     counts = status.count(pods, terminating=terminating)
-    return status.clique_status(status.CliqueView(live, a_set(), "new", pods, live.status.update_progress, 1, counts), NOW)
+    return status.clique_status(
+        status.CliqueView(live, a_set(), "new", pods, live.status.update_progress, 1, counts), NOW
+    )
 
 
 def reasons(found: Raw) -> dict[str, tuple[str, str]]:
-    return {each["type"]: (each["status"], each["reason"]) for each in found["conditions"]}
+    return {condition["type"]: (condition["status"], condition["reason"]) for condition in found["conditions"]}
 
 
 def test_a_clique_is_in_breach_until_its_minimum_is_scheduled() -> None:
     assert reasons(viewed([pod(0), pod(1)])) == {
         "MinAvailableBreached": ("True", "ScheduledReplicasBelowMinAvailable"),
-        "PodCliqueScheduled": ("False", "InsufficientScheduledPods")}
+        "PodCliqueScheduled": ("False", "InsufficientScheduledPods"),
+    }
 
 
 def test_pods_that_start_are_no_breach_but_crashed_ones_are() -> None:
@@ -196,7 +236,7 @@ def test_pods_that_start_are_no_breach_but_crashed_ones_are() -> None:
 
 
 def test_a_first_breach_dates_from_the_cliques_creation() -> None:
-    assert {each["lastTransitionTime"] for each in viewed([])["conditions"]} == {"2026-01-01T00:00:00Z"}
+    assert {condition["lastTransitionTime"] for condition in viewed([])["conditions"]} == {"2026-01-01T00:00:00Z"}
 
 
 def test_leaving_pods_count_only_where_upstream_is_imitated() -> None:

@@ -19,7 +19,10 @@ async def test_a_clique_that_hibernates_leaves_its_gang_running_and_wakes_up_whe
     async with stage() as here:
         await here.apply(pod_clique_set("w", clique("front", 1), clique("worker", 0, 0)))
         gang = await here.gang("w-0")
-        assert [(each.name, each.min_replicas) for each in gang.spec.podgroups] == [("w-0-front", 1), ("w-0-worker", 0)]
+        assert [(podgroup.name, podgroup.min_replicas) for podgroup in gang.spec.podgroups] == [
+            ("w-0-front", 1),
+            ("w-0-worker", 0),
+        ]
         await here.run(*await here.pods())
         found = await here.the_set("w")
         assert found.status.available_replicas == 1 and (await here.gang("w-0")).status.phase == "Running"
@@ -31,7 +34,10 @@ async def test_a_clique_that_hibernates_leaves_its_gang_running_and_wakes_up_whe
         await here.client.patch(POD_CLIQUE, "w-0-worker", NAMESPACE, {"spec": {"replicas": 0}}, subresource="scale")
         await here.settles()
         [front] = [pod for pod in await here.pods() if not pod.metadata.deleting]
-        assert front.labels["grove.io/podclique"] == "w-0-front" and (await here.the_set("w")).status.available_replicas == 1
+        assert (
+            front.labels["grove.io/podclique"] == "w-0-front"
+            and (await here.the_set("w")).status.available_replicas == 1
+        )
 
 
 async def test_a_group_that_hibernates_has_no_gang_until_it_is_scaled() -> None:
@@ -51,8 +57,10 @@ async def test_a_group_that_hibernates_has_no_gang_until_it_is_scaled() -> None:
 
 def test_nobody_waits_for_a_clique_that_may_have_no_pods() -> None:
     cliques = [clique("a"), clique("b", 1, 0), clique("c", startsAfter=["a", "b"])]
-    ordered, explicit = (msgspec.convert(pod_clique_set("p", *cliques, cliqueStartupType=f"CliqueStartupType{kind}"), PodCliqueSet)
-                         for kind in ("InOrder", "Explicit"))
+    ordered, explicit = (
+        msgspec.convert(pod_clique_set("p", *cliques, cliqueStartupType=f"CliqueStartupType{kind}"), PodCliqueSet)
+        for kind in ("InOrder", "Explicit")
+    )
     assert parents(ordered, "c") == ("a",) == parents(ordered, "b") and parents(ordered, "a") == ()
     assert parents(explicit, "c") == ("a",)
 
@@ -70,7 +78,9 @@ async def test_a_clique_scaled_below_its_minimum_says_so_and_recovers_when_it_is
         assert (await here.the_set("w")).status.available_replicas == 0
         placed = condition((await here.gang("w-0")).status.conditions, "Scheduled")
         assert placed is not None and (placed.status, placed.message) == (
-            "False", "w-0-a is scaled to 1 pods, below its minimum of 2: it cannot run until it is scaled up")
+            "False",
+            "w-0-a is scaled to 1 pods, below its minimum of 2: it cannot run until it is scaled up",
+        )
         await here.client.patch(POD_CLIQUE, "w-0-a", NAMESPACE, {"spec": {"replicas": 2}})
         await here.settles()
         await here.run(*[pod for pod in await here.pods() if not pod.spec.node_name])

@@ -20,13 +20,27 @@ def meta(name: str, **more: object) -> Raw:
 
 def test_a_pod_keeps_all_but_what_nobody_reads_back() -> None:
     volumes = [{"name": "token", "secret": {"secretName": "s"}}, {"name": "rest", "emptyDir": {}}]
-    spec = {"nodeName": "n", "hostname": "h", "schedulingGates": [{"name": "g"}], "volumes": volumes,
-            "containers": [{"name": "main", "image": "i"}], "tolerations": [{"operator": "Exists"}]}
+    spec = {
+        "nodeName": "n",
+        "hostname": "h",
+        "schedulingGates": [{"name": "g"}],
+        "volumes": volumes,
+        "containers": [{"name": "main", "image": "i"}],
+        "tolerations": [{"operator": "Exists"}],
+    }
     given = msgspec.convert({"metadata": meta("p"), "spec": spec, "status": {"phase": "Running"}}, Pod)
     kept = bare_pod(given)
-    assert (kept.spec.containers, kept.spec.tolerations, [each["name"] for each in kept.spec.volumes]) == ((), (), ["token"])
+    assert (kept.spec.containers, kept.spec.tolerations, [volume["name"] for volume in kept.spec.volumes]) == (
+        (),
+        (),
+        ["token"],
+    )
     assert (kept.metadata, kept.status) == (given.metadata, given.status)
-    assert (kept.spec.node_name, kept.spec.hostname, kept.spec.scheduling_gates) == ("n", "h", given.spec.scheduling_gates)
+    assert (kept.spec.node_name, kept.spec.hostname, kept.spec.scheduling_gates) == (
+        "n",
+        "h",
+        given.spec.scheduling_gates,
+    )
 
 
 def test_equal_labels_and_owners_are_held_once_and_different_ones_apart() -> None:
@@ -38,10 +52,16 @@ def test_equal_labels_and_owners_are_held_once_and_different_ones_apart() -> Non
 
 
 def test_cliques_of_one_template_share_a_pod_spec_unless_somebody_edited_theirs() -> None:
-    specs: list[Raw] = [{"containers": [{"name": "x"}]}, {"containers": [{"name": "x"}]}, {"containers": [{"name": "edited"}]}]
-    kept = [clique_of_template(msgspec.convert({"metadata": meta(str(number)), "spec": {"podSpec": spec}}, PodClique))
-            for number, spec in enumerate(specs)]
-    assert kept[0].spec.pod_spec is kept[1].spec.pod_spec and [each.spec.pod_spec for each in kept] == specs
+    specs: list[Raw] = [
+        {"containers": [{"name": "x"}]},
+        {"containers": [{"name": "x"}]},
+        {"containers": [{"name": "edited"}]},
+    ]
+    kept = [
+        clique_of_template(msgspec.convert({"metadata": meta(str(number)), "spec": {"podSpec": spec}}, PodClique))
+        for number, spec in enumerate(specs)
+    ]
+    assert kept[0].spec.pod_spec is kept[1].spec.pod_spec and [item.spec.pod_spec for item in kept] == specs
 
 
 def test_a_node_is_only_its_labels() -> None:
@@ -56,4 +76,4 @@ async def test_what_is_left_out_is_still_on_the_server() -> None:
         assert pod.spec.containers[0].image == "registry.example/app:1"
         await here.client.patch(POD_CLIQUE, "w-0-a", NAMESPACE, {"spec": {"replicas": 2}})
         await here.settles()
-        assert {each.spec.containers[0].image for each in await here.pods()} == {"registry.example/app:1"}
+        assert {item.spec.containers[0].image for item in await here.pods()} == {"registry.example/app:1"}

@@ -1,4 +1,5 @@
-"""Wishes that a set states in annotations: several at once in updates, a deadline for progress, gangs that are never ended."""
+"""Wishes that a set states in annotations: several at once in updates, a deadline for progress, gangs that are never
+ended."""
 
 from __future__ import annotations
 
@@ -17,30 +18,36 @@ IMAGE = "/spec/template/cliques/0/spec/podSpec/containers/0/image"
 def test_a_share_is_rounded_down_and_never_nothing() -> None:
     said = {"gangline.io/max-unavailable": "30%"}
     assert [wishes.max_unavailable(said, size) for size in (1, 3, 10, 100)] == [1, 1, 3, 30]
-    assert wishes.max_unavailable({"gangline.io/max-unavailable": "4"}, 2) == 4 and wishes.max_unavailable({}, 9) is None
+    assert (
+        wishes.max_unavailable({"gangline.io/max-unavailable": "4"}, 2) == 4 and wishes.max_unavailable({}, 9) is None
+    )
 
 
 async def change_image(here: Stage, image: str) -> None:
-    await here.client.patch(POD_CLIQUE_SET, "w", NAMESPACE, [{"op": "replace", "path": IMAGE, "value": image}], content_type=JSON_PATCH)
+    await here.client.patch(
+        POD_CLIQUE_SET, "w", NAMESPACE, [{"op": "replace", "path": IMAGE, "value": image}], content_type=JSON_PATCH
+    )
     await here.settles()
 
 
 async def test_several_replicas_of_a_set_are_updated_at_once() -> None:
     async with stage() as here:
-        await here.apply(pod_clique_set("w", clique("a"), replicas=5, annotations={"gangline.io/max-unavailable": "40%"}))
+        await here.apply(
+            pod_clique_set("w", clique("a"), replicas=5, annotations={"gangline.io/max-unavailable": "40%"})
+        )
         await here.run(*await here.pods())
         await change_image(here, "registry.example/app:2")
         progress = (await here.the_set("w")).status.update_progress or {}
-        assert [each["replicaIndex"] for each in progress["currentlyUpdating"]] == [0, 1]
+        assert [item["replicaIndex"] for item in progress["currentlyUpdating"]] == [0, 1]
         for _ in range(5):
-            for each in await here.pods():
-                if each.metadata.deleting:
-                    await here.client.delete(POD, each.name, NAMESPACE, grace=0)
+            for item in await here.pods():
+                if item.metadata.deleting:
+                    await here.client.delete(POD, item.name, NAMESPACE, grace=0)
             await here.settles()
-            await here.run(*[each for each in await here.pods() if not each.spec.node_name])
+            await here.run(*[item for item in await here.pods() if not item.spec.node_name])
         found = await here.the_set("w")
         assert (found.status.update_progress or {}).get("updateEndedAt") and found.status.updated_replicas == 5
-        assert {each.spec.containers[0].image for each in await here.pods()} == {"registry.example/app:2"}
+        assert {item.spec.containers[0].image for item in await here.pods()} == {"registry.example/app:2"}
 
 
 async def moves(here: Stage) -> Condition | None:
@@ -61,15 +68,18 @@ async def test_an_update_that_does_not_move_is_named_after_its_deadline_and_goes
         await here.settles()
         stuck = await moves(here)
         assert stuck is not None and (stuck.status, stuck.reason, stuck.message) == (
-            "False", "ProgressDeadlineExceeded", "updated: 0 of 1 cliques (1 pods), 0 of 0 scaling groups; nothing has moved for 10m0s")
-        [event] = [each for each in await here.every(EVENT) if each.reason == "ProgressDeadlineExceeded"]
+            "False",
+            "ProgressDeadlineExceeded",
+            "updated: 0 of 1 cliques (1 pods), 0 of 0 scaling groups; nothing has moved for 10m0s",
+        )
+        [event] = [item for item in await here.every(EVENT) if item.reason == "ProgressDeadlineExceeded"]
         assert (event.type, event.count) == ("Warning", 1)
         for _ in range(4):
-            for each in await here.pods():
-                if each.metadata.deleting:
-                    await here.client.delete(POD, each.name, NAMESPACE, grace=0)
+            for item in await here.pods():
+                if item.metadata.deleting:
+                    await here.client.delete(POD, item.name, NAMESPACE, grace=0)
             await here.settles()
-            await here.run(*[each for each in await here.pods() if not each.spec.node_name])
+            await here.run(*[item for item in await here.pods() if not item.spec.node_name])
         done = await moves(here)
         assert done is not None and (done.status, done.reason) == ("True", "UpdateComplete")
 
@@ -83,7 +93,7 @@ async def lose(here: Stage, clock: ManualClock) -> list[str]:
     clock.advance(5 * 3600)
     await asyncio.sleep(0)
     await here.settles()
-    return [each.uid for each in await here.every(POD_CLIQUE)]
+    return [item.uid for item in await here.every(POD_CLIQUE)]
 
 
 async def test_gangs_of_a_set_that_opts_out_are_not_ended_and_those_of_others_are() -> None:
@@ -93,5 +103,5 @@ async def test_gangs_of_a_set_that_opts_out_are_not_ended_and_those_of_others_ar
         async with stage(clock=clock) as here:
             await here.apply(pod_clique_set("w", clique("a", 2), annotations=notes))
             await here.run(*await here.pods())
-            before = [each.uid for each in await here.every(POD_CLIQUE)]
+            before = [item.uid for item in await here.every(POD_CLIQUE)]
             assert (await lose(here, clock) == before) is stays

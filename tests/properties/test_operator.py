@@ -1,7 +1,8 @@
-"""What must hold for every set and every history: random sets, random sizes, failures and updates, on an operator alone with its server.
+"""What must hold for every set and every history: random sets, random sizes, failures and updates, on an operator alone
+with its server.
 
-The test plays scheduler and kubelet. A model of a few numbers says what must be there in the end, whatever happened on the way.
-"""
+The test plays scheduler and kubelet. A model of a few numbers says what must be there in the end, whatever happened on
+the way."""
 
 from __future__ import annotations
 
@@ -43,8 +44,14 @@ class Model:
         self.a0, self.group0 = self.a[0], self.group[0]
 
     def manifest(self) -> Raw:
-        return pod_clique_set("w", clique("a", *self.a), clique("b", *self.b), replicas=self.replicas, strategy=self.strategy,
-                              groups=[group("g", ["b"], *self.group)])
+        return pod_clique_set(
+            "w",
+            clique("a", *self.a),
+            clique("b", *self.b),
+            replicas=self.replicas,
+            strategy=self.strategy,
+            groups=[group("g", ["b"], *self.group)],
+        )
 
     def pods(self) -> Counter[str]:
         """Clique → pods."""
@@ -60,8 +67,18 @@ def sizes(most: int) -> st.SearchStrategy[tuple[int, int]]:
     return st.integers(1, most).flatmap(lambda size: st.tuples(st.just(size), st.integers(1, size)))
 
 
-MODELS = st.builds(Model, replicas=st.integers(1, 2), a=sizes(3), b=sizes(2), group=sizes(3), strategy=st.sampled_from(["", "OnDelete"]))
-HISTORIES = st.lists(st.tuples(st.sampled_from(["set", "group", "clique", "image", "kill", "fail", "run"]), st.integers(0, 9)), max_size=6)
+MODELS = st.builds(
+    Model,
+    replicas=st.integers(1, 2),
+    a=sizes(3),
+    b=sizes(2),
+    group=sizes(3),
+    strategy=st.sampled_from(["", "OnDelete"]),
+)
+HISTORIES = st.lists(
+    st.tuples(st.sampled_from(["set", "group", "clique", "image", "kill", "fail", "run"]), st.integers(0, 9)),
+    max_size=6,
+)
 
 
 async def happen(here: Stage, model: Model, what: str, number: int) -> None:
@@ -120,11 +137,11 @@ async def converge(here: Stage) -> None:
 
 
 async def reconcile_all(here: Stage) -> None:
-    for each in here.manager.running:
+    for item in here.manager.running:
         for kind in OWNERS:
-            if each.controller.watches[0].kind is kind:
+            if item.controller.watches[0].kind is kind:
                 for obj in here.manager.cache.list(kind):
-                    each.queue.add(key_of(obj))
+                    item.queue.add(key_of(obj))
     await here.settles()
 
 
@@ -157,8 +174,12 @@ def _named_well(pods: list[Pod]) -> None:
 
 
 async def _each_in_one_gang(here: Stage, pods: list[Pod]) -> None:
-    listed = Counter(reference.name for gang in await here.every(POD_GANG) for each in gang.spec.podgroups
-                     for reference in each.pod_references)
+    listed = Counter(
+        reference.name
+        for gang in await here.every(POD_GANG)
+        for podgroup in gang.spec.podgroups
+        for reference in podgroup.pod_references
+    )
     assert listed == Counter(pod.name for pod in pods)
 
 
@@ -168,5 +189,9 @@ async def _updated(here: Stage, model: Model, pods: list[Pod]) -> None:
     progress = found.status.update_progress
     assert progress is None or progress.get("updateEndedAt")
     if not model.strategy:
-        images = {template.name: template.spec.pod_spec["containers"][0]["image"] for template in found.spec.template.cliques}
-        assert all(pod.spec.containers[0].image == images[pod.labels[names.POD_CLIQUE].rpartition("-")[2]] for pod in pods)
+        images = {
+            template.name: template.spec.pod_spec["containers"][0]["image"] for template in found.spec.template.cliques
+        }
+        assert all(
+            pod.spec.containers[0].image == images[pod.labels[names.POD_CLIQUE].rpartition("-")[2]] for pod in pods
+        )

@@ -29,19 +29,29 @@ DEEDS = st.sampled_from(["set", "group", "clique", "lose", "run", "image", "rest
 @st.composite
 def sets(draw: Any) -> Raw:
     count = draw(st.integers(1, 3))
-    cliques = [clique(name, *draw(FREE_SIZES if index else SIZES), scheduler="") for index, name in enumerate("abc"[:count])]
+    cliques = [
+        clique(name, *draw(FREE_SIZES if index else SIZES), scheduler="") for index, name in enumerate("abc"[:count])
+    ]
     scheduler = draw(st.sampled_from(["kai-scheduler", "default-scheduler"]))
-    for each in cliques:
-        each["spec"]["podSpec"]["schedulerName"] = scheduler
-    members = [each["name"] for each in cliques[1:]]
+    for item in cliques:
+        item["spec"]["podSpec"]["schedulerName"] = scheduler
+    members = [item["name"] for item in cliques[1:]]
     groups = [group("g", members, *draw(FREE_SIZES))] if members and draw(st.booleans()) else []
-    if groups and not any(each["spec"]["minAvailable"] for each in cliques[1:]):
+    if groups and not any(item["spec"]["minAvailable"] for item in cliques[1:]):
         cliques[1]["spec"] |= {"replicas": 2, "minAvailable": 1}
-    return pod_clique_set("p", *cliques, replicas=draw(st.integers(1, 2)), groups=groups, annotations=draw(WISHES),
-                          strategy=draw(st.sampled_from(["", "OnDelete"])))
+    return pod_clique_set(
+        "p",
+        *cliques,
+        replicas=draw(st.integers(1, 2)),
+        groups=groups,
+        annotations=draw(WISHES),
+        strategy=draw(st.sampled_from(["", "OnDelete"])),
+    )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(sets(), st.lists(st.tuples(DEEDS, st.integers(0, 3)), max_size=5))
 def test_a_set_converges_to_its_plan(pcs: Raw, deeds: list[tuple[str, int]]) -> None:
     asyncio.run(story(pcs, deeds))
@@ -63,18 +73,24 @@ async def act(here: Stage, deed: str, number: int) -> None:
         case "set":
             await here.client.patch(POD_CLIQUE_SET, "p", NAMESPACE, {"spec": {"replicas": number}})
         case "group":
-            for each in await here.every(SCALING_GROUP):
-                least = each.spec.min_available or 1
-                await here.client.patch(SCALING_GROUP, each.name, NAMESPACE, {"spec": {"replicas": max(number, least)}})
+            for item in await here.every(SCALING_GROUP):
+                least = item.spec.min_available or 1
+                await here.client.patch(SCALING_GROUP, item.name, NAMESPACE, {"spec": {"replicas": max(number, least)}})
         case "clique":
-            for each in (await here.every(POD_CLIQUE))[:1]:
-                least = each.spec.min_available or 1    # below it the gang can never run: tests/operator/test_operator_sizes.py
-                await here.client.patch(POD_CLIQUE, each.name, NAMESPACE, {"spec": {"replicas": max(number + 1, least)}})
+            for item in (await here.every(POD_CLIQUE))[:1]:
+                least = (
+                    item.spec.min_available or 1
+                )  # below it the gang can never run: tests/operator/test_operator_sizes.py
+                await here.client.patch(
+                    POD_CLIQUE, item.name, NAMESPACE, {"spec": {"replicas": max(number + 1, least)}}
+                )
         case "lose":
             for pod in (await here.pods())[:number]:
                 await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
         case "run":
-            await here.run(*[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting])
+            await here.run(
+                *[pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting]
+            )
         case "image":
             cliques = (await here.client.get_raw(POD_CLIQUE_SET, "p", NAMESPACE))["spec"]["template"]["cliques"]
             cliques[number % len(cliques)]["labels"] = {"version": str(number)}
@@ -95,20 +111,25 @@ async def kubelet(here: Stage) -> None:
             if pod.metadata.deleting:
                 await here.client.delete(POD, pod.name, NAMESPACE, grace=0)
         await here.settles()
-        waiting = [pod for pod in await here.pods() if not pod.spec.scheduling_gates and not pod.metadata.deleting
-                   and not any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)]
+        waiting = [
+            pod
+            for pod in await here.pods()
+            if not pod.spec.scheduling_gates
+            and not pod.metadata.deleting
+            and not any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions)
+        ]
         await here.run(*waiting)
 
 
 async def as_planned(here: Stage) -> None:
     pcs = await here.the_set("p")
-    sizes = {each.name: each.spec.replicas for each in await here.every(SCALING_GROUP)}
+    sizes = {item.name: item.spec.replicas for item in await here.every(SCALING_GROUP)}
     wanted = {place.name for replica in range(pcs.spec.replicas) for place in standalone_places(pcs, replica)}
     for replica in range(pcs.spec.replicas):
         for config in pcs.spec.template.pod_clique_scaling_groups:
             for index in range(sizes[names.scaling_group("p", replica, config.name)]):
                 wanted |= {place.name for place in group_places(pcs, replica, config, index)}
-    cliques = {each.name: each for each in await here.every(POD_CLIQUE)}
+    cliques = {item.name: item for item in await here.every(POD_CLIQUE)}
     assert set(cliques) == wanted
     gangs = await here.every(POD_GANG)
     assert {gang.name for gang in gangs} == {place.name for place in gang_places(pcs, sizes)}

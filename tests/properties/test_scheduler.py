@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Nominate
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
 from gangline.scheduler.records import (
@@ -28,11 +28,11 @@ from gangline.scheduler.records import (
     TopologyRule,
     plain_gang,
 )
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 
 NOW = 1_000_000.0
 FREE = Share(-1, -1, 1)
-SETTINGS = Settings(max_consolidation_victims=-1)
+SETTINGS = SchedulerSettings(max_consolidation_victims=-1)
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -47,15 +47,17 @@ class World:
     def records(self) -> list[Record]:
         return [*self.nodes, *self.queues, *self.gangs, *self.tasks]
 
-    def cluster(self) -> Cluster:
-        return Cluster.build(self.records)
+    def cluster(self) -> ClusterModel:
+        return ClusterModel.build(self.records)
 
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     gpus = draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))
-    nodes = tuple(NodeRecord(f"n{i}", {"cpu": 8000, "memory": 8e9, "pods": 8, "gpu": count}, gpu_memory_synced=True)
-                  for i, count in enumerate(gpus))
+    nodes = tuple(
+        NodeRecord(f"n{i}", {"cpu": 8000, "memory": 8e9, "pods": 8, "gpu": count}, gpu_memory_synced=True)
+        for i, count in enumerate(gpus)
+    )
     top = draw(st.booleans())
     queues = [QueueRecord("top", created=0, cpu=FREE, memory=FREE, gpu=Share(-1, -1, 1))] if top else []
     names = [f"q{i}" for i in range(draw(st.integers(1, 3)))]
@@ -73,12 +75,27 @@ def worlds(draw: st.DrawFn) -> World:
 
 @st.composite
 def gang_of(
-    draw: st.DrawFn, number: int, queues: list[str], gpus: list[int], before: list[TaskRecord], nodes: tuple[NodeRecord, ...]
+    draw: st.DrawFn,
+    number: int,
+    queues: list[str],
+    gpus: list[int],
+    before: list[TaskRecord],
+    nodes: tuple[NodeRecord, ...],
 ) -> tuple[GangRecord, list[TaskRecord]]:
     size = draw(st.integers(1, 3))
-    asks = draw(st.sampled_from([GpuRequest(), GpuRequest("Regular", 1, 1), GpuRequest("Regular", 2, 1), GpuRequest("Fraction", 1, 0.5)]))
-    gang = GangRecord(f"g{number}", draw(st.sampled_from(queues)), priority=draw(st.sampled_from([50, 50, 75, 100])), created=number,
-                      tree=plain_gang(draw(st.integers(1, size))), last_start=NOW - 60)
+    asks = draw(
+        st.sampled_from(
+            [GpuRequest(), GpuRequest("Regular", 1, 1), GpuRequest("Regular", 2, 1), GpuRequest("Fraction", 1, 0.5)]
+        )
+    )
+    gang = GangRecord(
+        f"g{number}",
+        draw(st.sampled_from(queues)),
+        priority=draw(st.sampled_from([50, 50, 75, 100])),
+        created=number,
+        tree=plain_gang(draw(st.integers(1, size))),
+        last_start=NOW - 60,
+    )
     place = draw(st.integers(-1, len(nodes) - 1))
     members: list[TaskRecord] = []
     for index in range(size):
@@ -105,7 +122,9 @@ def carried_out(world: World, decisions: Decisions) -> World:
     tasks = {task.uid: task for task in world.tasks}
     for commit in decisions.commits:
         if isinstance(commit, Bind):
-            tasks[commit.task] = replace(tasks[commit.task], status=Status.RUNNING, node=commit.node, gpu_groups=commit.gpu_groups)
+            tasks[commit.task] = replace(
+                tasks[commit.task], status=Status.RUNNING, node=commit.node, gpu_groups=commit.gpu_groups
+            )
         elif isinstance(commit, Evict):
             tasks[commit.task] = replace(tasks[commit.task], status=Status.PENDING, node="", gpu_groups=())
     return replace(world, tasks=tuple(tasks[task.uid] for task in world.tasks))
@@ -124,7 +143,10 @@ def test_no_node_gpu_or_pod_slot_is_given_twice(world: World) -> None:
     for node in after.nodes:
         mine = [task for task in after.tasks if task.node == node.name]
         assert whole_gpus_used(after, node.name) <= node.allocatable["gpu"]
-        assert len(mine) <= node.allocatable["pods"] and sum(task.request["cpu"] for task in mine) <= node.allocatable["cpu"]
+        assert (
+            len(mine) <= node.allocatable["pods"]
+            and sum(task.request["cpu"] for task in mine) <= node.allocatable["cpu"]
+        )
         portions: dict[str, float] = {}
         for task in mine:
             for group in task.gpu_groups:
@@ -139,7 +161,9 @@ def test_no_queue_is_bound_above_its_limit(world: World) -> None:
     bound = {commit.task for commit in decisions.binds}
     after = carried_out(world, decisions).cluster()
     for queue in world.queues:
-        grew = any(task.uid in bound and task.gpu.count for task in world.tasks if after.gangs[task.gang].queue == queue.name)
+        grew = any(
+            task.uid in bound and task.gpu.count for task in world.tasks if after.gangs[task.gang].queue == queue.name
+        )
         if queue.gpu.limit >= 0 and grew:
             assert after.queues[queue.name].held.gpu <= queue.gpu.limit * 100
 
@@ -173,7 +197,9 @@ def test_reclaim_takes_only_from_queues_above_their_quota(world: World) -> None:
     owner = {task.uid: cluster.gangs[task.gang].queue for task in world.tasks}
     moved = {commit.task for commit in decisions.nominations}
     for queue in world.queues:
-        lost = [commit for commit in decisions.evictions if owner[commit.task] == queue.name and commit.task not in moved]
+        lost = [
+            commit for commit in decisions.evictions if owner[commit.task] == queue.name and commit.task not in moved
+        ]
         if lost:
             assert cluster.queues[queue.name].held.gpu > queue.gpu.quota * 100 or not queue.parent
 
@@ -192,7 +218,7 @@ def test_deciding_restores_the_cluster_and_decides_the_same_again(world: World) 
 @given(worlds(), st.randoms(use_true_random=False))
 def test_a_cluster_fed_event_by_event_equals_one_built_from_scratch(world: World, random: Any) -> None:
     after = carried_out(world, decide(world.cluster(), SETTINGS, NOW))
-    cluster = Cluster()
+    cluster = ClusterModel()
     for record in random.sample(world.records, len(world.records)):
         cluster.apply(record)
     for record in random.sample(after.records, len(after.records)):
@@ -204,7 +230,8 @@ def test_a_cluster_fed_event_by_event_equals_one_built_from_scratch(world: World
 @MANY
 @given(worlds())
 def test_a_decided_cluster_comes_to_rest(world: World) -> None:
-    """With whole GPUs and rigid gangs. (Shares of a GPU that elastic gangs hold can go back and forth between queues, as upstream.)"""
+    """With whole GPUs and rigid gangs. (Shares of a GPU that elastic gangs hold can go back and forth between queues,
+    as upstream.)"""
     assume(not any(task.gpu.kind == "Fraction" for task in world.tasks))
     sizes = Counter(task.gang for task in world.tasks)
     world = replace(world, gangs=tuple(replace(gang, tree=plain_gang(sizes[gang.uid])) for gang in world.gangs))
@@ -222,14 +249,18 @@ def test_a_decided_cluster_comes_to_rest(world: World) -> None:
 def test_renaming_everything_renames_the_decisions(world: World) -> None:
     def name(text: str) -> str:
         return f"x-{text}" if text else ""
+
     renamed = World(
         tuple(replace(node, name=name(node.name)) for node in world.nodes),
         tuple(replace(queue, name=name(queue.name), parent=name(queue.parent)) for queue in world.queues),
         tuple(replace(gang, uid=name(gang.uid), queue=name(gang.queue)) for gang in world.gangs),
         tuple(replace(task, uid=name(task.uid), gang=name(task.gang), node=name(task.node)) for task in world.tasks),
     )
-    ours = [(type(each), name(each.task), name(each.node)) for each in decide(world.cluster(), SETTINGS, NOW).commits]
-    theirs = [(type(each), each.task, each.node) for each in decide(renamed.cluster(), SETTINGS, NOW).commits]
+    ours = [
+        (type(commit), name(commit.task), name(commit.node))
+        for commit in decide(world.cluster(), SETTINGS, NOW).commits
+    ]
+    theirs = [(type(commit), commit.task, commit.node) for commit in decide(renamed.cluster(), SETTINGS, NOW).commits]
     assert ours == theirs
 
 
@@ -247,34 +278,59 @@ ODD = st.sampled_from([-5, -1, 0, 1, 3, 2**63 - 1])
 
 @st.composite
 def odd_records(draw: st.DrawFn) -> list[Record]:
-    """Records that no sane cluster has: negative and absurd amounts, missing parents, circles, unknown nodes, groups and topologies."""
+    """Records that no sane cluster has: negative and absurd amounts, missing parents, circles, unknown nodes, groups
+    and topologies."""
     names = ["a", "b", "c", ""]
     records: list[Record] = []
-    records += [NodeRecord(name, {"cpu": draw(ODD), "gpu": draw(ODD), "pods": draw(ODD), "strange": draw(ODD)}, gpu_memory=draw(ODD),
-                           gpu_memory_synced=True, mig_enabled=draw(st.sampled_from([None, True, False])))
-                for name in draw(st.lists(st.sampled_from(["n0", "n1"]), unique=True))]
+    records += [
+        NodeRecord(
+            name,
+            {"cpu": draw(ODD), "gpu": draw(ODD), "pods": draw(ODD), "strange": draw(ODD)},
+            gpu_memory=draw(ODD),
+            gpu_memory_synced=True,
+            mig_enabled=draw(st.sampled_from([None, True, False])),
+        )
+        for name in draw(st.lists(st.sampled_from(["n0", "n1"]), unique=True))
+    ]
     for name in ("a", "b", "c"):
         share = Share(draw(ODD), draw(ODD), draw(ODD), draw(ODD))
         records.append(QueueRecord(name, draw(st.sampled_from(names)), draw(ODD), cpu=share, memory=FREE, gpu=share))
     records.append(TopologyRecord("none", ()))
     for number in range(draw(st.integers(1, 4))):
-        rule = draw(st.sampled_from([None, TopologyRule("none", "rack"), TopologyRule("gone", "rack"), TopologyRule("none")]))
-        tree = GroupRecord(min_groups=draw(st.sampled_from([None, -1, 5])), topology=rule, pod_sets=(PodSetRecord("x", draw(ODD)),))
-        records.append(GangRecord(f"g{number}", draw(st.sampled_from(names)), priority=draw(ODD), tree=tree, staleness_grace=draw(ODD)))
+        rule = draw(
+            st.sampled_from([None, TopologyRule("none", "rack"), TopologyRule("gone", "rack"), TopologyRule("none")])
+        )
+        tree = GroupRecord(
+            min_groups=draw(st.sampled_from([None, -1, 5])), topology=rule, pod_sets=(PodSetRecord("x", draw(ODD)),)
+        )
+        records.append(
+            GangRecord(
+                f"g{number}", draw(st.sampled_from(names)), priority=draw(ODD), tree=tree, staleness_grace=draw(ODD)
+            )
+        )
         for index in range(draw(st.integers(0, 3))):
             kind: Any = draw(st.sampled_from(["Regular", "Fraction", "GpuMemory", "MigInstance"]))
             gpu = GpuRequest(kind, abs(draw(ODD)) % 4, draw(ODD), draw(ODD))
-            records.append(TaskRecord(
-                f"g{number}-{index}", f"g{number}", pod_set=draw(st.sampled_from(["x", "y"])), status=draw(st.sampled_from(list(Status))),
-                node=draw(st.sampled_from(["", "n0", "gone"])), request={"cpu": draw(ODD), "strange": draw(ODD)}, gpu=gpu,
-                gpu_groups=draw(st.sampled_from([(), ("shared",)])), claims=draw(st.sampled_from([(), ("absent",)]))))
+            records.append(
+                TaskRecord(
+                    f"g{number}-{index}",
+                    f"g{number}",
+                    pod_set=draw(st.sampled_from(["x", "y"])),
+                    status=draw(st.sampled_from(list(Status))),
+                    node=draw(st.sampled_from(["", "n0", "gone"])),
+                    request={"cpu": draw(ODD), "strange": draw(ODD)},
+                    gpu=gpu,
+                    gpu_groups=draw(st.sampled_from([(), ("shared",)])),
+                    claims=draw(st.sampled_from([(), ("absent",)])),
+                )
+            )
     return records
 
 
 @MANY
 @given(odd_records())
 def test_bad_input_stops_no_cycle_and_leaves_no_trace(records: list[Record]) -> None:
-    cluster = Cluster.build(records)
+    cluster = ClusterModel.build(records)
     before = cluster.state()
     decide(cluster, SETTINGS, NOW)
     assert cluster.state() == before

@@ -1,9 +1,10 @@
-"""A webhook server that answers as its path says, so that request scripts can tell what each answer does; both servers of a pair call it.
+"""A webhook server that answers as its path says, so that request scripts can tell what each answer does; both servers
+of a pair call it.
 
-    /allow  /warn  /notes  /deny  /deny/message=…/code=…/reason=…  /silent (denies without a word)
-    /echo (denies, and says what it was asked)  /label/key=…/value=…  /trail/mark=… (appends to the annotation "trail")
-    /rename  /absent (removes what is not there)  /shapeless (a patch that is none)
-    /slow  /error  /garbage  /stranger (answers another question)  /nothing (no response)
+/allow  /warn  /notes  /deny  /deny/message=…/code=…/reason=…  /silent (denies without a word)
+/echo (denies, and says what it was asked)  /label/key=…/value=…  /trail/mark=… (appends to the annotation "trail")
+/rename  /absent (removes what is not there)  /shapeless (a patch that is none)
+/slow  /error  /garbage  /stranger (answers another question)  /nothing (no response)
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 from aiohttp import web
 
-from gangline.admission.certificates import KeyPair, self_signed
+from gangline.admission.certificates import WebhookKeyPair, self_signed
 
 Obj = dict[str, Any]
 SLOW = 8.0
@@ -86,7 +87,10 @@ def _deny(asked: Obj, told: dict[str, str]) -> Obj:
 def _echo(asked: Obj, told: dict[str, str]) -> Obj:
     said = {key: value for key, value in asked.items() if key != "uid"}
     said["userInfo"] = {key: value for key, value in said["userInfo"].items() if key != "extra"}
-    causes = [{"field": key, "message": json.dumps(value, sort_keys=True, separators=(",", ":"))} for key, value in sorted(said.items())]
+    causes = [
+        {"field": key, "message": json.dumps(value, sort_keys=True, separators=(",", ":"))}
+        for key, value in sorted(said.items())
+    ]
     return {"allowed": False, "status": {"message": "this was asked", "details": {"causes": causes}}}
 
 
@@ -98,7 +102,15 @@ def _label(asked: Obj, told: dict[str, str]) -> Obj:
 
 def _trail(asked: Obj, told: dict[str, str]) -> Obj:
     noted = asked["object"]["metadata"].get("annotations") or {}
-    return _patched([{"op": "add", "path": "/metadata/annotations", "value": noted | {"trail": noted.get("trail", "") + told["mark"]}}])
+    return _patched(
+        [
+            {
+                "op": "add",
+                "path": "/metadata/annotations",
+                "value": noted | {"trail": noted.get("trail", "") + told["mark"]},
+            }
+        ]
+    )
 
 
 def _patched(operations: Any) -> Obj:
@@ -120,7 +132,7 @@ WAYS: dict[str, Callable[[Obj, dict[str, str]], Obj]] = {
 }
 
 
-def _tls(pair: KeyPair) -> ssl.SSLContext:
+def _tls(pair: WebhookKeyPair) -> ssl.SSLContext:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     with tempfile.TemporaryDirectory() as folder:
         certificate, key = Path(folder, "crt"), Path(folder, "key")

@@ -1,8 +1,9 @@
-"""Makes a used cluster clean again: everything that is there now and was not there in the beginning goes, of every kind it serves.
+"""Makes a used cluster clean again: everything that is there now and was not there in the beginning goes, of every kind
+it serves.
 
-The broom learns what a clean cluster has, by name, and sweeps in rounds until no more than that is left: what controllers make anew
-meanwhile goes in the next round. Finalizers are taken off, because whoever set them no longer runs. Definitions of kinds stay, without
-objects: a real garbage collector needs half a minute to learn of a new one.
+The broom learns what a clean cluster has, by name, and sweeps in rounds until no more than that is left: what
+controllers make anew meanwhile goes in the next round. Finalizers are taken off, because whoever set them no longer
+runs. Definitions of kinds stay, without objects: a real garbage collector needs half a minute to learn of a new one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ GROUPS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 METADATA = "application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList"
 STAY = {"customresourcedefinitions.apiextensions.k8s.io", "events.events.k8s.io", "apiservices.apiregistration.k8s.io"}
 """Events are swept under their older name."""
-FIRST = {"mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io"}
+FIRST = {
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "validatingwebhookconfigurations.admissionregistration.k8s.io",
+}
 """Whoever answered them is gone: while they are there, deletes may be refused."""
 MADE_ANEW = {("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")}
 """What Kubernetes puts into every namespace."""
@@ -46,7 +50,11 @@ class Resource:
     namespaced: bool
 
     def path(self, namespace: str, name: str) -> str:
-        return f"{self.root}/namespaces/{namespace}/{self.plural}/{name}" if namespace else f"{self.root}/{self.plural}/{name}"
+        return (
+            f"{self.root}/namespaces/{namespace}/{self.plural}/{name}"
+            if namespace
+            else f"{self.root}/{self.plural}/{name}"
+        )
 
 
 @dataclass(slots=True)
@@ -63,15 +71,17 @@ class Broom:
 
     async def sweep(self, client: Client, seconds: float = 90.0) -> None:
         deadline = time.monotonic() + seconds
-        while left := [each for each in await self._found(client) if each[0] not in self.clean]:
+        while left := [item for item in await self._found(client) if item[0] not in self.clean]:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not swept after {seconds} s: {', '.join(':'.join(kept) for kept, _, _ in left[:10])}")
-            urgent = [each for each in left if each[0].resource in FIRST]
+                raise TimeoutError(
+                    f"not swept after {seconds} s: {', '.join(':'.join(kept) for kept, _, _ in left[:10])}"
+                )
+            urgent = [item for item in left if item[0].resource in FIRST]
             await _each(_remove(client, resource, kept, meta) for kept, resource, meta in urgent or left)
 
     async def _found(self, client: Client) -> list[tuple[Kept, Resource, dict[str, Any]]]:
         lists = await _each(_list(client, resource) for resource in await _resources(client))
-        return [each for listed in lists for each in listed if not _made_anew(each[0])]
+        return [item for listed in lists for item in listed if not _made_anew(item[0])]
 
 
 def _made_anew(kept: Kept) -> bool:
@@ -96,8 +106,14 @@ async def _remove(client: Client, resource: Resource, kept: Kept, meta: dict[str
 
 async def _ask(client: Client, method: str, path: str, body: dict[str, Any]) -> Response:
     """What is refused now is asked again in the next round."""
-    return await client.transport.send(Request(method, path, body=json.dumps(body).encode(), content_type=MERGE_PATCH
-                                               if method == "PATCH" else "application/json"))
+    return await client.transport.send(
+        Request(
+            method,
+            path,
+            body=json.dumps(body).encode(),
+            content_type=MERGE_PATCH if method == "PATCH" else "application/json",
+        )
+    )
 
 
 async def _resources(client: Client) -> list[Resource]:
@@ -109,10 +125,12 @@ async def _resources(client: Client) -> list[Resource]:
             name = group["metadata"].get("name", "")
             for version in group["versions"]:
                 base = f"{root}/{name}/{version['version']}" if name else f"{root}/{version['version']}"
-                for each in version["resources"]:
-                    full = f"{each['resource']}.{name}" if name else each["resource"]
-                    if full not in STAY and {"list", "delete"} <= set(each["verbs"]):
-                        found.setdefault(full, Resource(full, base, each["resource"], each["scope"] == "Namespaced"))
+                for resource in version["resources"]:
+                    full = f"{resource['resource']}.{name}" if name else resource["resource"]
+                    if full not in STAY and {"list", "delete"} <= set(resource["verbs"]):
+                        found.setdefault(
+                            full, Resource(full, base, resource["resource"], resource["scope"] == "Namespaced")
+                        )
     return list(found.values())
 
 
@@ -123,4 +141,4 @@ async def _each(work: Iterable[Any]) -> list[Any]:
         async with slots:
             return await each
 
-    return await asyncio.gather(*(one(each) for each in work))
+    return await asyncio.gather(*(one(item) for item in work))

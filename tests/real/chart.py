@@ -1,8 +1,7 @@
 """A real helm with one release of our chart, and the containers of that release.
 
-helm is `GANGLINE_HELM`, the one that `make helm` built, or the one on PATH. There are no images here: `Containers` plays the two programs
-that the chart starts, each under the account of its pod, for as long as its pod runs.
-"""
+helm is `GANGLINE_HELM`, the one that `make helm` built, or the one on PATH. There are no images here: `Containers`
+plays the two programs that the chart starts, each under the account of its pod, for as long as its pod runs."""
 
 from __future__ import annotations
 
@@ -22,9 +21,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.api.meta import Raw
 from gangline.cli import uninstall
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import Options, build
+from gangline.components import ComponentOptions, build
 from gangline.errors import GanglineError, NotFound
 from gangline.local import Team
 from gangline.rules.flags import parse
@@ -52,8 +51,12 @@ class Helm:
         """What it printed (both streams); the exit code must be as expected."""
         where = {"KUBECONFIG": str(self.kubeconfig)} if self.kubeconfig else {}
         process = await asyncio.create_subprocess_exec(
-            *leashed([find() or "helm", *arguments]), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT, env={"HOME": str(self.home), "PATH": os.environ["PATH"], **where})
+            *leashed([find() or "helm", *arguments]),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={"HOME": str(self.home), "PATH": os.environ["PATH"], **where},
+        )
         shown = (await process.communicate())[0].decode()
         assert process.returncode == code, f"helm {' '.join(arguments)} ended with {process.returncode}:\n{shown}"
         return shown
@@ -86,7 +89,7 @@ class Containers:
 
     async def play(self) -> None:
         while True:
-            pods = {each.uid: each for each in (await self.team.admin.list(POD, self.namespace)).items if _lives(each)}
+            pods = {item.uid: item for item in (await self.team.admin.list(POD, self.namespace)).items if _lives(item)}
             for uid in [uid for uid in self._running if uid not in pods]:
                 await self._end(uid)
             for uid, pod in pods.items():
@@ -106,12 +109,14 @@ class Containers:
     async def _start(self, uid: str, pod: Pod) -> None:
         spec: Raw = (await self.team.admin.get_raw(POD, pod.name, self.namespace))["spec"]
         words = spec["containers"][0]["command"]
-        client = Client(Impersonated(self.carrier(), f"system:serviceaccount:{self.namespace}:{spec['serviceAccountName']}"),
-                        manager="gangline-installer")
+        client = Client(
+            Impersonated(self.carrier(), f"system:serviceaccount:{self.namespace}:{spec['serviceAccountName']}"),
+            manager="gangline-installer",
+        )
         self._running[uid] = None
         if words[:3] == ["gangline", "run", "installer"]:
-            flags = parse(each for each in words[3:] if not each.startswith("--log"))
-            self._running[uid] = await self.team.hire(build("installer", Options(flags=flags)), client)
+            flags = parse(word for word in words[3:] if not word.startswith("--log"))
+            self._running[uid] = await self.team.hire(build("installer", ComponentOptions(flags=flags)), client)
         elif words[:2] == ["gangline", "uninstall"]:
             await self._uninstall(pod, words[2:], client)
 
@@ -119,7 +124,9 @@ class Containers:
         params: dict[str, Any] = uninstall.command.make_context("uninstall", words).params
         assert params["keep_installer"]
         try:
-            await uninstall.take_components(Connection(client, self.namespace, "the cluster"), params["everything"], params["timeout"])
+            await uninstall.take_components(
+                ClusterConnection(client, self.namespace, "the cluster"), params["everything"], params["timeout"]
+            )
             self.said.append("")
         except GanglineError as error:
             self.said.append(str(error))

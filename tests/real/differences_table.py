@@ -1,5 +1,5 @@
-"""The table of scripts on which the embedded server differs from Kubernetes on purpose, in docs/compat.md: `make docs` writes it from
-differences.yaml, a test compares it, and a run of the scripts sums it up."""
+"""The table of scripts on which the embedded server differs from Kubernetes on purpose, in docs/compat.md: `make docs`
+writes it from differences.yaml, a test compares it, and a run of the scripts sums it up."""
 
 from __future__ import annotations
 
@@ -26,11 +26,17 @@ def summary() -> str:
     played = Counter(case["area"] for case in cases)
     steps = sum(len(case["steps"]) for case in cases)
     areas = ", ".join(f"{area} {count}" for area, count in sorted(played.items()))
-    return f"{played.total()} scripts with {steps} requests ({areas}) are played on both servers; {len(differences())} differ on purpose."
+    return (
+        f"{played.total()} scripts with {steps} requests ({areas}) are played on both servers; "
+        f"{len(differences())} differ on purpose."
+    )
 
 
 def table() -> str:
-    rows = [f"| {name.partition(': ')[0]} | {name.partition(': ')[2]} | {reason} |" for name, reason in sorted(differences().items())]
+    rows = [
+        f"| {name.partition(': ')[0]} | {name.partition(': ')[2]} | {reason} |"
+        for name, reason in sorted(differences().items())
+    ]
     return "\n".join([summary(), "", "| area | script | why ours differs |", "|---|---|---|", *rows])
 
 

@@ -1,8 +1,8 @@
-"""Ground for the proof of one backend: a real control plane with a third-party scheduler on it, and what a proof does there.
+"""Ground for the proof of one backend: a real control plane with a third-party scheduler on it, and what a proof does
+there.
 
-The plane and the scheduler run once for all proofs of a backend; each proof brings its own operator, admission and simulated nodes and
-is swept away afterwards.
-"""
+The plane and the scheduler run once for all proofs of a backend; each proof brings its own operator, admission and
+simulated nodes and is swept away afterwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from typing import Any
 from gangline.api import names
 from gangline.api.kinds import NAMESPACE, NODE, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SECRET, TOPOLOGY_BINDING, Kind
 from gangline.api.meta import Condition, Raw, condition
-from gangline.components import Options
+from gangline.components import ComponentOptions
 from gangline.local import Team
 from gangline.runtime import SystemClock
 from journeys.story import Story
@@ -37,7 +37,8 @@ COMPONENTS = ("operator", "admission", "kubelet")
 LIVES_ON = {"nodes", "leases.coordination.k8s.io", "events", "csinodes.storage.k8s.io"}
 """What is of the cluster and not of a set."""
 RESTLESS = 30.0
-"""Seconds after which it is no use to wait for rest: some schedulers try a gang without room again every second, and say so each time."""
+"""Seconds after which it is no use to wait for rest: some schedulers try a gang without room again every second, and
+say so each time."""
 SET = "llm"
 RACK = "example.com/rack"
 SIZE: Raw = {"requests": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
@@ -51,7 +52,7 @@ class Ground(Home):
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(scheduler.release)
         self.scheduler = scheduler
-        self._ports = {each.name: free_port() for each in scheduler.programs}
+        self._ports = {program.name: free_port() for program in scheduler.programs}
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
         self.ended: list[str] = []
         """Which programs have ended by themselves, and their last words."""
@@ -70,7 +71,7 @@ class Ground(Home):
 
     async def _start(self) -> None:
         await self.plane.start_server()
-        team = Team(self.connect, Options(), SystemClock())
+        team = Team(self.connect, ComponentOptions(), SystemClock())
         for name in self.scheduler.namespaces:
             await team.admin.create(NAMESPACE, {"metadata": {"name": name}})
         for kind, obj in self.scheduler.installs(next(iter(self._ports.values()), 0)):
@@ -109,22 +110,32 @@ class Ground(Home):
     async def _furnished(self, team: Team) -> None:
         """Until the scheduler has made what it makes at its start."""
         for kind, name, status in self.scheduler.makes:
+
             async def there(kind: Kind[Any] = kind, name: str = name, status: Raw = status) -> bool:
-                made = [each for each in (await team.admin.list(kind)).items if each.name == name]
-                return any(status.items() <= (each.status or {}).items() for each in made)
+                made = [item for item in (await team.admin.list(kind)).items if item.name == name]
+                return any(status.items() <= (item.status or {}).items() for item in made)
 
             await Story(team).until(there, f"{kind.kind} {name}, which {self.scheduler.backend} makes")
 
     def _launch(self, program: Program) -> None:
         config = Path(self._folder.name) / f"{program.name}.yaml"
-        fill = {"kubeconfig": str(self.plane.kubeconfig), "config": str(config), "folder": self._folder.name,
-                "port": str(self._ports[program.name])}
+        fill = {
+            "kubeconfig": str(self.plane.kubeconfig),
+            "config": str(config),
+            "folder": self._folder.name,
+            "port": str(self._ports[program.name]),
+        }
         config.write_text(filled(self.scheduler.config(), fill))
         told = {key: filled(value, fill) for key, value in program.environment.items()}
         with (self.log_file(program.name)).open("ab") as log:
             self._programs[program.name] = subprocess.Popen(
-                leashed([str(assets() / program.name), *(filled(each, fill) for each in program.arguments)]), env=os.environ | told,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder.name)
+                leashed([str(assets() / program.name), *(filled(argument, fill) for argument in program.arguments)]),
+                env=os.environ | told,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._folder.name,
+            )
         atexit.register(self._programs[program.name].kill)
 
     async def keep_alive(self) -> None:
@@ -158,8 +169,12 @@ class Ground(Home):
 def last_words(log: str, most: int = 40) -> list[str]:
     """Why a Go program ended: from where it panicked or gave up, else its last lines."""
     lines = log.splitlines()
-    causes = [index for index, line in enumerate(lines) if line.startswith(("panic:", "fatal error:", "F1", "F0", '"command failed"'))]
-    return lines[causes[-1]:][:most] if causes else lines[-5:]
+    causes = [
+        index
+        for index, line in enumerate(lines)
+        if line.startswith(("panic:", "fatal error:", "F1", "F0", '"command failed"'))
+    ]
+    return lines[causes[-1] :][:most] if causes else lines[-5:]
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
@@ -170,7 +185,8 @@ def filled(text: str, words: Mapping[str, str]) -> str:
 
 
 class Proof(Story):
-    """One gang of two groups on a ground: prefill wants 3 pods and needs 2, decode wants 4 and needs 3; a pod takes one GPU."""
+    """One gang of two groups on a ground: prefill wants 3 pods and needs 2, decode wants 4 and needs 3; a pod takes one
+    GPU."""
 
     ALL: Mapping[str, int] = {"prefill": 3, "decode": 4}
     LEAST: Mapping[str, int] = {"prefill": 2, "decode": 3}
@@ -206,10 +222,18 @@ class Proof(Story):
     async def _create(self, sizes: Mapping[str, int], **template: Any) -> None:
         scheduler = self.ground.scheduler
         cliques = [clique(name, wanted, self.LEAST[name], scheduler="") for name, wanted in sizes.items()]
-        for each in cliques:
-            each["spec"]["podSpec"]["containers"][0]["resources"] = SIZE
-        await self.client.create(POD_CLIQUE_SET, pod_clique_set(
-            SET, *cliques, labels=dict(scheduler.labels), annotations={names.SCHEDULER_BACKEND: scheduler.backend}, **template))
+        for item in cliques:
+            item["spec"]["podSpec"]["containers"][0]["resources"] = SIZE
+        await self.client.create(
+            POD_CLIQUE_SET,
+            pod_clique_set(
+                SET,
+                *cliques,
+                labels=dict(scheduler.labels),
+                annotations={names.SCHEDULER_BACKEND: scheduler.backend},
+                **template,
+            ),
+        )
 
     async def racks(self) -> set[str]:
         """The racks that running pods are in."""
@@ -233,7 +257,9 @@ class Proof(Story):
         return Counter(pod.labels[names.POD_CLIQUE].rpartition("-")[2] for pod in await self.pods(SET, "Running"))
 
     async def comes_to(self, wanted: Mapping[str, int]) -> None:
-        """Until exactly so many pods of each group run and nothing moves any more, or who never rests has tried for a while."""
+        """Until exactly so many pods of each group run and nothing moves any more, or who never rests has tried for a
+        while."""
+
         async def so_many() -> bool:
             return await self.placed() == wanted
 
@@ -248,7 +274,11 @@ class Proof(Story):
 
         async def says() -> bool:
             gangs = (await self.client.list(POD_GANG, "default")).items
-            heard[:] = [found for gang in gangs if (found := condition(gang.status.conditions, type)) is not None and part in found.message]
+            heard[:] = [
+                found
+                for gang in gangs
+                if (found := condition(gang.status.conditions, type)) is not None and part in found.message
+            ]
             return bool(heard)
 
         await self.until(says, f"{type} of the gang to say {part!r}")
@@ -259,10 +289,17 @@ class Proof(Story):
         return [":".join(kept) for kept in await self._before.left(self.client) if kept.resource not in LIVES_ON]
 
     async def picture(self) -> str:
-        gangs = [f"  {each.name} {found.type}={found.status} {found.reason}: {found.message}"
-                 for each in (await self.client.list(POD_GANG, "default")).items for found in each.status.conditions]
-        said = [f"  {pod.name} {found.reason}: {found.message}" for pod in await self.pods() for found in pod.status.conditions
-                if found.status != "True"]
+        gangs = [
+            f"  {item.name} {found.type}={found.status} {found.reason}: {found.message}"
+            for item in (await self.client.list(POD_GANG, "default")).items
+            for found in item.status.conditions
+        ]
+        said = [
+            f"  {pod.name} {found.reason}: {found.message}"
+            for pod in await self.pods()
+            for found in pod.status.conditions
+            if found.status != "True"
+        ]
         return "\n".join([await super().picture(), *gangs, *said, self.ground.picture()])
 
 

@@ -1,9 +1,8 @@
 """Programs that never outlive the process that started them, however that ends: Linux is told to kill them with it.
 
-`leashed(command)` is the command to start instead: this file sets the leash and becomes the program, under the same process id. With
-`group=True` it stays beside the program and takes everything along that was started in its session. Elsewhere than on Linux there is no
-leash, and who starts a program ends it.
-"""
+`leashed(command)` is the command to start instead: this file sets the leash and becomes the program, under the same
+process id. With `group=True` it stays beside the program and takes everything along that was started in its session.
+Elsewhere than on Linux there is no leash, and who starts a program ends it."""
 
 from __future__ import annotations
 
@@ -20,7 +19,15 @@ SIGNAL_AT_PARENTS_DEATH = 1
 
 
 def leashed(command: Sequence[str], group: bool = False) -> list[str]:
-    return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), str(os.getpid()), "group" if group else "alone", *command]
+    return [
+        sys.executable,
+        "-I",
+        "-S",
+        str(Path(__file__).resolve()),
+        str(os.getpid()),
+        "group" if group else "alone",
+        *command,
+    ]
 
 
 def _set(holder: int, at_death: signal.Signals) -> None:

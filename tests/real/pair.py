@@ -20,10 +20,10 @@ from conformance.apiserver.controllers import controlled_server
 from conformance.apiserver.player import Handle, Player
 from conformance.apiserver.run import settings
 from gangline.api.crds import crds
-from gangline.apiserver.http import serve
-from gangline.apiserver.identity import kubeconfig
-from gangline.apiserver.server import Server
 from gangline.client.wire import Request, Response
+from gangline.cluster.server.access.identity import kubeconfig
+from gangline.cluster.server.server import Server
+from gangline.cluster.server.wire.http import serve
 from real.answerer import Answerer, answerer
 from real.plane import TOKEN, Plane
 from real.releases import USUAL, Release
@@ -39,7 +39,7 @@ class Pair:
     plain: Player
     """The embedded server alone."""
     controlled: Player
-    """The embedded server with the controllers of world/, for scripts that wait for what controllers do."""
+    """The embedded server with the controllers of cluster/world/, for scripts that wait for what controllers do."""
     kubeconfigs: tuple[Path, Path]
     """Real, embedded."""
     hooks: Answerer
@@ -56,7 +56,8 @@ class Pair:
 
 @asynccontextmanager
 async def pair(folder: Path, release: Release = USUAL, gates: tuple[str, ...] = ()) -> AsyncIterator[Pair]:
-    """A real server of a release, and the embedded one with its Workload API; both with these gates on beyond their own."""
+    """A real server of a release, and the embedded one with its Workload API; both with these gates on beyond their
+    own."""
     async with AsyncExitStack() as stack:
         plane = Plane(folder, controllers=CONTROLLERS, scheduler=False, release=release, gates=gates)
         stack.push_async_callback(plane.stop)
@@ -69,7 +70,9 @@ async def pair(folder: Path, release: Release = USUAL, gates: tuple[str, ...] = 
         await alone.open()
         stack.push_async_callback(alone.close)
         helped = await stack.enter_async_context(controlled_server(told))
-        session = await stack.enter_async_context(aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=_trusting())))
+        session = await stack.enter_async_context(
+            aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=_trusting()))
+        )
         urls = []
         for server in (alone, helped):
             listener = await serve(server)
@@ -77,9 +80,13 @@ async def pair(folder: Path, release: Release = USUAL, gates: tuple[str, ...] = 
             urls.append(listener.url)
         ours = folder / "embedded-kubeconfig"
         ours.write_text(kubeconfig(urls[1], helped.secrets.authority.pair.certificate, TOKEN))
-        made = Pair(Player(sender(session, plane.url), TOKEN, lagging=True), Player(sender(session, urls[0]), TOKEN, lagging=False),
-                    Player(sender(session, urls[1]), TOKEN, lagging=True), (plane.kubeconfig, ours),
-                    await stack.enter_async_context(answerer()))
+        made = Pair(
+            Player(sender(session, plane.url), TOKEN, lagging=True),
+            Player(sender(session, urls[0]), TOKEN, lagging=False),
+            Player(sender(session, urls[1]), TOKEN, lagging=True),
+            (plane.kubeconfig, ours),
+            await stack.enter_async_context(answerer()),
+        )
         for player in (made.real, made.plain, made.controlled):
             await _install(player)
         yield made
@@ -89,7 +96,9 @@ async def _install(player: Player) -> None:
     """The kinds of the two halves."""
     for definition in crds():
         body = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **definition}
-        await player.call({"method": "POST", "path": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "body": body})
+        await player.call(
+            {"method": "POST", "path": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "body": body}
+        )
     for definition in crds():
         spec = definition["spec"]
         path = f"/apis/{spec['group']}/{spec['versions'][-1]['name']}/{spec['names']['plural']}"
@@ -103,12 +112,24 @@ def sender(session: aiohttp.ClientSession, url: str) -> Handle:
     """Requests over HTTP, as the player hands them to a server in process."""
 
     async def send(request: Request) -> Response:
-        target = URL(url + request.path, encoded=True).update_query(list(request.query)) if request.query else URL(
-            url + request.path, encoded=True)
-        answer = await session.request(request.method, target, data=request.body or None, headers=_headers(request),
-                                       skip_auto_headers=("Content-Type", "Accept"))
-        told = Response(answer.status, content_type=answer.headers.get("Content-Type", ""), headers=answer.headers,
-                        warnings=_warnings(answer))
+        target = (
+            URL(url + request.path, encoded=True).update_query(list(request.query))
+            if request.query
+            else URL(url + request.path, encoded=True)
+        )
+        answer = await session.request(
+            request.method,
+            target,
+            data=request.body or None,
+            headers=_headers(request),
+            skip_auto_headers=("Content-Type", "Accept"),
+        )
+        told = Response(
+            answer.status,
+            content_type=answer.headers.get("Content-Type", ""),
+            headers=answer.headers,
+            warnings=_warnings(answer),
+        )
         if request.argument("watch") and answer.status == 200:
             told.stream = _lines(answer)
         else:
@@ -124,7 +145,7 @@ def _headers(request: Request) -> CIMultiDict[str]:
         found["content-type"] = request.content_type
     for name, value in request.headers.items():
         if name not in ("accept", "content-type"):
-            found.extend([(name, each) for each in value.split("\n")])
+            found.extend([(name, item) for item in value.split("\n")])
     return found
 
 

@@ -1,9 +1,10 @@
-"""A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, as `make real` built them.
+"""A real control plane on loopback: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, as `make real`
+built them.
 
-Programs come from `KUBEBUILDER_ASSETS`, and what is not there from `.cache/bin`; those of other releases than the usual one from
-`.cache/kubernetes/RELEASE`. `python -m real.plane [RELEASE …]` says which are missing. A plane is started in a folder of its own and
-stopped with everything in it, at the latest when this process ends, however it ends; nothing here knows gangline.
-"""
+Programs come from `KUBEBUILDER_ASSETS`, and what is not there from `.cache/bin`; those of other releases than the usual
+one from `.cache/kubernetes/RELEASE`. `python -m real.plane [RELEASE …]` says which are missing. A plane is started in a
+folder of its own and stopped with everything in it, at the latest when this process ends, however it ends; nothing here
+knows gangline."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def missing(release: Release = USUAL) -> str:
         return ""
     if release is not USUAL:
         return f"no control plane of Kubernetes {release.name}: run `make test-real RELEASES={release.name}` (needs Go)"
-    return f"no real control plane: {', '.join(absent)} not found; run `make real` (needs Go), or set KUBEBUILDER_ASSETS"
+    return (
+        f"no real control plane: {', '.join(absent)} not found; run `make real` (needs Go), or set KUBEBUILDER_ASSETS"
+    )
 
 
 @dataclass(slots=True)
@@ -74,36 +77,70 @@ class Plane:
         self.start_rest()
 
     async def start_server(self) -> None:
-        """etcd and kube-apiserver alone: kinds that are made now are known to the controllers from their first moment."""
+        """etcd and kube-apiserver alone: kinds that are made now are known to the controllers from their first
+        moment."""
         atexit.register(self.end)
         peer, store, port = (free_port() for _ in range(3))
         self.url = f"https://127.0.0.1:{port}"
         _write_keys(self.folder)
         (self.folder / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")
-        self._run("etcd", f"--data-dir={self.folder}/etcd", f"--listen-client-urls=http://127.0.0.1:{store}",
-                  f"--advertise-client-urls=http://127.0.0.1:{store}", f"--listen-peer-urls=http://127.0.0.1:{peer}",
-                  f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}", f"--initial-cluster=default=http://127.0.0.1:{peer}",
-                  "--unsafe-no-fsync")
-        self._run("kube-apiserver", f"--etcd-servers=http://127.0.0.1:{store}", "--bind-address=127.0.0.1",
-                  f"--secure-port={port}", f"--cert-dir={self.folder}/certs", "--authorization-mode=RBAC",
-                  f"--token-auth-file={self.folder}/tokens.csv", "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged",
-                  "--service-account-issuer=https://kubernetes.default.svc",
-                  f"--service-account-signing-key-file={self.folder}/sa.key",
-                  f"--service-account-key-file={self.folder}/sa.pub", f"--feature-gates={self._gates()}",
-                  f"--runtime-config={self.release.runtime_config}", "--disable-admission-plugins=ServiceAccount")
+        self._run(
+            "etcd",
+            f"--data-dir={self.folder}/etcd",
+            f"--listen-client-urls=http://127.0.0.1:{store}",
+            f"--advertise-client-urls=http://127.0.0.1:{store}",
+            f"--listen-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-cluster=default=http://127.0.0.1:{peer}",
+            "--unsafe-no-fsync",
+        )
+        self._run(
+            "kube-apiserver",
+            f"--etcd-servers=http://127.0.0.1:{store}",
+            "--bind-address=127.0.0.1",
+            f"--secure-port={port}",
+            f"--cert-dir={self.folder}/certs",
+            "--authorization-mode=RBAC",
+            f"--token-auth-file={self.folder}/tokens.csv",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--allow-privileged",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-signing-key-file={self.folder}/sa.key",
+            f"--service-account-key-file={self.folder}/sa.pub",
+            f"--feature-gates={self._gates()}",
+            f"--runtime-config={self.release.runtime_config}",
+            "--disable-admission-plugins=ServiceAccount",
+        )
         await self._ready()
         self.kubeconfig.write_text(self._kubeconfig())
 
     def start_rest(self) -> None:
-        shared = (f"--kubeconfig={self.kubeconfig}", f"--authentication-kubeconfig={self.kubeconfig}",
-                  f"--authorization-kubeconfig={self.kubeconfig}", "--leader-elect=false", "--bind-address=127.0.0.1")
+        shared = (
+            f"--kubeconfig={self.kubeconfig}",
+            f"--authentication-kubeconfig={self.kubeconfig}",
+            f"--authorization-kubeconfig={self.kubeconfig}",
+            "--leader-elect=false",
+            "--bind-address=127.0.0.1",
+        )
         if self.controllers:
-            self._run("kube-controller-manager", *shared, f"--secure-port={free_port()}", f"--controllers={self.controllers}",
-                      f"--service-account-private-key-file={self.folder}/sa.key", f"--root-ca-file={self.authority}",
-                      f"--feature-gates={self._gates()}", f"--cert-dir={self.folder}/kcm")
+            self._run(
+                "kube-controller-manager",
+                *shared,
+                f"--secure-port={free_port()}",
+                f"--controllers={self.controllers}",
+                f"--service-account-private-key-file={self.folder}/sa.key",
+                f"--root-ca-file={self.authority}",
+                f"--feature-gates={self._gates()}",
+                f"--cert-dir={self.folder}/kcm",
+            )
         if self.scheduler:
-            self._run("kube-scheduler", *shared, f"--secure-port={free_port()}", f"--feature-gates={self._gates()}",
-                      f"--cert-dir={self.folder}/scheduler")
+            self._run(
+                "kube-scheduler",
+                *shared,
+                f"--secure-port={free_port()}",
+                f"--feature-gates={self._gates()}",
+                f"--cert-dir={self.folder}/scheduler",
+            )
 
     async def stop(self) -> None:
         self.end()
@@ -129,7 +166,12 @@ class Plane:
     def _run(self, name: str, *arguments: str) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
             self._processes[name] = subprocess.Popen(
-                leashed([str(program(name, self.release)), *arguments]), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+                leashed([str(program(name, self.release)), *arguments]),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+            )
 
     def processes(self) -> dict[str, int]:
         """Which program runs as which process."""
@@ -144,17 +186,26 @@ class Plane:
                         if answer.status == 200:
                             return
                 await asyncio.sleep(0.1)
-        raise RuntimeError(f"kube-apiserver did not become ready in {seconds} s; its log ends with:\n{self.log('kube-apiserver')}")
+        raise RuntimeError(
+            f"kube-apiserver did not become ready in {seconds} s; its log ends with:\n{self.log('kube-apiserver')}"
+        )
 
     def log(self, name: str, lines: int = 30) -> str:
         return "\n".join((self.folder / f"{name}.log").read_text(errors="replace").splitlines()[-lines:])
 
     def _kubeconfig(self) -> str:
-        return str(yaml.safe_dump({
-            "apiVersion": "v1", "kind": "Config", "current-context": "real",
-            "clusters": [{"name": "real", "cluster": {"server": self.url, "insecure-skip-tls-verify": True}}],
-            "users": [{"name": "admin", "user": {"token": TOKEN}}],
-            "contexts": [{"name": "real", "context": {"cluster": "real", "user": "admin"}}]}))
+        return str(
+            yaml.safe_dump(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Config",
+                    "current-context": "real",
+                    "clusters": [{"name": "real", "cluster": {"server": self.url, "insecure-skip-tls-verify": True}}],
+                    "users": [{"name": "admin", "user": {"token": TOKEN}}],
+                    "contexts": [{"name": "real", "context": {"cluster": "real", "user": "admin"}}],
+                }
+            )
+        )
 
 
 def free_port() -> int:
@@ -173,10 +224,14 @@ def _trust_all() -> ssl.SSLContext:
 def _write_keys(folder: Path) -> None:
     """The pair that signs service-account tokens."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    (folder / "sa.key").write_bytes(key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()))
-    (folder / "sa.pub").write_bytes(key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
+    (folder / "sa.key").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+        )
+    )
+    (folder / "sa.pub").write_bytes(
+        key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""gangline on a real control plane: the same components over HTTP, simulated nodes by our kubelet, everything else by Kubernetes.
+"""gangline on a real control plane: the same components over HTTP, simulated nodes by our kubelet, everything else by
+Kubernetes.
 
-The plane is started once in a process, with our kinds in it before its controllers start. A platform borrows it for a while, brings its own
-components, and leaves it as clean as it found it.
-"""
+The plane is started once in a process, with our kinds in it before its controllers start. A platform borrows it for a
+while, brings its own components, and leaves it as clean as it found it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD_CLIQUE_SET, QUEUE, SER
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
-from gangline.components import COMPONENTS, Options
+from gangline.components import COMPONENTS, ComponentOptions
 from gangline.errors import ApiError
 from gangline.local import NAMESPACES, Team
 from gangline.runtime import Clock, SystemClock
@@ -26,7 +26,8 @@ from real.releases import USUAL, Release
 
 NOT_HERE = ("controller-manager", "default-scheduler", "autoscaler", "resource-reservation", "installer")
 OURS = tuple(name for name in COMPONENTS if name not in NOT_HERE)
-"""What Kubernetes does not bring: its own controllers and scheduler do the rest. The installer starts where it is told to."""
+"""What Kubernetes does not bring: its own controllers and scheduler do the rest. The installer starts where it is told
+to."""
 QUIET = 0.3
 """So many seconds without a write by anybody, and with idle components, are rest."""
 
@@ -52,7 +53,7 @@ class Home:
 
     async def _start(self) -> None:
         await self.plane.start_server()
-        team = Team(self.connect, Options(), SystemClock())
+        team = Team(self.connect, ComponentOptions(), SystemClock())
         await team.install()
         self.plane.start_rest()
         await self._populated(team.admin)
@@ -63,13 +64,16 @@ class Home:
         """Until kube-controller-manager has given every namespace what each has."""
         deadline = time.monotonic() + seconds
         while True:
-            spaces = {each.name for each in (await client.list(NAMESPACE)).items}
-            accounts = {each.namespace for each in (await client.list(SERVICE_ACCOUNT)).items if each.name == "default"}
-            maps = {each.namespace for each in (await client.list(CONFIG_MAP)).items if each.name == "kube-root-ca.crt"}
+            spaces = {item.name for item in (await client.list(NAMESPACE)).items}
+            accounts = {item.namespace for item in (await client.list(SERVICE_ACCOUNT)).items if item.name == "default"}
+            maps = {item.namespace for item in (await client.list(CONFIG_MAP)).items if item.name == "kube-root-ca.crt"}
             if spaces == accounts == maps and {"default", *NAMESPACES} <= spaces:
                 return
             if time.monotonic() > deadline:
-                raise TimeoutError(f"no work by kube-controller-manager; its log ends with:\n{self.plane.log('kube-controller-manager')}")
+                raise TimeoutError(
+                    f"no work by kube-controller-manager; its log ends "
+                    f"with:\n{self.plane.log('kube-controller-manager')}"
+                )
             await asyncio.sleep(0.1)
 
     def connect(self, name: str) -> Client:
@@ -79,12 +83,21 @@ class Home:
 class RealPlatform(Team):
     """Speaks to a plane as `Platform` does to the embedded server."""
 
-    def __init__(self, home: Home, components: Sequence[str] = OURS, options: Options | None = None,
-                 clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        components: Sequence[str] = OURS,
+        options: ComponentOptions | None = None,
+        clock: Clock | None = None,
+    ) -> None:
         self.home = home
         self._components = components
         self._clients: list[Client] = []
-        super().__init__(self._client, options or Options(period=0.1, nodes="nodes: []", webhook=home.webhook), clock or SystemClock())
+        super().__init__(
+            self._client,
+            options or ComponentOptions(period=0.1, nodes="nodes: []", webhook=home.webhook),
+            clock or SystemClock(),
+        )
 
     def _client(self, name: str) -> Client:
         client = self.home.connect(name)
@@ -112,7 +125,9 @@ class RealPlatform(Team):
             if await self._idle_for(QUIET) and await self._revision() == before:
                 return
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not settled after {seconds} s: {', '.join(self._busy()) or 'somebody keeps writing'}")
+                raise TimeoutError(
+                    f"not settled after {seconds} s: {', '.join(self._busy()) or 'somebody keeps writing'}"
+                )
 
     async def _idle_for(self, seconds: float) -> bool:
         end = time.monotonic() + seconds
@@ -131,7 +146,10 @@ class RealPlatform(Team):
         deadline = time.monotonic() + seconds
         while not (await self._refuses() and await self._defaults()):
             if time.monotonic() > deadline:
-                raise TimeoutError(f"the API server does not ask our webhooks; its log ends with:\n{self.home.plane.log('kube-apiserver')}")
+                raise TimeoutError(
+                    f"the API server does not ask our webhooks; its log ends "
+                    f"with:\n{self.home.plane.log('kube-apiserver')}"
+                )
             await asyncio.sleep(0.02)
 
     async def _refuses(self) -> bool:
@@ -149,5 +167,17 @@ class RealPlatform(Team):
         return bool(made.spec.template.termination_delay)
 
 
-PROBE: Raw = {"metadata": {"name": "probe", "namespace": "default"}, "spec": {"replicas": 1, "template": {"cliques": [
-    {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}}}]}}}
+PROBE: Raw = {
+    "metadata": {"name": "probe", "namespace": "default"},
+    "spec": {
+        "replicas": 1,
+        "template": {
+            "cliques": [
+                {
+                    "name": "a",
+                    "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "c", "image": "i"}]}},
+                }
+            ]
+        },
+    },
+}

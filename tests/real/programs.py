@@ -27,23 +27,41 @@ class Programs:
 
     async def controllers(self, which: str = "*,-serviceaccount-token-controller") -> None:
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        (self.folder / "sa.key").write_bytes(key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()))
-        await self._run("kube-controller-manager", f"--controllers={which}", f"--feature-gates={switched_on(*USUAL.gates)}",
-                        f"--service-account-private-key-file={self.folder}/sa.key")
+        (self.folder / "sa.key").write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+            )
+        )
+        await self._run(
+            "kube-controller-manager",
+            f"--controllers={which}",
+            f"--feature-gates={switched_on(*USUAL.gates)}",
+            f"--service-account-private-key-file={self.folder}/sa.key",
+        )
 
     async def _run(self, name: str, *arguments: str) -> None:
-        shared = (f"--kubeconfig={self.kubeconfig}", f"--authentication-kubeconfig={self.kubeconfig}",
-                  f"--authorization-kubeconfig={self.kubeconfig}", "--authentication-skip-lookup=true", "--leader-elect=false",
-                  "--bind-address=127.0.0.1", f"--secure-port={free_port()}", f"--cert-dir={self.folder}/{name}",
-                  f"--kube-api-content-type={self.content_type}")
+        shared = (
+            f"--kubeconfig={self.kubeconfig}",
+            f"--authentication-kubeconfig={self.kubeconfig}",
+            f"--authorization-kubeconfig={self.kubeconfig}",
+            "--authentication-skip-lookup=true",
+            "--leader-elect=false",
+            "--bind-address=127.0.0.1",
+            f"--secure-port={free_port()}",
+            f"--cert-dir={self.folder}/{name}",
+            f"--kube-api-content-type={self.content_type}",
+        )
         with (self.folder / f"{name}.log").open("wb") as log:
             self._running[name] = await asyncio.create_subprocess_exec(
-                *leashed([str(program(name)), *shared, *arguments]), stdout=log, stderr=log, cwd=self.folder)
+                *leashed([str(program(name)), *shared, *arguments]), stdout=log, stderr=log, cwd=self.folder
+            )
 
     def log(self, lines: int = 40) -> str:
-        return "\n".join(line for name in self._running
-                         for line in (self.folder / f"{name}.log").read_text(errors="replace").splitlines()[-lines:])
+        return "\n".join(
+            line
+            for name in self._running
+            for line in (self.folder / f"{name}.log").read_text(errors="replace").splitlines()[-lines:]
+        )
 
     async def stop(self) -> None:
         for process in self._running.values():

@@ -1,4 +1,5 @@
-"""Releases of Kubernetes that a plane may be of: the one that everything is tested on, and newer ones for what changed in the Workload API.
+"""Releases of Kubernetes that a plane may be of: the one that everything is tested on, and newer ones for what changed
+in the Workload API.
 
 Each has a Go module of our own that names its programs; a release says how its programs are told to serve that API.
 """
@@ -26,13 +27,24 @@ class Release:
 
 _TOPOLOGY = "TopologyAwareWorkloadScheduling"
 
-RELEASES: Mapping[str, Release] = {each.name: each for each in (
-    Release("1.35", ("v1alpha1",), ("GenericWorkload", "GangScheduling")),
-    Release("1.36", ("v1alpha2",), ("GenericWorkload", "GangScheduling"),
-            ("WorkloadAwarePreemption", _TOPOLOGY, "DRAWorkloadResourceClaims")),
-    Release("1.37", ("v1beta1", "v1alpha3"), ("GenericWorkload",),
-            (_TOPOLOGY, "DRAWorkloadResourceClaims", "CompositePodGroup", "PodGroupPreemptionPolicy")),
-)}
+RELEASES: Mapping[str, Release] = {
+    item.name: item
+    for item in (
+        Release("1.35", ("v1alpha1",), ("GenericWorkload", "GangScheduling")),
+        Release(
+            "1.36",
+            ("v1alpha2",),
+            ("GenericWorkload", "GangScheduling"),
+            ("WorkloadAwarePreemption", _TOPOLOGY, "DRAWorkloadResourceClaims"),
+        ),
+        Release(
+            "1.37",
+            ("v1beta1", "v1alpha3"),
+            ("GenericWorkload",),
+            (_TOPOLOGY, "DRAWorkloadResourceClaims", "CompositePodGroup", "PodGroupPreemptionPolicy"),
+        ),
+    )
+}
 USUAL = RELEASES["1.35"]
 
 

@@ -1,10 +1,10 @@
 """The corpus of request scripts, read into the cases that the conformance player plays.
 
-A file of `corpus/` is one area; folders in it hold what only another release of Kubernetes has, `-plain` where no gates but those it needs
-are on. A script is a sentence with a list of steps. A step is `VERB path: body`, where the verb may also be one of
-`PATCHES`, `~` in a path is the script's own namespace, and further keys (`user`, `headers`, `pick`, `poll`, `unordered`) go to the player.
-A name that begins with a dot holds what several scripts of the file repeat. Pure.
-"""
+A file of `corpus/` is one area; folders in it hold what only another release of Kubernetes has, `-plain` where no gates
+but those it needs are on. A script is a sentence with a list of steps. A step is `VERB path: body`, where the verb may
+also be one of `PATCHES`, `~` in a path is the script's own namespace, and further keys (`user`, `headers`, `pick`,
+`poll`, `unordered`) go to the player. A name that begins with a dot holds what several scripts of the file repeat.
+Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def scripts(folder: str = "") -> Iterator[Case]:
 
 def folders() -> list[str]:
     """Of which releases, beyond the usual one, there are scripts, with their gates on or plain."""
-    return sorted(each.name for each in CORPUS.iterdir() if each.is_dir())
+    return sorted(item.name for item in CORPUS.iterdir() if item.is_dir())
 
 
 def title(case: Case) -> str:
@@ -52,9 +52,12 @@ def _step(written: dict[str, Any]) -> dict[str, Any]:
     if "WATCH" in written:
         path, query = _address(written["WATCH"])
         asked = {key: written[key] for key in ("headers", "user") if key in written}
-        return {"watch": {"path": path, "query": query, **asked}, "events": [None] * written.get("events", 0),
-                "while": [_step(inner) for inner in written.get("while", [])],
-                **{key: value for key, value in written.items() if key in ("until", "sort", "bookmarks")}}
+        return {
+            "watch": {"path": path, "query": query, **asked},
+            "events": [None] * written.get("events", 0),
+            "while": [_step(inner) for inner in written.get("while", [])],
+            **{key: value for key, value in written.items() if key in ("until", "sort", "bookmarks")},
+        }
     [line] = [key for key in written if key.split(" ")[0] in VERBS]
     request = _request(line, written)
     kept = {key: value for key, value in written.items() if key not in (line, "user", "headers", "token")}
@@ -67,7 +70,13 @@ def _request(line: str, written: dict[str, Any]) -> dict[str, Any]:
     headers = dict(written.get("headers") or {})
     if verb in PATCHES:
         headers = {"Content-Type": PATCHES[verb], **headers}
-    request = {"method": "PATCH" if verb in PATCHES else verb, "path": path, "query": query, "headers": headers, "body": written[line]}
+    request = {
+        "method": "PATCH" if verb in PATCHES else verb,
+        "path": path,
+        "query": query,
+        "headers": headers,
+        "body": written[line],
+    }
     return request | {key: written[key] for key in ("user", "token") if key in written}
 
 

@@ -1,8 +1,8 @@
-"""Every backend on the real scheduler that it is for: one gang of two groups with minima of their own, on simulated nodes.
+"""Every backend on the real scheduler that it is for: one gang of two groups with minima of their own, on simulated
+nodes.
 
-`make test-real` shows the scheduler of Kubernetes itself; `make test-real SCHEDULERS=volcano,kueue` builds and shows others,
-`make test-real RELEASES=1.37` that of another release.
-"""
+`make test-real` shows the scheduler of Kubernetes itself; `make test-real SCHEDULERS=volcano,kueue` builds and shows
+others, `make test-real RELEASES=1.37` that of another release."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def backend(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     if name not in ASKED:
         kind, _, release = name.partition("-")
-        pytest.skip(f"built and run on demand: make test-real {f'RELEASES={release}' if release else f'SCHEDULERS={kind}'}")
+        pytest.skip(
+            f"built and run on demand: make test-real {f'RELEASES={release}' if release else f'SCHEDULERS={kind}'}"
+        )
     if why := SCHEDULERS[name].missing():
         pytest.skip(why)
     return name

@@ -1,5 +1,5 @@
-"""The chart in the hands of a real helm: what it renders is what `gangline install` brings, and a release is installed, changed and taken
-away, on the embedded server and on a real control plane."""
+"""The chart in the hands of a real helm: what it renders is what `gangline install` brings, and a release is installed,
+changed and taken away, on the embedded server and on a real control plane."""
 
 from __future__ import annotations
 
@@ -13,20 +13,30 @@ from typing import Any
 import pytest
 import yaml
 
-from gangline.api.kinds import CONFIG, CRD, DEPLOYMENT, JOB, NAMESPACE, POD_CLIQUE_SET, PRIORITY_CLASS, QUEUE, SCHEDULING_SHARD
+from gangline.api.kinds import (
+    CONFIG,
+    CRD,
+    DEPLOYMENT,
+    JOB,
+    NAMESPACE,
+    POD_CLIQUE_SET,
+    PRIORITY_CLASS,
+    QUEUE,
+    SCHEDULING_SHARD,
+)
 from gangline.api.meta import Raw
 from gangline.cli import install
 from gangline.cli.manifests import parse
 from gangline.client import Transport
-from gangline.components import COMPONENTS, Options
+from gangline.cluster.world.component import simulated_nodes
+from gangline.cluster.world.settings import NodePace, WorldSettings
+from gangline.components import COMPONENTS, ComponentOptions
 from gangline.errors import NotFound
-from gangline.installer.chart import ONCE, SPEC_MARK
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
+from gangline.installer.release.chart import ONCE, SPEC_MARK
 from gangline.local import ELSEWHERE, Team, write_kubeconfig
 from gangline.runtime import SystemClock
-from gangline.world.component import simulated_nodes
-from gangline.world.settings import Pace, WorldSettings
 from installer.test_commands import SET
 from journeys.story import Story, embedded_platform, real_platform
 from real import chart
@@ -39,35 +49,61 @@ WORLD = ("controller-manager", "default-scheduler")
 SERVERS = ["embedded", pytest.param("real", marks=pytest.mark.skipif(bool(missing()), reason=missing()))]
 FULL: Raw = {
     "config": {
-        "global": {"jsonLog": True, "nodeSelector": {"a": "b"}, "tolerations": [{"key": "x", "operator": "Exists"}],
-                   "priorityClassName": "high", "additionalImagePullSecrets": ["z", "b", "z"], "imagesPullSecret": "a",
-                   "requireDefaultPodAntiAffinityTerm": True, "replicaCount": 2, "securityContext": {"runAsUser": 5},
-                   "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
-                       "nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}}},
+        "global": {
+            "jsonLog": True,
+            "nodeSelector": {"a": "b"},
+            "tolerations": [{"key": "x", "operator": "Exists"}],
+            "priorityClassName": "high",
+            "additionalImagePullSecrets": ["z", "b", "z"],
+            "imagesPullSecret": "a",
+            "requireDefaultPodAntiAffinityTerm": True,
+            "replicaCount": 2,
+            "securityContext": {"runAsUser": 5},
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]
+                    }
+                }
+            },
+        },
         "nodeScaleAdjuster": {"service": {"enabled": True}},
-        "scheduler": {"service": {"resources": {"limits": {"memory": "4Gi"}}}}},
-    "shards": {"default": {}, "research": {"partitionLabelValue": "r", "args": {"schedule-period": "2s"}}}}
+        "scheduler": {"service": {"resources": {"limits": {"memory": "4Gi"}}}},
+    },
+    "shards": {"default": {}, "research": {"partitionLabelValue": "r", "args": {"schedule-period": "2s"}}},
+}
 NUMBERS: Raw = {"global": {"replicaCount": 2}, "binder": {"resourceReservation": {"allocationTimeout": 40}}}
 OPENSHIFT: Raw = {
-    "config": {"global": {"openshift": True, "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}},
-               "nodeScaleAdjuster": {"service": {"enabled": False}}},
-    "shards": {"default": {}}}
+    "config": {
+        "global": {
+            "openshift": True,
+            "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+        },
+        "nodeScaleAdjuster": {"service": {"enabled": False}},
+    },
+    "shards": {"default": {}},
+}
 
 
-# --- what it renders -----------------------------------------------------------------------------------------------------------
+# --- what it renders
+# -----------------------------------------------------------------------------------------------------------
 
 
 async def test_helm_finds_nothing_to_complain_about(tmp_path: Path) -> None:
     assert "1 chart(s) linted, 0 chart(s) failed" in await Helm(tmp_path)("lint", "--strict", str(CHART))
 
 
-@pytest.mark.parametrize(("given", "said"), [
-    ("half=mine", "at '/half': value must be one of 'both', 'scheduler'"),
-    ("image=", "at '/image': '' does not match pattern"),
-    ("imagee=x", "additional properties 'imagee' not allowed"),
-    ("config.binder.replica=2", "at '/config/binder': additional properties 'replica' not allowed"),
-    ("config.global.replicaCount=two", "at '/config/global/replicaCount': got string, want integer"),
-    ("shards.blue.placementStrategy=spread", "at '/shards/blue/placementStrategy': got string, want object")])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("half=mine", "at '/half': value must be one of 'both', 'scheduler'"),
+        ("image=", "at '/image': '' does not match pattern"),
+        ("imagee=x", "additional properties 'imagee' not allowed"),
+        ("config.binder.replica=2", "at '/config/binder': additional properties 'replica' not allowed"),
+        ("config.global.replicaCount=two", "at '/config/global/replicaCount': got string, want integer"),
+        ("shards.blue.placementStrategy=spread", "at '/shards/blue/placementStrategy': got string, want object"),
+    ],
+)
 async def test_a_wrong_value_is_refused_with_its_place(given: str, said: str, tmp_path: Path) -> None:
     assert said in await Helm(tmp_path)("template", RELEASE, str(CHART), "--set", given, code=1)
 
@@ -75,23 +111,46 @@ async def test_a_wrong_value_is_refused_with_its_place(given: str, said: str, tm
 @pytest.mark.parametrize("values", [{}, FULL, OPENSHIFT], ids=["usual", "full", "openshift"])
 async def test_what_it_renders_is_what_install_brings(values: Raw, tmp_path: Path) -> None:
     (tmp_path / "values.yaml").write_text(yaml.safe_dump({**values, "image": IMAGE}))
-    shown = await Helm(tmp_path)("template", RELEASE, str(CHART), "-n", "gangline-system", "--include-crds", "-f",
-                                 str(tmp_path / "values.yaml"))
+    shown = await Helm(tmp_path)(
+        "template", RELEASE, str(CHART), "-n", "gangline-system", "--include-crds", "-f", str(tmp_path / "values.yaml")
+    )
     rendered = parse(shown, "what helm rendered")
-    hooks = [each for each in rendered if each["metadata"].get("annotations", {}).get("helm.sh/hook") == "pre-delete"]
-    found = {place(each): plain(each) for each in rendered if each not in hooks}
-    assert found == {place(each.whole): plain(each.whole) for each in brought(values, tmp_path) if each.kind != NAMESPACE}
-    assert [each["kind"] for each in hooks] == ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job"]
-    pods = [each["spec"]["template"]["spec"] for each in rendered if each["kind"] in ("Deployment", "Job")]
-    assert [each["containers"][0].get("securityContext") for each in pods].count(pods[0]["containers"][0].get("securityContext")) == 2
-    assert [each.get("imagePullSecrets") for each in pods] == [pods[0].get("imagePullSecrets")] * 2
+    hooks = [item for item in rendered if item["metadata"].get("annotations", {}).get("helm.sh/hook") == "pre-delete"]
+    found = {place(item): plain(item) for item in rendered if item not in hooks}
+    assert found == {
+        place(item.whole): plain(item.whole) for item in brought(values, tmp_path) if item.kind != NAMESPACE
+    }
+    assert [hook["kind"] for hook in hooks] == ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job"]
+    pods = [item["spec"]["template"]["spec"] for item in rendered if item["kind"] in ("Deployment", "Job")]
+    assert [pod["containers"][0].get("securityContext") for pod in pods].count(
+        pods[0]["containers"][0].get("securityContext")
+    ) == 2
+    assert [pod.get("imagePullSecrets") for pod in pods] == [pods[0].get("imagePullSecrets")] * 2
 
 
 def brought(values: Raw, folder: Path) -> list[Any]:
     """What `gangline install` would write, given the same."""
-    objects = [{"apiVersion": CONFIG.api_version, "kind": CONFIG.kind, "metadata": {"name": "kai-config"}, "spec": values["config"]},
-               *({"apiVersion": SCHEDULING_SHARD.api_version, "kind": SCHEDULING_SHARD.kind, "metadata": {"name": name}, "spec": spec}
-                 for name, spec in values["shards"].items())] if values else []
+    objects = (
+        [
+            {
+                "apiVersion": CONFIG.api_version,
+                "kind": CONFIG.kind,
+                "metadata": {"name": "kai-config"},
+                "spec": values["config"],
+            },
+            *(
+                {
+                    "apiVersion": SCHEDULING_SHARD.api_version,
+                    "kind": SCHEDULING_SHARD.kind,
+                    "metadata": {"name": name},
+                    "spec": spec,
+                }
+                for name, spec in values["shards"].items()
+            ),
+        ]
+        if values
+        else []
+    )
     (folder / "given.yaml").write_text(yaml.safe_dump_all(objects))
     return install.manifests(IMAGE, str(folder / "given.yaml") if values else None, "both")
 
@@ -108,7 +167,8 @@ def plain(obj: Raw) -> Raw:
     return obj | {"metadata": {**meta, "labels": labels, "annotations": notes}}
 
 
-# --- into a cluster and out again --------------------------------------------------------------------------------------------------
+# --- into a cluster and out again
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -125,24 +185,35 @@ class Cluster:
 
     async def ready(self) -> None:
         async def now() -> bool:
-            return all([await self._is_ready(kind, each) for kind in (CONFIG, SCHEDULING_SHARD)
-                        for each in (await self.story.client.list(kind)).items])
+            return all(
+                [
+                    await self._is_ready(kind, item)
+                    for kind in (CONFIG, SCHEDULING_SHARD)
+                    for item in (await self.story.client.list(kind)).items
+                ]
+            )
 
         await self.story.until(now, "Config and shards ready")
 
     async def _is_ready(self, kind: Any, obj: Any) -> bool:
-        found: Raw = next((each for each in obj.status.get("conditions", ()) if each["type"] == "Ready"), {})
+        found: Raw = next(
+            (condition for condition in obj.status.get("conditions", ()) if condition["type"] == "Ready"), {}
+        )
         return found.get("status") == "True" and found["observedGeneration"] == obj.metadata.generation
 
     async def deployments(self) -> set[str]:
-        return {each.name for each in (await self.story.client.list(DEPLOYMENT)).items}
+        return {item.name for item in (await self.story.client.list(DEPLOYMENT)).items}
 
     async def made(self) -> list[str]:
         """Everything that the installer made."""
-        return [f"{kind.kind} {each.name}" for kind in ALWAYS for each in (await self.story.client.list(kind, labels=OURS)).items]
+        return [
+            f"{kind.kind} {item.name}"
+            for kind in ALWAYS
+            for item in (await self.story.client.list(kind, labels=OURS)).items
+        ]
 
     async def names(self, kind: Any) -> set[str]:
-        return {each.name for each in (await self.story.client.list(kind)).items}
+        return {item.name for item in (await self.story.client.list(kind)).items}
 
     async def spec(self) -> Raw:
         found: Raw = (await self.story.client.get_raw(CONFIG, "kai-config"))["spec"]
@@ -151,28 +222,30 @@ class Cluster:
 
 async def cleared(team: Team, definitions: bool) -> None:
     """Takes away what a platform of ours has from its start and a cluster has not."""
-    for each in reversed(install.manifests(None, None, "both")):
-        if each.kind == NAMESPACE or (each.kind == CRD and not definitions):
+    for manifest in reversed(install.manifests(None, None, "both")):
+        if manifest.kind == NAMESPACE or (manifest.kind == CRD and not definitions):
             continue
         with suppress(NotFound):
-            await team.admin.delete(each.kind, each.name, each.namespace)
+            await team.admin.delete(manifest.kind, manifest.name, manifest.namespace)
 
 
 @asynccontextmanager
 async def cluster(server: str, folder: Path) -> AsyncIterator[Cluster]:
     if server == "real":
-        platform: Any = await real_platform(tuple(COMPONENTS), Options(nodes="nodes: []"), SystemClock())
+        platform: Any = await real_platform(tuple(COMPONENTS), ComponentOptions(nodes="nodes: []"), SystemClock())
         await platform.start()
         kubeconfig = platform.home.plane.kubeconfig
         carrier: Callable[[], Transport] = lambda: platform._client("release").transport  # noqa: E731
     else:
-        platform = embedded_platform(without=tuple(each for each in COMPONENTS if each not in (*WORLD, *ELSEWHERE)))
+        platform = embedded_platform(
+            without=tuple(component for component in COMPONENTS if component not in (*WORLD, *ELSEWHERE))
+        )
         await platform.start()
         kubeconfig = write_kubeconfig(platform, await platform.listen(), folder / "kubeconfig")
         carrier = lambda: platform._connect("admin").transport  # noqa: E731
     try:
         await cleared(platform, definitions=server == "embedded")
-        await platform.hire(simulated_nodes(WorldSettings(nodes=(), pace=Pace(job=3600.0))))
+        await platform.hire(simulated_nodes(WorldSettings(nodes=(), pace=NodePace(job=3600.0))))
         story = Story(platform)
         await story.nodes(2, gpus=8)
         async with containers(platform, carrier) as playing:
@@ -184,24 +257,45 @@ async def cluster(server: str, folder: Path) -> AsyncIterator[Cluster]:
 @pytest.mark.parametrize("server", SERVERS)
 async def test_a_release_comes_changes_and_goes(server: str, tmp_path: Path) -> None:
     async with cluster(server, tmp_path) as it:
-        shown = await it.release("install", "--create-namespace", "--set", f"image={IMAGE}", "--wait", "--timeout", "2m")
+        shown = await it.release(
+            "install", "--create-namespace", "--set", f"image={IMAGE}", "--wait", "--timeout", "2m"
+        )
         assert "kubectl wait --for=condition=Ready" in shown and "of no registry" not in shown
         await it.ready()
-        assert {"gangline-installer", "admission", "binder", "gangline-operator", "kai-scheduler-default"} <= await it.deployments()
+        assert {
+            "gangline-installer",
+            "admission",
+            "binder",
+            "gangline-operator",
+            "kai-scheduler-default",
+        } <= await it.deployments()
         binder = await it.story.client.get(DEPLOYMENT, "binder", SPACE)
         assert binder.spec.template["spec"]["containers"][0]["image"] == IMAGE
-        assert {"default-parent-queue", "default-queue"} <= await it.names(QUEUE) and "train" in await it.names(PRIORITY_CLASS)
+        assert {"default-parent-queue", "default-queue"} <= await it.names(QUEUE) and "train" in await it.names(
+            PRIORITY_CLASS
+        )
 
         await it.story.client.patch(CONFIG, "kai-config", "", {"spec": {"admission": {"replicas": 2}}})
-        shown = await it.release("upgrade", "--reuse-values", "--set", "config.binder.service.enabled=false",
-                                 "--set", "shards.blue.partitionLabelValue=blue")
+        shown = await it.release(
+            "upgrade",
+            "--reuse-values",
+            "--set",
+            "config.binder.service.enabled=false",
+            "--set",
+            "shards.blue.partitionLabelValue=blue",
+        )
         assert "Config kai-config had been changed by hand" in shown
         await it.ready()
         assert "binder" not in await it.deployments() and "kai-scheduler-blue" in await it.deployments()
-        assert await it.spec() == {"admission": {"replicas": 2}, "binder": {"service": {"enabled": False}},
-                                   "nodeScaleAdjuster": {"service": {"enabled": False}}}
+        assert await it.spec() == {
+            "admission": {"replicas": 2},
+            "binder": {"service": {"enabled": False}},
+            "nodeScaleAdjuster": {"service": {"enabled": False}},
+        }
 
-        await it.story.client.create(SCHEDULING_SHARD, {"metadata": {"name": "mine"}, "spec": {"partitionLabelValue": "mine"}})
+        await it.story.client.create(
+            SCHEDULING_SHARD, {"metadata": {"name": "mine"}, "spec": {"partitionLabelValue": "mine"}}
+        )
         await it.ready()
         assert "kai-scheduler-mine" in await it.deployments()
         shown = await it.release("uninstall", "--wait", "--timeout", "2m")
@@ -221,7 +315,9 @@ async def test_a_release_stays_while_sets_need_their_operator(server: str, tmp_p
         shown = await it.release("uninstall", "--timeout", "1m", code=1)
         assert "job gangline-uninstall failed: BackoffLimitExceeded" in shown
         assert "1 PodCliqueSets are still there, such as default/s" in it.containers.said[0]
-        assert {"gangline-installer", "binder"} <= await it.deployments() and "gangline-uninstall" in await it.names(JOB)
+        assert {"gangline-installer", "binder"} <= await it.deployments() and "gangline-uninstall" in await it.names(
+            JOB
+        )
         await it.story.client.delete(POD_CLIQUE_SET, "s", "default")
         await it.release("uninstall", "--timeout", "1m")
         assert it.containers.said[1:] == [""] and await it.made() == []
@@ -249,6 +345,6 @@ async def test_helm_takes_over_from_install_only_when_told_to(tmp_path: Path) ->
         assert "exists and cannot be imported into the current release" in shown
         await it.helm("install", RELEASE, str(CHART), *mine, "--take-ownership", "--set", f"image={IMAGE}")
         owned = json.loads(await it.helm("list", *mine, "-o", "json"))
-        assert [(each["name"], each["status"]) for each in owned] == [(RELEASE, "deployed")]
+        assert [(item["name"], item["status"]) for item in owned] == [(RELEASE, "deployed")]
         installer = await it.story.client.get(DEPLOYMENT, "gangline-installer", "gangline-system")
         assert installer.spec.template["spec"]["containers"][0]["image"] == IMAGE

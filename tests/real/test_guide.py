@@ -17,7 +17,10 @@ from real.leash import leashed
 from real.plane import REPOSITORY, Plane, free_port, missing
 
 PAGE = REPOSITORY / "docs" / "guide" / "real-cluster.md"
-pytestmark = [pytest.mark.skipif(bool(missing() or kubectl.find() is None), reason=missing() or kubectl.MISSING), pytest.mark.timeout(400)]
+pytestmark = [
+    pytest.mark.skipif(bool(missing() or kubectl.find() is None), reason=missing() or kubectl.MISSING),
+    pytest.mark.timeout(400),
+]
 
 
 def commands() -> str:
@@ -27,12 +30,17 @@ def commands() -> str:
 async def follow(plane: Plane, folder: Path) -> tuple[int, str]:
     """Exit code and what was shown. The shell leads a process group of its own, which ends with it."""
     tools = [str(Path(sys.executable).parent), str(Path(kubectl.find() or "").parent), os.environ["PATH"]]
-    known = {"PATH": os.pathsep.join(tools), "HOME": str(folder), "KUBECONFIG": str(plane.kubeconfig),
-             "WEBHOOK": f"https://127.0.0.1:{free_port()}"}
+    known = {
+        "PATH": os.pathsep.join(tools),
+        "HOME": str(folder),
+        "KUBECONFIG": str(plane.kubeconfig),
+        "WEBHOOK": f"https://127.0.0.1:{free_port()}",
+    }
     output = folder / "shown"
     with output.open("wb") as file:
-        shell = await asyncio.create_subprocess_exec(*leashed(["bash", "-c", commands()], group=True), cwd=REPOSITORY, env=known,
-                                                     stdout=file, stderr=file)
+        shell = await asyncio.create_subprocess_exec(
+            *leashed(["bash", "-c", commands()], group=True), cwd=REPOSITORY, env=known, stdout=file, stderr=file
+        )
         try:
             code = await asyncio.wait_for(shell.wait(), 300)
         finally:

@@ -40,7 +40,9 @@ class Stage:
 async def staged(folder: Path, content_type: str, *absent: str) -> AsyncIterator[Stage]:
     platform = embedded_platform(without=absent)
     await platform.start()
-    programs = Programs(folder, write_kubeconfig(platform, await platform.listen(), folder / "kubeconfig"), content_type)
+    programs = Programs(
+        folder, write_kubeconfig(platform, await platform.listen(), folder / "kubeconfig"), content_type
+    )
     story = Story(platform)
     await story.nodes(2, gpus=8)
     try:
@@ -77,7 +79,7 @@ async def test_kube_scheduler_binds_pods_and_whole_gangs(unscheduled: Stage) -> 
     for number in range(2):
         await stage.client.create(POD, pod(f"g{number}", workloadRef={"name": "w", "podGroup": "g"}))
     await stage.story.running(1)
-    assert [each.name for each in await stage.story.pods(phase="Running")] == ["alone"]
+    assert [item.name for item in await stage.story.pods(phase="Running")] == ["alone"]
     await stage.client.create(POD, pod("g2", workloadRef={"name": "w", "podGroup": "g"}))
 
     async def all_run() -> bool:
@@ -93,7 +95,10 @@ async def test_kube_scheduler_says_why_a_pod_waits(unscheduled: Stage) -> None:
 
     async def told() -> bool:
         found = await stage.client.get(POD, "picky", "default")
-        return any(each.reason == "Unschedulable" and "2 node(s) didn't match" in each.message for each in found.status.conditions)
+        return any(
+            condition.reason == "Unschedulable" and "2 node(s) didn't match" in condition.message
+            for condition in found.status.conditions
+        )
 
     await stage.until(told, "the condition PodScheduled")
 
@@ -113,7 +118,11 @@ async def test_kube_controller_manager_makes_scales_and_collects(bare: Stage) ->
     await stage.client.delete(DEPLOYMENT, "web", "default", propagation="Foreground")
 
     async def gone() -> bool:
-        return not await stage.story.all(DEPLOYMENT) and not await stage.story.all(REPLICA_SET) and not await stage.story.pods()
+        return (
+            not await stage.story.all(DEPLOYMENT)
+            and not await stage.story.all(REPLICA_SET)
+            and not await stage.story.pods()
+        )
 
     await stage.until(gone, "nothing is left of the Deployment")
 
@@ -122,13 +131,18 @@ async def test_kube_controller_manager_completes_jobs_and_empties_namespaces(bar
     stage = bare
     await stage.programs.scheduler()
     await stage.programs.controllers()
-    runs = {"metadata": {"annotations": {"gangline.io/run-seconds": "0"}}, "spec": {"restartPolicy": "Never", "containers": [SLEEPER]}}
-    await stage.client.create(JOB, {"metadata": {"name": "j", "namespace": "default"}, "spec": {"completions": 2, "template": runs}})
+    runs = {
+        "metadata": {"annotations": {"gangline.io/run-seconds": "0"}},
+        "spec": {"restartPolicy": "Never", "containers": [SLEEPER]},
+    }
+    await stage.client.create(
+        JOB, {"metadata": {"name": "j", "namespace": "default"}, "spec": {"completions": 2, "template": runs}}
+    )
     await stage.client.create(NAMESPACE, {"metadata": {"name": "team"}})
 
     async def settled() -> bool:
         accounts = (await stage.client.list(SERVICE_ACCOUNT, "team")).items
-        return [each.name for each in accounts] == ["default"]
+        return [account.name for account in accounts] == ["default"]
 
     await stage.until(settled, "the namespace's account")
     await stage.client.create(CONFIG_MAP, {"metadata": {"name": "c", "namespace": "team"}})

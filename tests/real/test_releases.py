@@ -1,4 +1,5 @@
-"""The Workload API of newer releases of Kubernetes on the embedded server: what it says is what that release says, script by script.
+"""The Workload API of newer releases of Kubernetes on the embedded server: what it says is what that release says,
+script by script.
 
 `make test-real RELEASES=1.36,1.37` builds their programs and plays these.
 """
@@ -31,7 +32,9 @@ async def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         pytest.skip(f"built and run on demand: make test-real RELEASES={release.name}")
     if why := missing(release):
         pytest.skip(why)
-    async with pair(tmp_path_factory.mktemp("plane"), release, () if request.param.endswith("-plain") else release.more) as made:
+    async with pair(
+        tmp_path_factory.mktemp("plane"), release, () if request.param.endswith("-plain") else release.more
+    ) as made:
         yield made
 
 

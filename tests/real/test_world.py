@@ -1,4 +1,5 @@
-"""The world's own controllers, scheduler and kubelet on a real API server that has none: everything lives as on a cluster."""
+"""The world's own controllers, scheduler and kubelet on a real API server that has none: everything lives as on a
+cluster."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from cluster.world.living import pod_spec
 from gangline.api import names
 from gangline.api.kinds import (
     CONFIG_MAP,
@@ -38,13 +40,12 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
+from gangline.cluster.world.component import components
+from gangline.cluster.world.nodes.nodes import NodePool
+from gangline.cluster.world.settings import WorldSettings
 from gangline.errors import NotFound
 from gangline.runtime import Manager
-from gangline.world.component import components
-from gangline.world.nodes import NodePool
-from gangline.world.settings import WorldSettings
 from real.plane import Plane, missing
-from world.living import pod_spec
 
 pytestmark = pytest.mark.skipif(os.environ.get("GANGLINE_SERVER") != "real", reason="`make test-real` runs it")
 PATIENCE = 60.0
@@ -67,7 +68,9 @@ class Cluster:
     async def start(self) -> None:
         await self._plane.start()
         self.client = self._connect("test")
-        settings = WorldSettings(nodes=(NodePool(name="n", count=2, gpus=8), NodePool(name="d", gpus=2, dra=True)), root_ca="CA")
+        settings = WorldSettings(
+            nodes=(NodePool(name="n", count=2, gpus=8), NodePool(name="d", gpus=2, dra=True)), root_ca="CA"
+        )
         for component in components(settings):
             self._managers.append(Manager(component, self._connect(component.name)))
             await self._managers[-1].start()
@@ -80,7 +83,9 @@ class Cluster:
             await client.close()
         await self._plane.stop()
 
-    async def make(self, kind: Kind[Any], name: str, body: Raw | None = None, namespace: str = "default", **meta: Any) -> Object:
+    async def make(
+        self, kind: Kind[Any], name: str, body: Raw | None = None, namespace: str = "default", **meta: Any
+    ) -> Object:
         where = {"namespace": namespace} if kind.namespaced else {}
         made: Object = await self.client.create(kind, {"metadata": {"name": name, **where, **meta}, **(body or {})})
         return made
@@ -124,27 +129,51 @@ async def test_workloads_run_scale_and_go(cluster: Cluster) -> None:
     client = cluster.client
     cpu = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
-    claim = {"metadata": {"name": "data"}, "spec": {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"],
-                                                   "resources": {"requests": {"storage": "1Gi"}}}}
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {
+            "storageClassName": "fast",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
     await cluster.make(DEPLOYMENT, "web", of("web", replicas=2))
-    await cluster.make(HPA, "web", {"spec": {"scaleTargetRef": target, "maxReplicas": 4, "metrics": [cpu]}},
-                       annotations={names.METRIC: "100"})
+    await cluster.make(
+        HPA,
+        "web",
+        {"spec": {"scaleTargetRef": target, "maxReplicas": 4, "metrics": [cpu]}},
+        annotations={names.METRIC: "100"},
+    )
     await cluster.make(SERVICE, "web", {"spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})
     await cluster.make(PDB, "web", {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "web"}}}})
-    await cluster.make(STORAGE_CLASS, "fast", {"provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer"})
+    await cluster.make(
+        STORAGE_CLASS, "fast", {"provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer"}
+    )
     await cluster.make(STATEFUL_SET, "db", of("db", replicas=2, serviceName="db", volumeClaimTemplates=[claim]))
     await cluster.make(DAEMON_SET, "agent", of("agent"))
-    await cluster.make(JOB, "j", {"spec": {"parallelism": 2, "completions": 3, "completionMode": "Indexed",
-                                          "template": pod_spec(restartPolicy="Never")}})
+    await cluster.make(
+        JOB,
+        "j",
+        {
+            "spec": {
+                "parallelism": 2,
+                "completions": 3,
+                "completionMode": "Indexed",
+                "template": pod_spec(restartPolicy="Never"),
+            }
+        },
+    )
 
     async def live() -> bool:
         slices = (await client.list(ENDPOINT_SLICE, "default", {"kubernetes.io/service-name": "web"})).items
-        return ((await client.get(DEPLOYMENT, "web", "default")).status.available_replicas == 4
-                and (await client.get(STATEFUL_SET, "db", "default")).status.ready_replicas == 2
-                and ((await client.get(DAEMON_SET, "agent", "default")).status or {}).get("numberReady") == 3
-                and (await client.get(JOB, "j", "default")).status.succeeded == 3
-                and ((await client.get(PDB, "web", "default")).status or {}).get("disruptionsAllowed") == 1
-                and sum(len(each.endpoints or ()) for each in slices) == 4)
+        return (
+            (await client.get(DEPLOYMENT, "web", "default")).status.available_replicas == 4
+            and (await client.get(STATEFUL_SET, "db", "default")).status.ready_replicas == 2
+            and ((await client.get(DAEMON_SET, "agent", "default")).status or {}).get("numberReady") == 3
+            and (await client.get(JOB, "j", "default")).status.succeeded == 3
+            and ((await client.get(PDB, "web", "default")).status or {}).get("disruptionsAllowed") == 1
+            and sum(len(slice_.endpoints or ()) for slice_ in slices) == 4
+        )
 
     await cluster.until(live, "everything runs")
     await client.delete(HPA, "web", "default")
@@ -158,20 +187,34 @@ async def test_gangs_claims_accounts_namespaces_and_nodes(cluster: Cluster) -> N
     await cluster.make(WORKLOAD, "w", {"spec": {"podGroups": [{"name": "g", "policy": {"gang": {"minCount": 2}}}]}})
     for number in range(2):
         await cluster.make(POD, f"g{number}", pod_spec(gpus=8, workloadRef={"name": "w", "podGroup": "g"}))
-    await cluster.make(RESOURCE_CLAIM_TEMPLATE, "gpu", {"spec": {"spec": {"devices": {"requests": [
-        {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}}}})
+    await cluster.make(
+        RESOURCE_CLAIM_TEMPLATE,
+        "gpu",
+        {
+            "spec": {
+                "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}}
+            }
+        },
+    )
     await cluster.make(POD, "claimer", pod_spec(resourceClaims=[{"name": "g", "resourceClaimTemplateName": "gpu"}]))
     await cluster.make(SERVICE_ACCOUNT, "robot")
-    await cluster.make(SECRET, "t", {"type": "kubernetes.io/service-account-token"},
-                       annotations={"kubernetes.io/service-account.name": "robot"})
+    await cluster.make(
+        SECRET,
+        "t",
+        {"type": "kubernetes.io/service-account-token"},
+        annotations={"kubernetes.io/service-account.name": "robot"},
+    )
     await cluster.make(RESOURCE_QUOTA, "q", {"spec": {"hard": {"pods": "10"}}})
 
     async def live() -> bool:
         pods = (await client.list(POD, "default")).items
-        return (len(pods) == 3 and all(pod.status.phase == "Running" for pod in pods)
-                and len((await client.list(RESOURCE_CLAIM, "default")).items) == 1
-                and bool((await client.get(SECRET, "t", "default")).data.get("token"))
-                and ((await client.get(RESOURCE_QUOTA, "q", "default")).status or {}).get("used") == {"pods": "3"})
+        return (
+            len(pods) == 3
+            and all(pod.status.phase == "Running" for pod in pods)
+            and len((await client.list(RESOURCE_CLAIM, "default")).items) == 1
+            and bool((await client.get(SECRET, "t", "default")).data.get("token"))
+            and ((await client.get(RESOURCE_QUOTA, "q", "default")).status or {}).get("used") == {"pods": "3"}
+        )
 
     await cluster.until(live, "everything runs")
     await cluster.make(NAMESPACE, "team")

@@ -1,5 +1,5 @@
-"""A real API server that has no controllers of its own, for tests of the world's: started once in a process for each release of Kubernetes
-that they ask for, swept after each test."""
+"""A real API server that has no controllers of its own, for tests of the world's: started once in a process for each
+release of Kubernetes that they ask for, swept after each test."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gangline.api.kinds import CRD, NAMESPACE
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Transport
 from gangline.client.kubeconfig import load, transport
+from gangline.cluster.world.component import PARTS, control_plane
+from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import Manager, SystemClock
-from gangline.world.component import PARTS, control_plane
-from gangline.world.settings import WorldSettings
 from real.broom import Broom
 from real.plane import Plane
 from real.releases import USUAL, Release
@@ -36,7 +36,9 @@ class Bare:
 
     def __init__(self, release: Release) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="gangline-real-")
-        self._plane = Plane(Path(self._folder.name), controllers="", scheduler=False, gates=release.more, release=release)
+        self._plane = Plane(
+            Path(self._folder.name), controllers="", scheduler=False, gates=release.more, release=release
+        )
         self._broom = Broom()
         self._transports: list[Transport] = []
         self.client: Client
@@ -54,8 +56,8 @@ class Bare:
             yield bare
         finally:
             await bare._sweep()
-            for each in bare._transports:
-                await each.close()
+            for item in bare._transports:
+                await item.close()
             bare._transports.clear()
 
     async def _start(self) -> None:

@@ -15,7 +15,11 @@ def container(**requests: str) -> dict[str, Any]:
 
 
 def test_a_pod_takes_what_its_containers_ask_for_together_or_its_largest_init_container() -> None:
-    spec = {"initContainers": [container(cpu="3")], "containers": [container(cpu="1"), container(cpu="1")], "overhead": {"cpu": "500m"}}
+    spec = {
+        "initContainers": [container(cpu="3")],
+        "containers": [container(cpu="1"), container(cpu="1")],
+        "overhead": {"cpu": "500m"},
+    }
     assert usage("pods", {"spec": spec})["requests.cpu"] == nanos("3500m")
 
 
@@ -26,7 +30,9 @@ def test_an_init_container_that_stays_counts_beside_the_others() -> None:
 
 
 def test_a_pod_that_ended_only_counts_as_an_object() -> None:
-    assert usage("pods", {"spec": {"containers": [container(cpu="1")]}, "status": {"phase": "Failed"}}) == {"count/pods": NANO}
+    assert usage("pods", {"spec": {"containers": [container(cpu="1")]}, "status": {"phase": "Failed"}}) == {
+        "count/pods": NANO
+    }
 
 
 def test_gpus_are_limited_by_what_is_requested() -> None:
@@ -35,10 +41,16 @@ def test_gpus_are_limited_by_what_is_requested() -> None:
 
 
 def test_a_claim_counts_for_storage_of_its_class() -> None:
-    taken = usage("persistentvolumeclaims", {"spec": {"storageClassName": "fast", "resources": {"requests": {"storage": "2Gi"}}}})
+    taken = usage(
+        "persistentvolumeclaims", {"spec": {"storageClassName": "fast", "resources": {"requests": {"storage": "2Gi"}}}}
+    )
     assert written(taken) == {
-        "count/persistentvolumeclaims": "1", "persistentvolumeclaims": "1", "requests.storage": "2Gi",
-        "fast.storageclass.storage.k8s.io/persistentvolumeclaims": "1", "fast.storageclass.storage.k8s.io/requests.storage": "2Gi"}
+        "count/persistentvolumeclaims": "1",
+        "persistentvolumeclaims": "1",
+        "requests.storage": "2Gi",
+        "fast.storageclass.storage.k8s.io/persistentvolumeclaims": "1",
+        "fast.storageclass.storage.k8s.io/requests.storage": "2Gi",
+    }
 
 
 def test_services_count_by_their_type() -> None:
@@ -46,11 +58,25 @@ def test_services_count_by_their_type() -> None:
     assert (taken["services"], taken["services.nodeports"], taken["services.loadbalancers"]) == (NANO, 2 * NANO, 0)
 
 
-@pytest.mark.parametrize(("resource", "about"), [
-    ("pods", ["count/pods", "limits.cpu", "pods", "requests.nvidia.com/gpu"]), ("persistentvolumeclaims", ["requests.storage"]),
-    ("deployments.apps", ["count/deployments.apps"]), ("configmaps", ["configmaps"])])
+@pytest.mark.parametrize(
+    ("resource", "about"),
+    [
+        ("pods", ["count/pods", "limits.cpu", "pods", "requests.nvidia.com/gpu"]),
+        ("persistentvolumeclaims", ["requests.storage"]),
+        ("deployments.apps", ["count/deployments.apps"]),
+        ("configmaps", ["configmaps"]),
+    ],
+)
 def test_a_limit_is_about_one_resource(resource: str, about: list[str]) -> None:
-    limits = ["pods", "count/pods", "limits.cpu", "requests.nvidia.com/gpu", "requests.storage", "count/deployments.apps", "configmaps"]
+    limits = [
+        "pods",
+        "count/pods",
+        "limits.cpu",
+        "requests.nvidia.com/gpu",
+        "requests.storage",
+        "count/deployments.apps",
+        "configmaps",
+    ]
     assert matching(resource, limits) == about
 
 

@@ -13,7 +13,7 @@ from gangline.rules.requests import FRACTION, GPU_MEMORY, MIG, REGULAR, GpuReque
 
 
 def pod(*containers: dict[str, Any], annotations: dict[str, str] | None = None, **spec: Any) -> Pod:
-    body = {"containers": [{"resources": {"requests": each}} for each in containers], **spec}
+    body = {"containers": [{"resources": {"requests": container}} for container in containers], **spec}
     return msgspec.convert({"metadata": {"annotations": annotations or {}}, "spec": body}, Pod)
 
 
@@ -22,7 +22,9 @@ def init(always: bool = False, **asks: Any) -> dict[str, Any]:
 
 
 def gpu(**annotations: str) -> GpuRequest:
-    return requests.request(pod({}, annotations={key.replace("_", "-"): value for key, value in annotations.items()})).gpu
+    return requests.request(
+        pod({}, annotations={key.replace("_", "-"): value for key, value in annotations.items()})
+    ).gpu
 
 
 def test_containers_are_added_and_a_pod_slot_is_always_taken() -> None:
@@ -115,7 +117,11 @@ def claim(device_class: str, annotations: dict[str, str] | None = None, **exactl
 
 
 def test_claims_for_gpu_like_classes_add_gpus() -> None:
-    claims = [claim("gpu.nvidia.com", count=2), claim("gpu.nvidia.com", allocationMode="All"), claim("nic.example.com", count=9)]
+    claims = [
+        claim("gpu.nvidia.com", count=2),
+        claim("gpu.nvidia.com", allocationMode="All"),
+        claim("nic.example.com", count=9),
+    ]
     asked = requests.request(pod({"nvidia.com/gpu": 1}), claims)
     assert asked.gpu.dra == {"gpu.nvidia.com": 3} and asked.amounts["gpu"] == 4
 
@@ -130,14 +136,19 @@ def test_absurd_counts_stay_positive() -> None:
 
 
 def test_claims_made_from_a_template_are_found_by_the_pod_status() -> None:
-    owner = msgspec.convert({
-        "spec": {"resourceClaims": [
-            {"name": "a", "resourceClaimName": "mine"},
-            {"name": "b", "resourceClaimTemplateName": "t"},
-            {"name": "c", "resourceClaimTemplateName": "t"},
-        ]},
-        "status": {"resourceClaimStatuses": [{"name": "b", "resourceClaimName": "made-b"}]},
-    }, Pod)
+    owner = msgspec.convert(
+        {
+            "spec": {
+                "resourceClaims": [
+                    {"name": "a", "resourceClaimName": "mine"},
+                    {"name": "b", "resourceClaimTemplateName": "t"},
+                    {"name": "c", "resourceClaimTemplateName": "t"},
+                ]
+            },
+            "status": {"resourceClaimStatuses": [{"name": "b", "resourceClaimName": "made-b"}]},
+        },
+        Pod,
+    )
     assert requests.claim_names(owner) == {"a": "mine", "b": "made-b"}
 
 

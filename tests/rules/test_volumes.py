@@ -16,42 +16,67 @@ SOURCE = Path(__file__).parents[2] / "src" / "gangline"
 
 
 def claim(size: str = "1Gi", annotations: dict[str, str] | None = None, **spec: Any) -> PersistentVolumeClaim:
-    whole = {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, **spec}
-    return msgspec.convert({"metadata": {"name": "c", "namespace": "x", "uid": "u", "annotations": annotations or {}}, "spec": whole},
-                           PersistentVolumeClaim)
+    whole = {
+        "storageClassName": "fast",
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": size}},
+        **spec,
+    }
+    return msgspec.convert(
+        {"metadata": {"name": "c", "namespace": "x", "uid": "u", "annotations": annotations or {}}, "spec": whole},
+        PersistentVolumeClaim,
+    )
 
 
 def volume(name: str = "v", size: str = "1Gi", phase: str = "Available", meta: Raw | None = None, **spec: Any) -> Raw:
-    whole = {"storageClassName": "fast", "accessModes": ["ReadWriteOnce", "ReadOnlyMany"], "capacity": {"storage": size}, **spec}
+    whole = {
+        "storageClassName": "fast",
+        "accessModes": ["ReadWriteOnce", "ReadOnlyMany"],
+        "capacity": {"storage": size},
+        **spec,
+    }
     return {"metadata": {"name": name, **(meta or {})}, "spec": whole, "status": {"phase": phase}}
 
 
 def on_host(host: str) -> Raw:
-    return {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "host", "operator": "In", "values": [host]}]}]}}
+    return {
+        "required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "host", "operator": "In", "values": [host]}]}]}
+    }
 
 
-@pytest.mark.parametrize(("wanted", "there", "answer"), [
-    (claim(), volume(), True),
-    (claim("2Gi"), volume(), False),
-    (claim(accessModes=["ReadWriteMany"]), volume(), False),
-    (claim(accessModes=["ReadWriteOnce", "ReadOnlyMany"]), volume(), True),
-    (claim(storageClassName="slow"), volume(), False),
-    (claim(storageClassName=""), volume(storageClassName=None), True),
-    (claim(storageClassName="other", annotations={"volume.beta.kubernetes.io/storage-class": "fast"}), volume(), True),
-    (claim(volumeMode="Block"), volume(), False),
-    (claim(volumeMode="Filesystem"), volume(), True),
-    (claim(volumeAttributesClassName="gold"), volume(), False),
-    (claim(selector={"matchLabels": {"disk": "ssd"}}), volume(), False),
-    (claim(selector={"matchLabels": {"disk": "ssd"}}), volume(meta={"labels": {"disk": "ssd"}}), True),
-    (claim(), volume(phase="Released"), False),
-    (claim(), volume(phase="Pending"), False),
-    (claim(), volume(meta={"deletionTimestamp": "2026-01-01T00:00:00Z"}), False),
-    (claim(), volume(claimRef={"namespace": "x", "name": "other"}), False),
-    (claim(), volume(claimRef={"namespace": "x", "name": "c", "uid": "another"}), False),
-    (claim(), volume(claimRef={"namespace": "x", "name": "c"}), True),
-    (claim(storageClassName="slow"), volume(claimRef={"namespace": "x", "name": "c", "uid": "u"}, phase="Pending"), True),
-    (claim("2Gi"), volume(claimRef={"namespace": "x", "name": "c"}), False),
-])
+@pytest.mark.parametrize(
+    ("wanted", "there", "answer"),
+    [
+        (claim(), volume(), True),
+        (claim("2Gi"), volume(), False),
+        (claim(accessModes=["ReadWriteMany"]), volume(), False),
+        (claim(accessModes=["ReadWriteOnce", "ReadOnlyMany"]), volume(), True),
+        (claim(storageClassName="slow"), volume(), False),
+        (claim(storageClassName=""), volume(storageClassName=None), True),
+        (
+            claim(storageClassName="other", annotations={"volume.beta.kubernetes.io/storage-class": "fast"}),
+            volume(),
+            True,
+        ),
+        (claim(volumeMode="Block"), volume(), False),
+        (claim(volumeMode="Filesystem"), volume(), True),
+        (claim(volumeAttributesClassName="gold"), volume(), False),
+        (claim(selector={"matchLabels": {"disk": "ssd"}}), volume(), False),
+        (claim(selector={"matchLabels": {"disk": "ssd"}}), volume(meta={"labels": {"disk": "ssd"}}), True),
+        (claim(), volume(phase="Released"), False),
+        (claim(), volume(phase="Pending"), False),
+        (claim(), volume(meta={"deletionTimestamp": "2026-01-01T00:00:00Z"}), False),
+        (claim(), volume(claimRef={"namespace": "x", "name": "other"}), False),
+        (claim(), volume(claimRef={"namespace": "x", "name": "c", "uid": "another"}), False),
+        (claim(), volume(claimRef={"namespace": "x", "name": "c"}), True),
+        (
+            claim(storageClassName="slow"),
+            volume(claimRef={"namespace": "x", "name": "c", "uid": "u"}, phase="Pending"),
+            True,
+        ),
+        (claim("2Gi"), volume(claimRef={"namespace": "x", "name": "c"}), False),
+    ],
+)
 def test_a_volume_fits_a_claim(wanted: PersistentVolumeClaim, there: Raw, answer: bool) -> None:
     assert fits(there, wanted) is answer
 
@@ -79,11 +104,22 @@ def test_only_volumes_in_reach_of_the_node_count() -> None:
     here, there = volume("here", "5Gi", nodeAffinity=on_host("a")), volume("there", nodeAffinity=on_host("b"))
     assert best_fit(claim(), [there, here], {"host": "a"}) == here
     assert not reaches(volume(nodeAffinity={"required": {"nodeSelectorTerms": [{}]}}), {"host": "a"})
-    assert reaches(volume(nodeAffinity={"required": {"nodeSelectorTerms": [
-        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}), {}, "n1")
+    assert reaches(
+        volume(
+            nodeAffinity={
+                "required": {
+                    "nodeSelectorTerms": [
+                        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
+                    ]
+                }
+            }
+        ),
+        {},
+        "n1",
+    )
 
 
 def test_the_rule_is_written_once() -> None:
-    asking = ("world/volumes.py", "binder/plugins/volumes.py", "scheduler/objects/storage.py")
+    asking = ("cluster/world/upkeep/volumes.py", "binder/plugins/volumes.py", "scheduler/objects/storage.py")
     assert [path for path in asking if "from gangline.rules.volumes import" not in (SOURCE / path).read_text()] == []
-    assert [path for path in asking if "accessModes\") or ())" in (SOURCE / path).read_text()] == []
+    assert [path for path in asking if 'accessModes") or ())' in (SOURCE / path).read_text()] == []

@@ -20,11 +20,11 @@ WATCHED_OVER = {
     "runtime/clock.py": "`within` takes what comes of it",
     "runtime/election.py": "whatever ends it sets `lost`, and the process ends",
     "runtime/queue.py": "a timer that only adds a key",
-    "scheduler/shell/writing.py": "told by `noticed`",
+    "scheduler/loop/writer.py": "told by `noticed`",
     "cli/run.py": "waited for by name",
     "local.py": "`while_it_can` waits for both",
-    "apiserver/connection.py": "one answer; its connection is hung up when it fails",
-    "apiserver/http.py": "a sweep that only looks and hangs up",
+    "cluster/server/wire/connection.py": "one answer; its connection is hung up when it fails",
+    "cluster/server/wire/http.py": "a sweep that only looks and hangs up",
 }
 """Where a task is started by hand, and who notices when it dies."""
 
@@ -35,7 +35,9 @@ def test_a_task_is_started_only_where_somebody_notices_its_death() -> None:
     assert found == set(WATCHED_OVER), "start it with runtime/background.py, or say here who notices when it dies"
 
 
-async def test_work_that_fails_is_told_counted_and_begun_again_until_it_returns(caplog: pytest.LogCaptureFixture) -> None:
+async def test_work_that_fails_is_told_counted_and_begun_again_until_it_returns(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     begun: list[int] = []
 
     async def work() -> None:
@@ -47,7 +49,10 @@ async def test_work_that_fails_is_told_counted_and_begun_again_until_it_returns(
 
     clock = ManualClock()
     task = background.start("some work", work, clock)
-    await until(lambda: "some work failed; it starts again in" in caplog.text and "RuntimeError: broken" in caplog.text, "the failure")
+    await until(
+        lambda: "some work failed; it starts again in" in caplog.text and "RuntimeError: broken" in caplog.text,
+        "the failure",
+    )
     clock.advance(1)
     await until(lambda: caplog.text.count("some work failed") == 2, "what it waited for being given up")
     clock.advance(2)
@@ -93,7 +98,9 @@ async def test_a_reconcile_that_is_given_up_by_what_it_waited_for_is_tried_again
     async with embedded() as server:
         clock = ManualClock()
         watch = Watch(CONFIG_MAP, itself, lambda before, after: after is not None and after.name == "a")
-        manager = Manager(Component("test", (Controller("test", reconcile, (watch,), workers=2),)), admin(server), clock)
+        manager = Manager(
+            Component("test", (Controller("test", reconcile, (watch,), workers=2),)), admin(server), clock
+        )
         await manager.start()
         await admin(server).create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default"}})
 
@@ -114,6 +121,6 @@ async def test_an_event_that_cannot_be_written_keeps_no_other_from_being_told(ca
         manager.events.tell(CONFIG_MAP, told, "Odd", "half a character: \ud800")
         manager.events.tell(CONFIG_MAP, told, "Good", "whole")
         await until(lambda: manager.events.idle, "the events")
-        assert [each.reason for each in (await client.list(EVENT)).items] == ["Good"]
+        assert [item.reason for item in (await client.list(EVENT)).items] == ["Good"]
         assert "a not written" in caplog.text and "UnicodeEncodeError" in caplog.text
         await manager.stop()

@@ -11,9 +11,9 @@ from embedded import admin, embedded, until
 from gangline.api.core import ConfigMap
 from gangline.api.crds import crds
 from gangline.api.kinds import CONFIG_MAP, CRD, POD, QUEUE
-from gangline.apiserver.server import ServerSettings
 from gangline.client import Client
 from gangline.client.wire import Request, Response
+from gangline.cluster.server.server import ServerSettings
 from gangline.runtime import Cache, ManualClock
 
 
@@ -34,8 +34,8 @@ async def test_a_reader_sees_what_was_there_and_what_comes() -> None:
         assert cache.get(CONFIG_MAP, "a1", "default") is not None
         await client.create(CONFIG_MAP, config_map("a2", owner="u1"))
         await until(lambda: cache.get(CONFIG_MAP, "a2", "default") is not None)
-        assert [each.name for each in cache.owned(CONFIG_MAP, "u1")] == ["a2"]
-        assert [each.name for each in cache.list(CONFIG_MAP, labels={"app": "a"})] == ["a1", "a2"]
+        assert [item.name for item in cache.owned(CONFIG_MAP, "u1")] == ["a2"]
+        assert [item.name for item in cache.list(CONFIG_MAP, labels={"app": "a"})] == ["a1", "a2"]
         await client.delete(CONFIG_MAP, "a2", "default")
         await until(lambda: cache.owned(CONFIG_MAP, "u1") == [])
         await cache.stop()
@@ -89,7 +89,9 @@ async def test_what_was_deleted_while_the_watch_was_away_is_noticed() -> None:
         cut.open = False
         cache = Cache(Client(cut, retries=0))
         gone: list[str] = []
-        cache.informer(CONFIG_MAP).on_change(lambda before, after: gone.append(before.name) if before and not after else None)
+        cache.informer(CONFIG_MAP).on_change(
+            lambda before, after: gone.append(before.name) if before and not after else None
+        )
         await cache.start()
         await client.delete(CONFIG_MAP, "a", "default")
         for number in range(6):
@@ -104,12 +106,17 @@ async def test_selectors_keep_the_rest_out() -> None:
     async with embedded() as server:
         client = admin(server)
         for name, scheduler in (("p", "kai-scheduler"), ("q", "other")):
-            await client.create(POD, {"metadata": {"name": name, "namespace": "default"}, "spec": {
-                "schedulerName": scheduler, "containers": [{"name": "c", "image": "i"}]}})
+            await client.create(
+                POD,
+                {
+                    "metadata": {"name": name, "namespace": "default"},
+                    "spec": {"schedulerName": scheduler, "containers": [{"name": "c", "image": "i"}]},
+                },
+            )
         cache = Cache(client)
         cache.informer(POD, fields="spec.schedulerName=kai-scheduler")
         await cache.start()
-        assert [each.name for each in cache.list(POD)] == ["p"]
+        assert [pod.name for pod in cache.list(POD)] == ["p"]
         await cache.stop()
 
 
@@ -141,7 +148,7 @@ async def test_a_kind_that_is_taken_away_is_empty_and_followed_again_once_it_is_
         cache.informer(QUEUE)
         await client.create(QUEUE, {"metadata": {"name": "q"}, "spec": {}})
         await cache.start()
-        assert [each.name for each in cache.list(QUEUE)] == ["q"]
+        assert [queue.name for queue in cache.list(QUEUE)] == ["q"]
         await client.delete(CRD, QUEUE.resource)
         await until(lambda: cache.list(QUEUE) == [] and cache.revision(QUEUE) == 0)
         await client.create(CRD, next(crd for crd in crds() if crd["metadata"]["name"] == QUEUE.resource))
@@ -157,7 +164,9 @@ async def test_a_kind_that_is_taken_away_is_empty_and_followed_again_once_it_is_
 
 def loose_queues() -> dict[str, Any]:
     """Queues as a server holds them whose definition says nothing of their spec."""
-    found: dict[str, Any] = json.loads(json.dumps(next(each for each in crds() if each["spec"]["names"]["kind"] == "Queue")))
+    found: dict[str, Any] = json.loads(
+        json.dumps(next(crd for crd in crds() if crd["spec"]["names"]["kind"] == "Queue"))
+    )
     for version in found["spec"]["versions"]:
         version["schema"] = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     return found
@@ -172,8 +181,11 @@ async def test_an_object_that_cannot_be_read_keeps_no_other_from_being_seen(capl
         cache = Cache(client)
         cache.informer(QUEUE)
         await cache.start()
-        assert [each.name for each in cache.list(QUEUE)] == ["good"]
-        assert "Queue odd cannot be read and is left as it was: Expected `str`, got `array` - at `$.spec.parentQueue`" in caplog.text
+        assert [queue.name for queue in cache.list(QUEUE)] == ["good"]
+        assert (
+            "Queue odd cannot be read and is left as it was: Expected `str`, got `array` - at `$.spec.parentQueue`"
+            in caplog.text
+        )
         await client.patch_only(QUEUE, "good", "", {"spec": {"parentQueue": ["odd", "too"]}})
         await client.create(QUEUE, {"metadata": {"name": "later"}, "spec": {"parentQueue": "top"}})
         await until(lambda: cache.get(QUEUE, "later") is not None)

@@ -1,4 +1,5 @@
-"""A controller loop: every change leads to a reconcile, failures come back later and later, no key is worked on twice at once."""
+"""A controller loop: every change leads to a reconcile, failures come back later and later, no key is worked on twice
+at once."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from gangline.errors import BadInput
 from gangline.runtime import (
     NEXT_TURN,
     Again,
+    BackgroundService,
     Cache,
     Component,
     Context,
@@ -21,7 +23,6 @@ from gangline.runtime import (
     Key,
     Manager,
     ManualClock,
-    Service,
     Watch,
     itself,
     owner,
@@ -66,8 +67,16 @@ async def test_changes_of_owned_objects_lead_to_their_owner() -> None:
         controller = Controller("test", reconcile, [Watch(CONFIG_MAP, owner(POD))])
         manager = Manager(Component("test", [controller]), client)
         await manager.start()
-        await client.create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default", "ownerReferences": [
-            {"apiVersion": "v1", "kind": "Pod", "name": "mother", "uid": "u"}]}})
+        await client.create(
+            CONFIG_MAP,
+            {
+                "metadata": {
+                    "name": "a",
+                    "namespace": "default",
+                    "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "mother", "uid": "u"}],
+                }
+            },
+        )
         await until(lambda: seen == [Key("default", "mother")])
         await manager.stop()
 
@@ -84,7 +93,9 @@ async def test_again_is_asked_of_the_clock_and_an_error_is_tried_again() -> None
 
     async with embedded() as server:
         client = admin(server)
-        manager = Manager(Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)])]), client, clock)
+        manager = Manager(
+            Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)])]), client, clock
+        )
         await manager.start()
         await client.create(CONFIG_MAP, {"metadata": {"name": "a", "namespace": "default"}})
         await until(lambda: len(calls) == 1 and manager.idle)
@@ -108,7 +119,9 @@ async def test_one_object_that_fails_does_not_stop_the_others() -> None:
 
     async with embedded() as server:
         client = admin(server)
-        manager = Manager(Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)], workers=1)]), client)
+        manager = Manager(
+            Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)], workers=1)]), client
+        )
         await manager.start()
         for name in ("bad", "good"):
             await client.create(CONFIG_MAP, {"metadata": {"name": name, "namespace": "default"}})
@@ -127,7 +140,7 @@ async def test_a_service_that_fails_is_started_again() -> None:
         await asyncio.Event().wait()
 
     async with embedded() as server:
-        manager = Manager(Component("test", services=[Service("test", run)]), admin(server), clock)
+        manager = Manager(Component("test", services=[BackgroundService("test", run)]), admin(server), clock)
         await manager.start()
         await until(lambda: len(starts) == 1)
         await asyncio.sleep(0)
@@ -139,8 +152,8 @@ async def test_a_service_that_fails_is_started_again() -> None:
 async def test_what_was_put_off_waits_once_and_a_change_brings_it_to_the_front() -> None:
     queue = WorkQueue(ManualClock())
     key, other = Key("ns", "a"), Key("ns", "b")
-    for each in (key, other, key):
-        queue.put_off(each)
+    for item in (key, other, key):
+        queue.put_off(item)
     assert not queue.idle
     queue.add(key)
     assert await queue.take() == key
@@ -153,7 +166,9 @@ async def test_what_was_put_off_waits_once_and_a_change_brings_it_to_the_front()
     assert queue.idle
 
 
-async def test_in_a_crowd_a_report_waits_for_its_turn_and_tells_everything_that_changed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_in_a_crowd_a_report_waits_for_its_turn_and_tells_everything_that_changed_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
     looks: list[str] = []
     told: list[str] = []
@@ -169,7 +184,9 @@ async def test_in_a_crowd_a_report_waits_for_its_turn_and_tells_everything_that_
 
     async with embedded() as server:
         client, lanes = admin(server), Lanes(lambda: 0.0)
-        manager = Manager(Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)])]), client, lanes=lanes)
+        manager = Manager(
+            Component("test", [Controller("test", reconcile, [Watch(CONFIG_MAP, itself)])]), client, lanes=lanes
+        )
         await manager.start()
         for _ in range(SHARE * 4):
             lanes.begin()

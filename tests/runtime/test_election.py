@@ -1,4 +1,5 @@
-"""Of several candidates one leads; who cannot renew stops before another may start, whatever hangs and whatever the date says."""
+"""Of several candidates one leads; who cannot renew stops before another may start, whatever hangs and whatever the
+date says."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ import pytest
 
 from embedded import admin, embedded, until
 from gangline.api.kinds import CONFIG_MAP, LEASE, NAMESPACE, POD
-from gangline.apiserver.server import Server
 from gangline.client import Client, InProcess, Request, Response, User
 from gangline.client.wire import JSON
+from gangline.cluster.server.server import Server
 from gangline.errors import ConfigError, Unavailable
 from gangline.runtime import Again, Component, Context, Controller, Key, Manager, ManualClock, Watch, itself
 from gangline.runtime.election import Elected, Election, ElectionSettings
@@ -53,13 +54,15 @@ class Candidate(Elected):
         self.line = Line(server, self.clock)
         client = Client(self.line, retries=0)
         component = Component(name, (Controller(name, reconcile, (Watch(POD, itself),)),))
-        super().__init__(lambda: Manager(component, client, self.clock),
-                         Election(client, self.clock, ElectionSettings("test", namespace, name)))
+        super().__init__(
+            lambda: Manager(component, client, self.clock),
+            Election(client, self.clock, ElectionSettings("test", namespace, name)),
+        )
 
 
 async def pass_time(seconds: float, *candidates: Candidate, check: Callable[[], None] = lambda: None) -> None:
     for _ in range(round(seconds * 2)):
-        for clock in {id(each.clock): each.clock for each in candidates}.values():
+        for clock in {id(candidate.clock): candidate.clock for candidate in candidates}.values():
             clock.advance(0.5)
         for _ in range(60):
             await asyncio.sleep(0)
@@ -71,29 +74,31 @@ async def candidates(*names: str, dates: float = 0.0) -> AsyncIterator[list[Cand
     """The first leads, the others stand by. Their dates differ by so many seconds."""
     async with embedded() as server:
         await ensure_default(server)
-        found = [Candidate(name, server, ManualClock(1_700_000_000.0 + number * dates)) for number, name in enumerate(names)]
-        for each in found:
-            await each.start()
+        found = [
+            Candidate(name, server, ManualClock(1_700_000_000.0 + number * dates)) for number, name in enumerate(names)
+        ]
+        for item in found:
+            await item.start()
             await until(lambda: found[0].leads, "the first to lead")
         await pass_time(12, *found)
-        assert [each.leads for each in found] == [True] + [False] * (len(found) - 1)
+        assert [item.leads for item in found] == [True] + [False] * (len(found) - 1)
         try:
             yield found
         finally:
-            for each in found:
-                each.line.hangs, each.line.delay = False, 0.0
-                await each.stop()
+            for item in found:
+                item.line.hangs, item.line.delay = False, 0.0
+                await item.stop()
 
 
 def never_two(found: list[Candidate]) -> Callable[[], None]:
     def check() -> None:
-        assert sum(each.leads for each in found) <= 1
+        assert sum(item.leads for item in found) <= 1
 
     return check
 
 
 async def ensure_default(server: Server) -> None:
-    names = [each.name for each in (await admin(server).list(NAMESPACE)).items]
+    names = [item.name for item in (await admin(server).list(NAMESPACE)).items]
     if "default" not in names:
         await admin(server).create(NAMESPACE, {"metadata": {"name": "default"}})
 
@@ -123,7 +128,7 @@ async def test_who_cannot_renew_stops_before_another_starts(fault: str) -> None:
         await pass_time(10, *found, check=never_two(found))
         assert not one.leads and one.lost.is_set() and one.refused is None
         await pass_time(20, *found, check=never_two(found))
-        assert sorted(each.leads for each in found) == [False, False, True]
+        assert sorted(item.leads for item in found) == [False, False, True]
 
 
 async def test_a_leader_whose_lease_ran_out_writes_nothing_more_even_where_it_has_not_noticed_yet() -> None:
@@ -135,8 +140,10 @@ async def test_a_leader_whose_lease_ran_out_writes_nothing_more_even_where_it_ha
         assert not one.leads
         with pytest.raises(Unavailable) as refused:
             await client.create(CONFIG_MAP, {"metadata": {"name": "b", "namespace": "default"}})
-        assert str(refused.value) == ("not sent: lease default/test was not renewed for 10 s; it may belong to somebody else now")
-        assert [each.name for each in (await client.list(CONFIG_MAP)).items if each.name in ("a", "b")] == ["a"]
+        assert str(refused.value) == (
+            "not sent: lease default/test was not renewed for 10 s; it may belong to somebody else now"
+        )
+        assert [item.name for item in (await client.list(CONFIG_MAP)).items if item.name in ("a", "b")] == ["a"]
 
 
 @pytest.mark.parametrize("seconds", [20.0, -20.0, 86400.0, -86400.0])
@@ -180,20 +187,20 @@ async def test_after_a_leader_was_killed_exactly_one_of_two_takes_over_once_its_
         await ensure_default(server)
         await Election(admin(server), ManualClock(), ElectionSettings("test", "default", "killed")).win()
         two, three = both = [Candidate(name, server) for name in ("two", "three")]
-        for each in both:
-            await each.start()
+        for item in both:
+            await item.start()
         await pass_time(15, *both)
         assert not two.leads and not three.leads
         await pass_time(5, *both, check=never_two(both))
-        assert sorted(each.leads for each in both) == [False, True]
-        for each in both:
-            await each.stop()
+        assert sorted(item.leads for item in both) == [False, True]
+        for item in both:
+            await item.stop()
 
 
 async def test_answers_that_take_three_seconds_are_soon_enough() -> None:
     async with candidates("one", "two") as found:
-        for each in found:
-            each.line.delay = 3.0
+        for item in found:
+            item.line.delay = 3.0
         await pass_time(60, *found, check=never_two(found))
         assert found[0].leads
         found[0].line.delay = 6.0
@@ -241,11 +248,11 @@ async def test_two_that_start_at_the_same_moment_do_not_both_win() -> None:
     async with embedded() as server:
         await ensure_default(server)
         both = [Candidate(name, server) for name in ("one", "two")]
-        await asyncio.gather(*(each.start() for each in both))
+        await asyncio.gather(*(item.start() for item in both))
         await pass_time(30, *both, check=never_two(both))
-        assert sorted(each.leads for each in both) == [False, True]
-        for each in both:
-            await each.stop()
+        assert sorted(item.leads for item in both) == [False, True]
+        for item in both:
+            await item.stop()
 
 
 async def test_without_a_place_for_its_lease_a_candidate_says_so_instead_of_waiting_for_ever() -> None:
@@ -253,12 +260,16 @@ async def test_without_a_place_for_its_lease_a_candidate_says_so_instead_of_wait
         one = Candidate("one", server, namespace="nowhere")
         await one.start()
         await until(one.lost.is_set, "the refusal")
-        assert str(one.refused) == ("lease test cannot be made, there is no namespace nowhere: create it, name another with --namespace, "
-                                    "or start without election by --leader-elect=false")
+        assert str(one.refused) == (
+            "lease test cannot be made, there is no namespace nowhere: create it, name another with --namespace, "
+            "or start without election by --leader-elect=false"
+        )
         await one.stop()
 
 
-async def test_a_component_that_cannot_be_started_ends_the_election_and_says_why(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_component_that_cannot_be_started_ends_the_election_and_says_why(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def broken() -> Manager:
         raise RuntimeError("no such thing")
 
@@ -276,5 +287,7 @@ async def test_a_component_that_cannot_be_started_ends_the_election_and_says_why
 def test_a_leader_must_have_to_stop_before_its_lease_can_be_taken() -> None:
     with pytest.raises(ConfigError) as refused:
         ElectionSettings("test", duration=10.0, deadline=10.0)
-    assert str(refused.value) == ("lease test: a lease of 10 s must be longer than the deadline for renewing it (10 s), and that longer "
-                                  "than the wait between two tries (2 s)")
+    assert str(refused.value) == (
+        "lease test: a lease of 10 s must be longer than the deadline for renewing it (10 s), and that longer "
+        "than the wait between two tries (2 s)"
+    )

@@ -72,18 +72,42 @@ async def turns(count: int = 60) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize(("fault", "why", "said"), [
-    (raises, "unexpected", "watching configmaps: RuntimeError: nobody expected this; again in"),
-    (says(200, b"<html>"), "unreadable", "watching configmaps: the server sent what is no answer to that: JSON is malformed"),
-    (says(200, b'{"items":[],"metadata":7}'), "unreadable", "watching configmaps: the server sent what is no answer to that: Expected"),
-    (says(200, b'{"items":[],"metadata":{"resourceVersion":"x"}}'), "unexpected", "watching configmaps: ValueError"),
-    (says(403, forbidden()), "refused", "cannot list resource \"configmaps\"); the account needs the verbs list and watch; again in"),
-    (says(500, b"oh no"), "unavailable", "watching configmaps: oh no; again in"),
-    (says(404, b"404 page not found"), "not-served", "watching configmaps: the server does not know this kind (404 page not found); is its "
-                                                     "CustomResourceDefinition installed?; again in"),
-])
+@pytest.mark.parametrize(
+    ("fault", "why", "said"),
+    [
+        (raises, "unexpected", "watching configmaps: RuntimeError: nobody expected this; again in"),
+        (
+            says(200, b"<html>"),
+            "unreadable",
+            "watching configmaps: the server sent what is no answer to that: JSON is malformed",
+        ),
+        (
+            says(200, b'{"items":[],"metadata":7}'),
+            "unreadable",
+            "watching configmaps: the server sent what is no answer to that: Expected",
+        ),
+        (
+            says(200, b'{"items":[],"metadata":{"resourceVersion":"x"}}'),
+            "unexpected",
+            "watching configmaps: ValueError",
+        ),
+        (
+            says(403, forbidden()),
+            "refused",
+            'cannot list resource "configmaps"); the account needs the verbs list and watch; again in',
+        ),
+        (says(500, b"oh no"), "unavailable", "watching configmaps: oh no; again in"),
+        (
+            says(404, b"404 page not found"),
+            "not-served",
+            "watching configmaps: the server does not know this kind (404 page not found); is its "
+            "CustomResourceDefinition installed?; again in",
+        ),
+    ],
+)
 async def test_a_list_that_fails_is_told_counted_and_tried_again(
-        fault: Fault, why: str, said: str, caplog: pytest.LogCaptureFixture) -> None:
+    fault: Fault, why: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO")
     async with embedded() as server:
         await admin(server).create(CONFIG_MAP, config_map("a"))
@@ -104,7 +128,9 @@ async def test_a_list_that_fails_is_told_counted_and_tried_again(
         await cache.stop()
 
 
-async def test_an_informer_whose_request_was_given_up_by_somebody_is_started_again(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_informer_whose_request_was_given_up_by_somebody_is_started_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with embedded() as server:
         line, clock = Faulty(admin(server).transport, gives_up), ManualClock()
         cache = Cache(Client(line, retries=0), clock)
@@ -123,7 +149,10 @@ async def test_an_informer_whose_request_was_given_up_by_somebody_is_started_aga
 
 async def test_failures_in_a_row_are_waited_out_longer_and_longer() -> None:
     async with embedded() as server:
-        line, clock = Faulty(admin(server).transport, says(410, b'{"kind":"Status","code":410,"message":"too old"}')), ManualClock()
+        line, clock = (
+            Faulty(admin(server).transport, says(410, b'{"kind":"Status","code":410,"message":"too old"}')),
+            ManualClock(),
+        )
         cache = Cache(Client(line, retries=0), clock)
         cache.informer(CONFIG_MAP)
         starting = asyncio.create_task(cache.start())
@@ -136,7 +165,8 @@ async def test_failures_in_a_row_are_waited_out_longer_and_longer() -> None:
 
 
 async def test_a_watch_on_a_silent_connection_is_given_up_half_a_minute_after_it_should_have_ended(
-        caplog: pytest.LogCaptureFixture) -> None:
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with embedded() as server:
         line, clock, before = Faulty(admin(server).transport), ManualClock(), restarts("silent")
         cache = Cache(Client(line, retries=0), clock)
@@ -152,8 +182,11 @@ async def test_a_watch_on_a_silent_connection_is_given_up_half_a_minute_after_it
         clock.advance(1)
         await until(lambda: cache.get(CONFIG_MAP, "a", "default") is not None, "what was missed")
         assert line.asked == ["list", "watch", "watch"] and restarts("silent") == before + 1
-        assert ("watching configmaps: the server did not end a watch of 300 s; its connection is taken to be dead, and another goes on "
-                "from revision") in caplog.text
+        assert (
+            "watching configmaps: the server did not end a watch of 300 s; its connection is taken to be dead, and "
+            "another goes on "
+            "from revision"
+        ) in caplog.text
         await cache.stop()
 
 
@@ -168,11 +201,19 @@ def _silent_watches(inner: Transport) -> Fault:
     return fault
 
 
-@pytest.mark.parametrize(("fault", "said"), [
-    (hangs, "not started yet: 10 s without a first list of configmaps (no answer yet)"),
-    (says(403, forbidden()), 'not started yet: 10 s without a first list of configmaps (configmaps is forbidden: User "x" cannot list'),
-])
-async def test_a_cache_that_is_not_complete_says_what_it_waits_for(fault: Fault, said: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (hangs, "not started yet: 10 s without a first list of configmaps (no answer yet)"),
+        (
+            says(403, forbidden()),
+            'not started yet: 10 s without a first list of configmaps (configmaps is forbidden: User "x" cannot list',
+        ),
+    ],
+)
+async def test_a_cache_that_is_not_complete_says_what_it_waits_for(
+    fault: Fault, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async with embedded() as server:
         clock = ManualClock()
         cache = Cache(Client(Faulty(admin(server).transport, fault), retries=0), clock)
@@ -199,7 +240,11 @@ async def test_whoever_waits_for_a_kind_that_is_dropped_need_not() -> None:
 async def test_an_object_without_readable_metadata_is_passed_over_and_said(caplog: pytest.LogCaptureFixture) -> None:
     good = b'{"metadata":{"name":"good","namespace":"default","resourceVersion":"1"}}'
     later = good.replace(b"good", b"later").replace(b'"1"', b'"9"')
-    events = b'{"type":"ADDED","object":7}\n{"type":"MODIFIED","object":{"metadata":[]}}\n{"type":"ADDED","object":' + later + b"}\n"
+    events = (
+        b'{"type":"ADDED","object":7}\n{"type":"MODIFIED","object":{"metadata":[]}}\n{"type":"ADDED","object":'
+        + later
+        + b"}\n"
+    )
 
     async def stream() -> AsyncIterator[bytes]:
         yield events
@@ -208,19 +253,25 @@ async def test_an_object_without_readable_metadata_is_passed_over_and_said(caplo
     async def fault(request: Request) -> Response:
         if request.argument("watch"):
             return Response(200, stream=stream())
-        return Response(200, b'{"metadata":{"resourceVersion":"5"},"items":["odd",{"metadata":{"name":["x"]}},' + good + b"]}")
+        return Response(
+            200, b'{"metadata":{"resourceVersion":"5"},"items":["odd",{"metadata":{"name":["x"]}},' + good + b"]}"
+        )
 
     async with embedded() as server:
         cache = Cache(Client(Faulty(admin(server).transport, fault), retries=0), ManualClock())
         cache.informer(CONFIG_MAP)
         await cache.start()
-        await until(lambda: cache.get(CONFIG_MAP, "later", "default") is not None, "the object behind those that cannot be read")
-        assert [each.name for each in cache.list(CONFIG_MAP)] == ["good", "later"]
+        await until(
+            lambda: cache.get(CONFIG_MAP, "later", "default") is not None, "the object behind those that cannot be read"
+        )
+        assert [item.name for item in cache.list(CONFIG_MAP)] == ["good", "later"]
         assert caplog.text.count("ConfigMap without a readable name cannot be read and is left as it was") == 4
         await cache.stop()
 
 
-async def test_an_object_that_an_index_or_a_trim_chokes_on_keeps_no_other_from_being_seen(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_object_that_an_index_or_a_trim_chokes_on_keeps_no_other_from_being_seen(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def index(obj: ConfigMap) -> list[str]:
         return [{"a": "found"}[obj.name]]
 
@@ -235,8 +286,8 @@ async def test_an_object_that_an_index_or_a_trim_chokes_on_keeps_no_other_from_b
         cache = Cache(admin(server), ManualClock())
         cache.informer(CONFIG_MAP, trim=trim).add_index("first", index)
         await cache.start()
-        assert [each.name for each in cache.list(CONFIG_MAP, "default") if each.name in ("a", "b", "c")] == ["a", "b"]
-        assert [each.name for each in cache.by(CONFIG_MAP, "first", "found")] == ["a"]
+        assert [item.name for item in cache.list(CONFIG_MAP, "default") if item.name in ("a", "b", "c")] == ["a", "b"]
+        assert [item.name for item in cache.by(CONFIG_MAP, "first", "found")] == ["a"]
         assert "ConfigMap default/c cannot be read and is left as it was: ValueError: too odd" in caplog.text
         assert "ConfigMap default/b cannot be found by an index" in caplog.text
         await cache.stop()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import aiohttp
 from prometheus_client import CollectorRegistry, Gauge
 
-from gangline.runtime.health import Endpoint, Page, split_address
+from gangline.runtime.health import Endpoint, HttpPage, split_address
 
 
 async def test_alive_ready_metrics_and_own_pages_are_served() -> None:
     registry, ready = CollectorRegistry(), [False]
     Gauge("gangline_answer", "", registry=registry).set(42)
 
-    async def page() -> Page:
-        return Page(b"{}", headers={"Content-Disposition": "attachment"})
+    async def page() -> HttpPage:
+        return HttpPage(b"{}", headers={"Content-Disposition": "attachment"})
 
     endpoint = Endpoint(lambda: ready[0], {"/page": page}, (registry,))
     port = await endpoint.open()
@@ -48,4 +48,8 @@ async def test_upstreams_metrics_may_have_another_name_in_front() -> None:
             shown = await answer.text()
     finally:
         await endpoint.close()
-    assert "# TYPE mine_cycle gauge\nmine_cycle 3.0\n" in shown and "gangline_kai_other 4.0" in shown and "\nkai_" not in shown
+    assert (
+        "# TYPE mine_cycle gauge\nmine_cycle 3.0\n" in shown
+        and "gangline_kai_other 4.0" in shown
+        and "\nkai_" not in shown
+    )

@@ -2,8 +2,8 @@
 
     Scene().nodes(2, gpus=8).queue("a", quota=8).gang("a/big", 4, gpus=1, on="n0").decide()
 
-A gang is named `queue/name`; its pods are `name-0`, `name-1`, …  With `on` they run on that node (or on those nodes, in turn).
-"""
+A gang is named `queue/name`; its pods are `name-0`, `name-1`, …  With `on` they run on that node (or on those nodes, in
+turn)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Nominate
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,
@@ -30,7 +30,7 @@ from gangline.scheduler.records import (
     TopologyRule,
     plain_gang,
 )
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.why.explain import explain
 from gangline.scheduler.why.verdict import Verdict
 
@@ -41,7 +41,7 @@ FREE = Share(-1, -1, 1)
 @dataclass
 class Scene:
     records: list[Record] = field(default_factory=list)
-    settings: Settings = field(default_factory=lambda: Settings(staleness_grace=60))
+    settings: SchedulerSettings = field(default_factory=lambda: SchedulerSettings(staleness_grace=60))
     now: float = NOW
     born: int = 0
 
@@ -51,7 +51,9 @@ class Scene:
             self.node(f"{prefix}{place}", gpus, cpu, **more)
         return self
 
-    def node(self, name: str, gpus: int = 8, cpu: float = 64, labels: Mapping[str, str] | None = None, **more: Any) -> Scene:
+    def node(
+        self, name: str, gpus: int = 8, cpu: float = 64, labels: Mapping[str, str] | None = None, **more: Any
+    ) -> Scene:
         offers = {"cpu": cpu * 1000, "memory": 512e9, "gpu": gpus, "pods": 110}
         self.records.append(NodeRecord(name, offers, {"kubernetes.io/hostname": name, **(labels or {})}, **more))
         return self
@@ -60,8 +62,9 @@ class Scene:
         self, name: str, quota: float = 0, limit: float = -1, weight: float = 1, parent: str = "", **more: Any
     ) -> Scene:
         self.born += 1
-        self.records.append(QueueRecord(
-            name, parent, created=self.born, cpu=FREE, memory=FREE, gpu=Share(quota, limit, weight), **more))
+        self.records.append(
+            QueueRecord(name, parent, created=self.born, cpu=FREE, memory=FREE, gpu=Share(quota, limit, weight), **more)
+        )
         return self
 
     def topology(self, name: str, *levels: str) -> Scene:
@@ -84,24 +87,37 @@ class Scene:
         status: Status | None = None,
         **more: Any,
     ) -> Scene:
-        """`groups`: pod sets by name with (number of pods, rule), instead of one of `size` pods. `needs`: the minimum, if not all."""
+        """`groups`: pod sets by name with (number of pods, rule), instead of one of `size` pods. `needs`: the minimum,
+        if not all."""
         queue, _, short = name.partition("/")
         self.born += 1
         tree = plain_gang(size if needs is None else needs, rule)
         sets = [(DEFAULT_POD_SET, size)]
         if groups:
-            sets = [(each, number) for each, (number, _) in groups.items()]
-            tree = GroupRecord(topology=rule, pod_sets=tuple(PodSetRecord(each, number, own) for each, (number, own) in groups.items()))
+            sets = [(item, number) for item, (number, _) in groups.items()]
+            tree = GroupRecord(
+                topology=rule, pod_sets=tuple(PodSetRecord(item, number, own) for item, (number, own) in groups.items())
+            )
         self.records.append(GangRecord(short, queue, short, "ns", priority, created=self.born, tree=tree, **more))
         places = [on] if isinstance(on, str) else list(on)
         number = 0
         for pod_set, pods in sets:
             for _ in range(pods):
                 place = places[number % len(places)]
-                self.records.append(TaskRecord(
-                    uid=f"{short}-{number}", gang=short, name=f"{short}-{number}", namespace="ns", pod_set=pod_set,
-                    status=status or (Status.RUNNING if place else Status.PENDING), node=place,
-                    request={"cpu": cpu * 1000, "memory": 1e9}, gpu=GpuRequest("Regular", gpus, 1 if gpus else 0), **(task or {})))
+                self.records.append(
+                    TaskRecord(
+                        uid=f"{short}-{number}",
+                        gang=short,
+                        name=f"{short}-{number}",
+                        namespace="ns",
+                        pod_set=pod_set,
+                        status=status or (Status.RUNNING if place else Status.PENDING),
+                        node=place,
+                        request={"cpu": cpu * 1000, "memory": 1e9},
+                        gpu=GpuRequest("Regular", gpus, 1 if gpus else 0),
+                        **(task or {}),
+                    )
+                )
                 number += 1
         return self
 
@@ -109,8 +125,8 @@ class Scene:
         self.settings = replace(self.settings, **changes)
         return self
 
-    def cluster(self) -> Cluster:
-        return Cluster.build(self.records)
+    def cluster(self) -> ClusterModel:
+        return ClusterModel.build(self.records)
 
     def decide(self) -> Outcome:
         return Outcome(decide(self.cluster(), self.settings, self.now))
@@ -118,7 +134,7 @@ class Scene:
     def explain(self, gang: str) -> Verdict:
         """The verdict after one cycle in which the gang was not placed."""
         cluster = self.cluster()
-        refusals = {each.gang: each for each in decide(cluster, self.settings, self.now).refusals}
+        refusals = {refusal.gang: refusal for refusal in decide(cluster, self.settings, self.now).refusals}
         verdict = explain(cluster, gang, self.settings, self.now, refusals)
         assert verdict is not None, f"{gang} waits for nothing"
         return verdict
@@ -130,16 +146,16 @@ class Outcome:
 
     @property
     def bound(self) -> dict[str, str]:
-        return {each.task: each.node for each in self.decisions.commits if isinstance(each, Bind)}
+        return {commit.task: commit.node for commit in self.decisions.commits if isinstance(commit, Bind)}
 
     @property
     def waiting(self) -> dict[str, str]:
         """Tasks that were promised a place."""
-        return {each.task: each.node for each in self.decisions.commits if isinstance(each, Nominate)}
+        return {commit.task: commit.node for commit in self.decisions.commits if isinstance(commit, Nominate)}
 
     @property
     def evicted(self) -> list[str]:
-        return sorted(each.task for each in self.decisions.commits if isinstance(each, Evict))
+        return sorted(commit.task for commit in self.decisions.commits if isinstance(commit, Evict))
 
     def why(self, gang: str) -> str:
-        return next((each.text for each in self.decisions.refusals if each.gang == gang), "")
+        return next((refusal.text for refusal in self.decisions.refusals if refusal.gang == gang), "")

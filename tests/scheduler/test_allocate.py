@@ -9,8 +9,8 @@ from gangline.scheduler.records import (
     PodTerm,
     Requirement,
     StorageCapacityRecord,
-    Taint,
-    Toleration,
+    TaintRecord,
+    TolerationRecord,
     VolumeClaimRecord,
 )
 from scheduler.scene import NOW, Scene
@@ -30,8 +30,10 @@ def test_a_gang_waits_whole_until_its_last_node_arrives() -> None:
 def test_the_refusal_counts_the_pods_that_found_room_and_names_what_is_short() -> None:
     after = Scene().nodes(1, gpus=4).queue("a", quota=8).gang("a/big", 8).decide()
     assert after.why("big") == (
-        "PodSchedulingErrors: Resources were found for 4 pods while 8 are required for gang scheduling. Additional pods cannot be "
-        "scheduled due to: no nodes with enough resources were found: 1 node(s) didn't have enough resources: GPUs..")
+        "PodSchedulingErrors: Resources were found for 4 pods while 8 are required for gang scheduling. Additional "
+        "pods cannot be "
+        "scheduled due to: no nodes with enough resources were found: 1 node(s) didn't have enough resources: GPUs.."
+    )
 
 
 def test_a_gang_whose_minimum_needs_room_that_is_leaving_waits_as_a_whole() -> None:
@@ -48,7 +50,9 @@ def test_a_pod_that_will_not_go_away_blocks_its_room() -> None:
 def test_an_elastic_gang_gets_its_minimum_first_and_grows_in_turn_with_others() -> None:
     scene = Scene().nodes(1, gpus=5).queue("a", quota=8).gang("a/first", 4, needs=1).gang("a/second", 4, needs=1)
     bound = scene.decide().bound
-    assert sum(task.startswith("first") for task in bound) == 3 and sum(task.startswith("second") for task in bound) == 2
+    assert (
+        sum(task.startswith("first") for task in bound) == 3 and sum(task.startswith("second") for task in bound) == 2
+    )
 
 
 def test_higher_priority_goes_first_then_the_older_gang() -> None:
@@ -65,13 +69,17 @@ def test_the_queue_with_less_of_its_share_goes_first() -> None:
 def test_a_queue_limit_holds_and_the_refusal_names_the_numbers() -> None:
     after = Scene().nodes(1, gpus=8).queue("a", limit=4).gang("a/big", 6).decide()
     assert not after.bound
-    assert after.why("big") == ("OverLimit: a quota has reached the allowable limit of GPUs. Limit is 4 GPUs, currently 0 GPUs "
-                                "allocated and workload requested 6 GPUs.")
+    assert after.why("big") == (
+        "OverLimit: a quota has reached the allowable limit of GPUs. Limit is 4 GPUs, currently 0 GPUs "
+        "allocated and workload requested 6 GPUs."
+    )
 
 
 def test_work_that_cannot_be_preempted_stays_within_quota() -> None:
     after = Scene().nodes(1, gpus=8).queue("a", quota=2).gang("a/firm", 4, priority=125).decide()
-    assert not after.bound and after.why("firm").startswith("NonPreemptibleOverQuota: Non-preemptible workload is over quota.")
+    assert not after.bound and after.why("firm").startswith(
+        "NonPreemptibleOverQuota: Non-preemptible workload is over quota."
+    )
 
 
 def test_tasks_are_packed_onto_the_fullest_node_and_ties_go_by_name() -> None:
@@ -82,9 +90,12 @@ def test_tasks_are_packed_onto_the_fullest_node_and_ties_go_by_name() -> None:
 
 def test_tasks_can_be_spread_instead() -> None:
     from dataclasses import replace
+
     scene = Scene().nodes(2, gpus=8).queue("a", quota=24).gang("a/runs", 4, on="n0").gang("a/next", 2)
-    plugins = tuple(replace(each, arguments={"gpu": "spread", "cpu": "spread"}) if each.name == "nodeplacement" else each
-                    for each in scene.settings.plugins)
+    plugins = tuple(
+        replace(plugin, arguments={"gpu": "spread", "cpu": "spread"}) if plugin.name == "nodeplacement" else plugin
+        for plugin in scene.settings.plugins
+    )
     assert scene.with_settings(plugins=plugins).decide().bound == {"next-0": "n1", "next-1": "n1"}
 
 
@@ -94,21 +105,40 @@ def test_a_task_without_gpus_prefers_a_node_that_has_none() -> None:
 
 
 def test_a_nominated_node_beats_everything_else() -> None:
-    scene = Scene().nodes(2, gpus=8).queue("a", quota=9).gang("a/runs", 4, on="n0").gang("a/next", 1, task={"nominated_node": "n1"})
+    scene = (
+        Scene()
+        .nodes(2, gpus=8)
+        .queue("a", quota=9)
+        .gang("a/runs", 4, on="n0")
+        .gang("a/next", 1, task={"nominated_node": "n1"})
+    )
     assert scene.decide().bound == {"next-0": "n1"}
 
 
 def test_selectors_affinity_and_taints_keep_a_task_away() -> None:
-    scene = Scene().node("red", labels={"colour": "red"}).node("blue", labels={"colour": "blue"}, taints=(Taint("mine", "NoSchedule"),))
+    scene = (
+        Scene()
+        .node("red", labels={"colour": "red"})
+        .node("blue", labels={"colour": "blue"}, taints=(TaintRecord("mine", "NoSchedule"),))
+    )
     scene.queue("a", quota=8)
     wants_blue = {"node_selector": {"colour": "blue"}}
     assert not scene.gang("a/blue", 1, task=wants_blue).decide().bound
-    tolerant = {"node_affinity": (NodeTerm((Requirement("colour", "NotIn", ("red",)),)),), "tolerations": (Toleration("mine", "Exists"),)}
+    tolerant = {
+        "node_affinity": (NodeTerm((Requirement("colour", "NotIn", ("red",)),)),),
+        "tolerations": (TolerationRecord("mine", "Exists"),),
+    }
     assert scene.gang("a/tolerant", 1, task=tolerant).decide().bound == {"tolerant-0": "blue"}
 
 
 def test_a_node_that_is_not_ready_takes_nobody_and_says_why() -> None:
-    after = Scene().nodes(1, ready=False, ready_reason="node is unschedulable").queue("a", quota=8).gang("a/one", 1).decide()
+    after = (
+        Scene()
+        .nodes(1, ready=False, ready_reason="node is unschedulable")
+        .queue("a", quota=8)
+        .gang("a/one", 1)
+        .decide()
+    )
     assert not after.bound and "1 node is unschedulable" in after.why("one")
 
 
@@ -133,7 +163,7 @@ def test_queues_whose_parents_run_in_a_circle_stop_nobody_else() -> None:
 
 def test_the_first_full_start_is_stamped_on_the_gang() -> None:
     updates = Scene().nodes(1).queue("a", quota=8).gang("a/one", 1).decide().decisions.updates
-    assert [(each.gang, each.last_start) for each in updates] == [("one", NOW)]
+    assert [(update.gang, update.last_start) for update in updates] == [("one", NOW)]
 
 
 def test_with_a_queue_depth_only_so_many_gangs_per_queue_are_looked_at() -> None:
@@ -146,8 +176,12 @@ def test_with_a_queue_depth_only_so_many_gangs_per_queue_are_looked_at() -> None
 def test_volumes_that_wait_for_their_first_user_must_fit_what_their_class_has_left() -> None:
     def bound(free: float) -> int:
         scene = Scene().nodes(1).queue("a", quota=8).with_settings(csi_storage=True)
-        scene.records += [VolumeClaimRecord("data", "ns", storage_class="fast", size=10), StorageCapacityRecord("c", "fast", free)]
+        scene.records += [
+            VolumeClaimRecord("data", "ns", storage_class="fast", size=10),
+            StorageCapacityRecord("c", "fast", free),
+        ]
         return len(scene.gang("a/one", 1, task={"volumes": ("data",)}).decide().bound)
+
     assert (bound(10), bound(9)) == (1, 0)
 
 
@@ -162,13 +196,17 @@ def test_volumes_promised_in_one_cycle_are_counted_together_and_given_back_with_
     late = Scene().nodes(1).queue("a", quota=8)
     late.records += [StorageCapacityRecord("c", "fast", 15)]
     late.records += [VolumeClaimRecord(f"data-{number}", "ns", storage_class="fast", size=10) for number in range(2)]
-    late.gang("a/early", 1, on="n0", status=Status.BINDING, task={"volumes": ("data-0",)}).gang("a/late", 1, task={"volumes": ("data-1",)})
+    late.gang("a/early", 1, on="n0", status=Status.BINDING, task={"volumes": ("data-0",)}).gang(
+        "a/late", 1, task={"volumes": ("data-1",)}
+    )
     assert not late.decide().bound
 
 
 def test_a_bound_volume_ties_its_pod_to_the_nodes_that_reach_it() -> None:
     scene = Scene().node("near", labels={"zone": "a"}).node("far", labels={"zone": "b"}).queue("a", quota=8)
-    scene.records.append(VolumeClaimRecord("data", "ns", bound=True, nodes=(NodeTerm((Requirement("zone", "In", ("a",)),)),)))
+    scene.records.append(
+        VolumeClaimRecord("data", "ns", bound=True, nodes=(NodeTerm((Requirement("zone", "In", ("a",)),)),))
+    )
     assert scene.gang("a/one", 1, task={"volumes": ("data",)}).decide().bound == {"one-0": "near"}
 
 
@@ -179,7 +217,9 @@ def test_host_ports_are_not_shared() -> None:
 
 def test_pods_that_shun_each_other_are_kept_apart() -> None:
     shun = (PodTerm("kubernetes.io/hostname", (Requirement("app", "In", ("db",)),)),)
-    scene = Scene().nodes(2).queue("a", quota=8).gang("a/db", 2, task={"labels": {"app": "db"}, "pod_anti_affinity": shun})
+    scene = (
+        Scene().nodes(2).queue("a", quota=8).gang("a/db", 2, task={"labels": {"app": "db"}, "pod_anti_affinity": shun})
+    )
     assert set(scene.decide().bound.values()) == {"n0", "n1"}
 
 

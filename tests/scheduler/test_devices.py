@@ -10,9 +10,9 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import (
     ClaimRecord,
     ContainerRecord,
-    Device,
     DeviceClassRecord,
     DeviceId,
+    DeviceRecord,
     DeviceRequest,
     NumaRecord,
     SliceRecord,
@@ -163,14 +163,24 @@ def test_a_part_that_opens_a_gpu_takes_both_places_from_what_matters_less() -> N
 
 
 def claims(scene: Scene, *records: Any, devices: int = 2) -> Scene:
-    scene.records += [DeviceClassRecord("gpu.example.com"), SliceRecord(
-        "s0", "n0", "gpu.example.com", "n0", tuple(Device(str(number), "gpu.example.com") for number in range(devices)))]
+    scene.records += [
+        DeviceClassRecord("gpu.example.com"),
+        SliceRecord(
+            "s0",
+            "n0",
+            "gpu.example.com",
+            "n0",
+            tuple(DeviceRecord(str(number), "gpu.example.com") for number in range(devices)),
+        ),
+    ]
     scene.records += records
     return scene.with_settings(dynamic_resources=True)
 
 
 def claim(name: str, count: int = 1, queue: str = "a", **more: Any) -> ClaimRecord:
-    return ClaimRecord(name, "ns", {"kai.scheduler/queue": queue}, (DeviceRequest("r", "gpu.example.com", count),), **more)
+    return ClaimRecord(
+        name, "ns", {"kai.scheduler/queue": queue}, (DeviceRequest("r", "gpu.example.com", count),), **more
+    )
 
 
 def asks(name: str, count: int = 1) -> dict[str, Any]:
@@ -196,15 +206,26 @@ def test_a_shared_gpu_claim_belongs_to_one_queue() -> None:
 
 
 def test_a_claim_that_is_missing_or_full_keeps_its_pod_waiting() -> None:
-    scene = claims(Scene().nodes(1, gpus=0).queue("a", quota=4), claim("full", reserved_for=tuple(f"p{i}" for i in range(256))))
+    scene = claims(
+        Scene().nodes(1, gpus=0).queue("a", quota=4), claim("full", reserved_for=tuple(f"p{i}" for i in range(256)))
+    )
     share(scene, "a/lost", asks("absent"))
     after = share(scene, "a/late", asks("full")).decide()
-    assert not after.bound and "not found" in after.why("lost") and "maximum number of consumers (256)" in after.why("late")
+    assert (
+        not after.bound
+        and "not found" in after.why("lost")
+        and "maximum number of consumers (256)" in after.why("late")
+    )
 
 
 def test_an_evicted_pod_gives_its_devices_to_the_one_that_took_its_place() -> None:
     held = (DeviceId("gpu.example.com", "n0", "0", "r"),)
-    scene = claims(Scene().nodes(1, gpus=0).queue("a", quota=1), claim("c", allocated=held, reserved_for=("low-0",)), claim("d"), devices=1)
+    scene = claims(
+        Scene().nodes(1, gpus=0).queue("a", quota=1),
+        claim("c", allocated=held, reserved_for=("low-0",)),
+        claim("d"),
+        devices=1,
+    )
     share(scene, "a/low", asks("c"), on="n0")
     after = share(scene, "a/high", asks("d"), priority=75).decide()
     assert after.evicted == ["low-0"] and after.waiting == {"high-0": "n0"}

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.plugins.proportion import Proportion
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.plugins.proportion import ProportionPlugin
 from gangline.scheduler.records import GangRecord, GroupRecord, PodSetRecord
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import Budgets, PluginSetting, Settings
+from gangline.scheduler.settings import Budgets, PluginSetting, SchedulerSettings
 from scheduler.scene import NOW, Scene
 
 
@@ -53,10 +53,13 @@ def test_a_victim_is_told_who_takes_its_place_and_what_both_queues_hold() -> Non
     message = lent().gang("b/small", 1).decide().decisions.evictions[0].message
     assert message == (
         "Pod ns/run7-0 was preempted by workload ns/small.\n"
-        "a uses <GPU: 8, CPU: 8 (cores), memory: 8 (GB)> with a quota of <GPU: 4, CPU: unlimited (cores), memory: unlimited (GB)>, "
+        "a uses <GPU: 8, CPU: 8 (cores), memory: 8 (GB)> with a quota of <GPU: 4, CPU: unlimited (cores), memory: "
+        "unlimited (GB)>, "
         "fair-share of <GPU: 7, CPU: 8 (cores), memory: 8 (GB)> and queue priority of <100>.\n"
-        "b uses <GPU: 0, CPU: 0 (cores), memory: 0 (GB)> with a quota of <GPU: 4, CPU: unlimited (cores), memory: unlimited (GB)>, "
-        "fair-share of <GPU: 1, CPU: 1 (cores), memory: 1 (GB)> and queue priority of <100>.")
+        "b uses <GPU: 0, CPU: 0 (cores), memory: 0 (GB)> with a quota of <GPU: 4, CPU: unlimited (cores), memory: "
+        "unlimited (GB)>, "
+        "fair-share of <GPU: 1, CPU: 1 (cores), memory: 1 (GB)> and queue priority of <100>."
+    )
 
 
 def test_a_gang_loses_its_surplus_before_anything_else() -> None:
@@ -89,7 +92,9 @@ def test_a_search_that_cannot_be_legal_ends_without_a_single_try() -> None:
 
 
 def test_a_higher_priority_takes_the_place_of_a_lower_one_in_the_same_queue() -> None:
-    scene = Scene().nodes(1, gpus=2).queue("a", quota=2).gang("a/low", 1, on="n0").gang("a/mid", 1, on="n0", priority=75)
+    scene = (
+        Scene().nodes(1, gpus=2).queue("a", quota=2).gang("a/low", 1, on="n0").gang("a/mid", 1, on="n0", priority=75)
+    )
     after = scene.gang("a/high", 1, priority=100).decide()
     assert after.evicted == ["low-0"] and after.waiting == {"high-0": "n0"}
     assert after.decisions.evictions[0].message == "Pod ns/low-0 was preempted by higher priority workload ns/high"
@@ -123,6 +128,7 @@ def test_gangs_no_easier_than_one_that_failed_are_skipped_with_signatures() -> N
         for number in range(3):
             scene.gang(f"a/high{number}", 2, priority=75)
         return sum(scene.decide().decisions.steps.values())
+
     assert steps(True) <= steps(False)
 
 
@@ -164,7 +170,13 @@ def test_a_gang_whose_cheapest_moves_concern_too_many_others_moves_nobody() -> N
 
 
 def test_pods_of_different_sizes_find_their_nodes_together() -> None:
-    after = scattered(6).gang("b/large", 2, gpus=7).gang("b/small", 1, gpus=6).with_settings(max_consolidation_victims=-1).decide()
+    after = (
+        scattered(6)
+        .gang("b/large", 2, gpus=7)
+        .gang("b/small", 1, gpus=6)
+        .with_settings(max_consolidation_victims=-1)
+        .decide()
+    )
     assert len(after.evicted) == 5
 
 
@@ -181,26 +193,35 @@ def test_a_gang_below_its_minimum_gives_back_what_it_holds_after_its_grace() -> 
     after = scene.decide()
     assert after.evicted == ["broken-0", "broken-1"]
     assert after.decisions.evictions[0].message == (
-        "Workload doesn't meet the minimum required number of pods (4), evicting remaining pod: ns/broken-0")
+        "Workload doesn't meet the minimum required number of pods (4), evicting remaining pod: ns/broken-0"
+    )
 
 
 def test_within_its_grace_it_is_only_stamped() -> None:
     after = Scene().nodes(1, gpus=4).queue("a", quota=4).gang("a/broken", 2, needs=4, on="n0").decide()
-    assert not after.evicted and [(each.gang, each.stale_since) for each in after.decisions.updates] == [("broken", NOW)]
+    assert not after.evicted and [(update.gang, update.stale_since) for update in after.decisions.updates] == [
+        ("broken", NOW)
+    ]
 
 
 def test_a_negative_grace_means_never_and_a_recovered_gang_loses_its_stamp() -> None:
-    never = Scene().nodes(1).queue("a", quota=4).gang("a/broken", 2, needs=4, on="n0", stale_since=0.0, staleness_grace=-1)
+    never = (
+        Scene().nodes(1).queue("a", quota=4).gang("a/broken", 2, needs=4, on="n0", stale_since=0.0, staleness_grace=-1)
+    )
     assert not never.decide().evicted
     well = Scene().nodes(1).queue("a", quota=4).gang("a/well", 2, on="n0", stale_since=NOW - 5).decide()
-    assert [(each.gang, each.stale_since, each.stale) for each in well.decisions.updates] == [("well", None, False)]
+    assert [(update.gang, update.stale_since, update.stale) for update in well.decisions.updates] == [
+        ("well", None, False)
+    ]
 
 
 def test_a_surplus_sub_group_goes_before_the_whole_gang() -> None:
     scene = Scene().nodes(1, gpus=4).queue("a", quota=2).queue("b", quota=2)
     scene.gang("a/two", 4, on="n0", groups={"first": (2, None), "second": (2, None)})
     tree = GroupRecord(min_groups=1, pod_sets=(PodSetRecord("first", 2), PodSetRecord("second", 2)))
-    scene.records = [replace(record, tree=tree) if isinstance(record, GangRecord) else record for record in scene.records]
+    scene.records = [
+        replace(record, tree=tree) if isinstance(record, GangRecord) else record for record in scene.records
+    ]
     assert scene.gang("b/mine", 1).decide().evicted == ["two-2", "two-3"]
 
 
@@ -223,6 +244,8 @@ def test_a_generator_that_used_up_its_steps_leaves_the_rest_to_the_next() -> Non
 
 
 @pytest.mark.parametrize("name", ["relcaimerSaturationMultiplier", "reclaimerUtilizationMultiplier"])
-def test_how_far_a_reclaimer_stays_below_others_is_heard_under_the_name_of_upstreams_code_and_of_its_documentation(name: str) -> None:
-    settings = Settings(plugins=(PluginSetting("proportion", {name: "1.5"}),))
-    assert Proportion(Session(Cluster(), settings, 0), settings.arguments("proportion")).multiplier == 1.5
+def test_how_far_a_reclaimer_stays_below_others_is_heard_under_the_name_of_upstreams_code_and_of_its_documentation(
+    name: str,
+) -> None:
+    settings = SchedulerSettings(plugins=(PluginSetting("proportion", {name: "1.5"}),))
+    assert ProportionPlugin(Session(ClusterModel(), settings, 0), settings.arguments("proportion")).multiplier == 1.5

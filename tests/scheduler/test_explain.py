@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.records import Taint, TopologyRule
+from gangline.scheduler.records import TaintRecord, TopologyRule
 from gangline.scheduler.why.explain import explain_waiting
 from gangline.scheduler.why.verdict import Verdict, amount, spoken
 
@@ -37,7 +37,9 @@ def test_a_gang_that_is_too_large_for_what_is_free_says_how_much_is_missing() ->
 
 def test_the_whole_text_has_headline_needs_proof_remedies_and_place_in_line() -> None:
     scene = blocks(a=3, b=2).gang("research/train-9", 8, on="b-0").gang("team-a/llm-0", 4, gpus=8, rule=IN_ONE_BLOCK)
-    assert scene.explain("llm-0").text(waited=130) == """\
+    assert (
+        scene.explain("llm-0").text(waited=130)
+        == """\
 llm-0 waits (2 min 10 s): 8 GPUs short in one block
   needs     32 GPUs for 4 pods on nodes of one example.com/block
   block-a  24 free   block-b  8 free
@@ -45,6 +47,7 @@ llm-0 waits (2 min 10 s): 8 GPUs short in one block
               or   example.com/block were preferred instead of required
               or   there was 1 more node with 8 free GPUs in block-a
   next try  when one of these changes; queue position 1 of 1 in team-a"""
+    )
 
 
 def test_a_closed_node_with_the_missing_room_is_named() -> None:
@@ -65,13 +68,23 @@ def test_when_several_closed_nodes_are_needed_their_number_is_told() -> None:
 
 
 def test_the_smallest_gang_whose_end_makes_room_is_named_with_its_queue() -> None:
-    scene = (blocks(a=4).gang("research/large", 24, on=["a-0", "a-1", "a-2"], priority=200)
-             .gang("research/small", 8, on="a-3", priority=200).gang("team-a/llm-0", 1, gpus=8))
+    scene = (
+        blocks(a=4)
+        .gang("research/large", 24, on=["a-0", "a-1", "a-2"], priority=200)
+        .gang("research/small", 8, on="a-3", priority=200)
+        .gang("team-a/llm-0", 1, gpus=8)
+    )
     assert "gang small (queue research, borrowing 8 GPUs) ended" in said(scene.explain("llm-0"))
 
 
 def test_the_sub_group_that_could_do_with_fewer_pods_is_named() -> None:
-    verdict = Scene().nodes(3).queue("q").gang("q/llm-0", 4, gpus=8, groups={"prefill": (1, None), "decode": (3, None)}).explain("llm-0")
+    verdict = (
+        Scene()
+        .nodes(3)
+        .queue("q")
+        .gang("q/llm-0", 4, gpus=8, groups={"prefill": (1, None), "decode": (3, None)})
+        .explain("llm-0")
+    )
     assert verdict.headline == "llm-0 waits: 8 GPUs short" and verdict.needs == "32 GPUs for 4 pods"
     assert said(verdict)[0] == "decode needed 2 pods instead of 3"
 
@@ -79,23 +92,33 @@ def test_the_sub_group_that_could_do_with_fewer_pods_is_named() -> None:
 def test_a_sub_group_with_a_rule_of_its_own_is_judged_by_it() -> None:
     scene = blocks(a=2, b=2).gang("team-a/llm-0", 4, gpus=8, groups={"leader": (1, None), "worker": (3, IN_ONE_BLOCK)})
     verdict = scene.explain("llm-0")
-    assert verdict.headline == "llm-0 waits: 8 GPUs short in one block" and verdict.needs.startswith("24 GPUs for 3 pods")
+    assert verdict.headline == "llm-0 waits: 8 GPUs short in one block" and verdict.needs.startswith(
+        "24 GPUs for 3 pods"
+    )
 
 
 def test_room_that_is_scattered_is_not_called_short() -> None:
-    scene = Scene().nodes(3).queue("q").gang("q/half", 3, gpus=4, on=["n0", "n1", "n2"], priority=200).gang("q/llm-0", 1, gpus=8)
+    scene = (
+        Scene()
+        .nodes(3)
+        .queue("q")
+        .gang("q/half", 3, gpus=4, on=["n0", "n1", "n2"], priority=200)
+        .gang("q/llm-0", 1, gpus=8)
+    )
     assert scene.explain("llm-0").headline == "llm-0 waits: no node has 8 GPUs free for 1 of 1 pod; the most is 4 GPUs"
 
 
 def test_a_pod_larger_than_every_node_can_never_start() -> None:
     assert Scene().nodes(2).queue("q").gang("q/llm-0", 1, gpus=16).explain("llm-0").headline == (
-        "llm-0 waits: no node has 16 GPUs; the largest has 8 GPUs")
+        "llm-0 waits: no node has 16 GPUs; the largest has 8 GPUs"
+    )
 
 
 def test_nodes_that_may_not_be_used_at_all_say_why() -> None:
-    scene = Scene().nodes(2, taints=(Taint("dedicated", "NoSchedule", "team-b"),)).queue("q").gang("q/llm-0", 1)
+    scene = Scene().nodes(2, taints=(TaintRecord("dedicated", "NoSchedule", "team-b"),)).queue("q").gang("q/llm-0", 1)
     assert scene.explain("llm-0").headline == (
-        "llm-0 waits: none of 2 nodes may be used by it (node(s) had untolerated taint {dedicated: team-b})")
+        "llm-0 waits: none of 2 nodes may be used by it (node(s) had untolerated taint {dedicated: team-b})"
+    )
 
 
 def test_cpu_can_be_what_is_short() -> None:
@@ -106,7 +129,10 @@ def test_cpu_can_be_what_is_short() -> None:
 def test_a_queue_at_its_limit_is_named_with_its_numbers() -> None:
     scene = Scene().nodes(2).queue("a", limit=4).gang("a/other", 2, on="n0").gang("a/big", 6)
     verdict = scene.explain("big")
-    assert (verdict.cause, verdict.headline) == ("OverLimit", "big waits: queue a may use 4 GPUs; 6 more asked, 2 in use")
+    assert (verdict.cause, verdict.headline) == (
+        "OverLimit",
+        "big waits: queue a may use 4 GPUs; 6 more asked, 2 in use",
+    )
     assert said(verdict) == ["the limit of queue a were 8 GPUs", "it needed 2 pods instead of 6"]
 
 
@@ -117,7 +143,10 @@ def test_a_limit_can_be_met_by_ending_a_gang_of_that_queue() -> None:
 
 def test_work_that_cannot_be_preempted_stays_within_quota() -> None:
     verdict = Scene().nodes(2).queue("a", quota=2).gang("a/build", 3, priority=100).explain("build")
-    assert verdict.headline == "build waits: queue a has a quota of 2 GPUs for work that cannot be preempted; 3 more asked, 0 in use"
+    assert (
+        verdict.headline
+        == "build waits: queue a has a quota of 2 GPUs for work that cannot be preempted; 3 more asked, 0 in use"
+    )
     assert said(verdict)[:2] == ["the quota of queue a were 3 GPUs", "it could be preempted"]
 
 
@@ -144,10 +173,13 @@ def test_a_broken_tree_is_the_cause() -> None:
     assert scene.explain("llm-0").headline == "llm-0 waits: sub-group a is listed twice"
 
 
-@pytest.mark.parametrize(("rule", "why"), [
-    (TopologyRule("nowhere", BLOCK), "topology nowhere does not exist"),
-    (TopologyRule("dc", "example.com/floor"), "topology dc has no level example.com/floor"),
-])
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (TopologyRule("nowhere", BLOCK), "topology nowhere does not exist"),
+        (TopologyRule("dc", "example.com/floor"), "topology dc has no level example.com/floor"),
+    ],
+)
 def test_a_rule_about_what_does_not_exist(rule: TopologyRule, why: str) -> None:
     assert blocks(a=1).gang("team-a/llm-0", 1, rule=rule).explain("llm-0").headline == f"llm-0 waits: {why}"
 
@@ -192,11 +224,16 @@ def test_a_verdict_as_data_holds_its_text() -> None:
 
 def test_words_for_amounts_and_times() -> None:
     assert [amount(8, "gpu"), amount(1, "gpu"), amount(1500, "cpu"), amount(64e9, "memory")] == [
-        "8 GPUs", "1 GPU", "1.5 CPU cores", "64 GB memory"]
-    assert [spoken(each) for each in (0, 59, 130, 3600, 90061)] == ["0 s", "59 s", "2 min 10 s", "1 h", "1 d 1 h"]
+        "8 GPUs",
+        "1 GPU",
+        "1.5 CPU cores",
+        "64 GB memory",
+    ]
+    assert [spoken(item) for item in (0, 59, 130, 3600, 90061)] == ["0 s", "59 s", "2 min 10 s", "1 h", "1 d 1 h"]
 
 
-# --- a remedy that is told works ------------------------------------------------------------------------------------------------
+# --- a remedy that is told works
+# ------------------------------------------------------------------------------------------------
 
 
 def starts(scene: Scene, gang: str = "llm-0") -> bool:
@@ -215,7 +252,10 @@ def test_with_the_node_that_was_asked_for_it_starts() -> None:
 
 
 def test_with_fewer_pods_it_starts() -> None:
-    assert kinds(Scene().nodes(3).queue("q").gang("q/llm-0", 4, gpus=8).explain("llm-0"))["fewer"] == "it needed 3 pods instead of 4"
+    assert (
+        kinds(Scene().nodes(3).queue("q").gang("q/llm-0", 4, gpus=8).explain("llm-0"))["fewer"]
+        == "it needed 3 pods instead of 4"
+    )
     assert starts(Scene().nodes(3).queue("q").gang("q/llm-0", 4, gpus=8, needs=3))
 
 

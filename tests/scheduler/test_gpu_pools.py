@@ -11,7 +11,14 @@ from gangline.api.core import Node, Pod
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.objects.nodes import node_record
 from gangline.scheduler.objects.pods import task_record
-from gangline.scheduler.records import ClaimRecord, Device, DeviceClassRecord, DeviceRequest, ExtendedNeed, SliceRecord
+from gangline.scheduler.records import (
+    ClaimRecord,
+    DeviceClassRecord,
+    DeviceRecord,
+    DeviceRequest,
+    ExtendedNeed,
+    SliceRecord,
+)
 from scheduler.scene import Scene
 
 NVIDIA, AMD = "nvidia.com/gpu", "amd.com/gpu"
@@ -20,8 +27,12 @@ DRIVER = "gpu.example.com"
 
 def devices(scene: Scene, node: str, number: int, resource: str = "") -> Scene:
     """The node has so many GPUs for claims; `resource`: the extended resource that their class backs."""
-    scene.records += [DeviceClassRecord(DRIVER, resource),
-                      SliceRecord(f"slice-{node}", node, DRIVER, node, tuple(Device(str(each), DRIVER) for each in range(number)))]
+    scene.records += [
+        DeviceClassRecord(DRIVER, resource),
+        SliceRecord(
+            f"slice-{node}", node, DRIVER, node, tuple(DeviceRecord(str(item), DRIVER) for item in range(number))
+        ),
+    ]
     return scene.with_settings(dynamic_resources=True)
 
 
@@ -62,8 +73,10 @@ def test_a_pod_that_asks_a_device_plugin_does_not_go_to_a_node_with_devices_only
 def test_explain_says_that_the_gpus_are_of_the_other_pool() -> None:
     scene = devices(Scene().node("n0", gpus=0).queue("a", quota=8), "n0", 4)
     headline = scene.gang("a/one", 1, task=asks(NVIDIA)).explain("one").headline
-    assert headline == ("one waits: none of 1 node may be used by it "
-                        "(node(s) offer GPUs to resource claims (DRA) only, not as nvidia.com/gpu)")
+    assert headline == (
+        "one waits: none of 1 node may be used by it "
+        "(node(s) offer GPUs to resource claims (DRA) only, not as nvidia.com/gpu)"
+    )
 
 
 def test_the_whole_gang_goes_where_the_plugin_is() -> None:
@@ -84,14 +97,21 @@ def test_a_class_that_backs_another_makers_resource_does_not() -> None:
 
 def test_on_a_node_with_both_each_pool_is_counted_by_itself() -> None:
     scene = devices(named(Scene(), "n0", nvidia=2).queue("a", quota=8), "n0", 4)
-    after = scene.gang("a/big", 1, gpus=3, task=asks(NVIDIA, 3)).gang("a/fits", 1, gpus=2, task=asks(NVIDIA, 2)).decide()
+    after = (
+        scene.gang("a/big", 1, gpus=3, task=asks(NVIDIA, 3)).gang("a/fits", 1, gpus=2, task=asks(NVIDIA, 2)).decide()
+    )
     assert set(after.bound) == {"fits-0"}
     assert "node(s) didn't have enough resources: GPUs" in after.why("big")
 
 
 def test_claims_do_not_take_from_the_device_plugin_nor_it_from_them() -> None:
     scene = devices(named(Scene(), "n0", nvidia=2).queue("a", quota=8), "n0", 4)
-    after = claimant(scene, "a/claims", 4).gang("a/plugin", 2, task=asks(NVIDIA)).gang("a/late", 1, task=asks(NVIDIA)).decide()
+    after = (
+        claimant(scene, "a/claims", 4)
+        .gang("a/plugin", 2, task=asks(NVIDIA))
+        .gang("a/late", 1, task=asks(NVIDIA))
+        .decide()
+    )
     assert set(after.bound) == {"claims-0", "plugin-0", "plugin-1"}
 
 
@@ -107,7 +127,9 @@ def test_evicting_who_holds_devices_makes_no_room_in_the_device_plugin() -> None
 
 def test_room_that_is_being_freed_in_the_device_plugin_is_waited_for() -> None:
     scene = devices(named(Scene(), "n0", nvidia=1).queue("a", quota=8), "n0", 4)
-    after = scene.gang("a/low", 1, on="n0", task=asks(NVIDIA)).gang("a/high", 1, priority=75, task=asks(NVIDIA)).decide()
+    after = (
+        scene.gang("a/low", 1, on="n0", task=asks(NVIDIA)).gang("a/high", 1, priority=75, task=asks(NVIDIA)).decide()
+    )
     assert after.evicted == ["low-0"] and after.waiting == {"high-0": "n0"}
 
 
@@ -120,7 +142,12 @@ def test_gpus_of_another_maker_do_not_do() -> None:
 
 def test_on_a_node_of_two_makers_each_is_counted_by_itself() -> None:
     scene = named(Scene(), "n0", amd=2, nvidia=1).queue("a", quota=8)
-    after = scene.gang("a/green", 1, task=asks(NVIDIA)).gang("a/more", 1, task=asks(NVIDIA)).gang("a/red", 2, task=asks(AMD)).decide()
+    after = (
+        scene.gang("a/green", 1, task=asks(NVIDIA))
+        .gang("a/more", 1, task=asks(NVIDIA))
+        .gang("a/red", 2, task=asks(AMD))
+        .decide()
+    )
     assert set(after.bound) == {"green-0", "red-0", "red-1"}
 
 
@@ -131,8 +158,13 @@ def test_quotas_count_all_gpus_alike() -> None:
 
 
 def test_names_are_read_from_pods_and_nodes() -> None:
-    asked = [{"name": "a", "resources": {"requests": {NVIDIA: "1"}}}, {"name": "b", "resources": {"requests": {NVIDIA: "1", AMD: "2"}}}]
+    asked = [
+        {"name": "a", "resources": {"requests": {NVIDIA: "1"}}},
+        {"name": "b", "resources": {"requests": {NVIDIA: "1", AMD: "2"}}},
+    ]
     pod = msgspec.convert({"metadata": {"name": "p", "namespace": "ns"}, "spec": {"containers": asked}}, Pod)
-    node = msgspec.convert({"metadata": {"name": "n"}, "status": {"allocatable": {NVIDIA: "8", AMD: "0", "cpu": "1"}}}, Node)
+    node = msgspec.convert(
+        {"metadata": {"name": "n"}, "status": {"allocatable": {NVIDIA: "8", AMD: "0", "cpu": "1"}}}, Node
+    )
     assert task_record(pod).gpu_resources == {NVIDIA: 2, AMD: 2}
     assert node_record(node).gpu_resources == {NVIDIA: 8}

@@ -10,7 +10,9 @@ from .scene import Scene
 def departments(full: bool) -> Scene:
     """Two departments: one promises all to its only team, the other has two teams and promises nothing."""
     scene = Scene().nodes(1, gpus=6).queue("rich", quota=6).queue("poor", weight=0)
-    scene.queue("rich-team", quota=2, parent="rich").queue("poor-a", quota=2, parent="poor").queue("poor-b", quota=2, parent="poor")
+    scene.queue("rich-team", quota=2, parent="rich").queue("poor-a", quota=2, parent="poor").queue(
+        "poor-b", quota=2, parent="poor"
+    )
     for team in ("rich-team", "poor-a", "poor-b"):
         scene.gang(f"{team}/work-{team}", 1, gpus=6)
     return scene.with_settings(full_hierarchy=full)

@@ -29,7 +29,9 @@ def parts(scene: Scene, name: str, size: int, portion: float, on: str = "", grou
     scene.gang(name, size, gpus=0, on=on, **more)
     for place, record in enumerate(scene.records[start:], start):
         if isinstance(record, TaskRecord):
-            scene.records[place] = replace(record, gpu=GpuRequest("Fraction", 1, portion), gpu_groups=(group,) if group else ())
+            scene.records[place] = replace(
+                record, gpu=GpuRequest("Fraction", 1, portion), gpu_groups=(group,) if group else ()
+            )
     return scene
 
 
@@ -50,7 +52,8 @@ def only(scene: Scene, *actions: str, **more: Any) -> Scene:
 
 
 def test_a_reclaim_is_judged_with_what_the_gang_asks_for_also_above_its_own_queue() -> None:
-    """x holds its whole share through x2, so x1 may not take a fourth GPU from y, which would be left with less of its share."""
+    """x holds its whole share through x2, so x1 may not take a fourth GPU from y, which would be left with less of its
+    share."""
     scene = Scene().nodes(1, gpus=7).queue("x").queue("y").queue("z", quota=1)
     scene.queue("x1", parent="x").queue("x2", parent="x").queue("y1", parent="y").queue("z1", parent="z", quota=1)
     scene.gang("z1/lost", 1, task=ELSEWHERE)
@@ -86,7 +89,9 @@ def test_parts_that_fill_a_limit_exactly_are_within_it() -> None:
 
 
 def test_while_a_part_of_a_gang_is_tried_the_sub_groups_left_out_keep_their_minimum() -> None:
-    gang = Scene().queue("a").gang("a/gang", 5, groups={"first": (3, None), "second": (2, None)}).cluster().gangs["gang"]
+    gang = (
+        Scene().queue("a").gang("a/gang", 5, groups={"first": (3, None), "second": (2, None)}).cluster().gangs["gang"]
+    )
     view = partial(gang, [gang.tasks["gang-0"]])
     assert {name: leaf.min_available for name, leaf in view.pod_sets.items()} == {"first": 1, "second": 2}
 
@@ -103,7 +108,9 @@ def test_what_is_left_of_a_gang_that_was_just_evicted_is_not_served_on_its_own()
 
 def test_a_gang_that_a_search_left_with_too_few_places_gives_them_back_as_a_stale_one_does() -> None:
     """In upstream's manner, where such places stand until the cycle ends."""
-    scene = Scene().nodes(1, gpus=1).queue("a").gang("a/low", 1, gpus=0, on="n0").gang("a/high", 1, gpus=0, priority=100)
+    scene = (
+        Scene().nodes(1, gpus=1).queue("a").gang("a/low", 1, gpus=0, on="n0").gang("a/high", 1, gpus=0, priority=100)
+    )
     tree(scene, GroupRecord(min_groups=1, pod_sets=(PodSetRecord(DEFAULT_POD_SET, 1), PodSetRecord("late", 1))))
     after = only(scene, "preempt", "stalegangeviction", leaves_unsolved=True, staleness_grace=0).decide()
     assert after.evicted == ["high-0"]
@@ -111,7 +118,13 @@ def test_a_gang_that_a_search_left_with_too_few_places_gives_them_back_as_a_stal
 
 def two_surplus_pods_before_the_one_that_matters() -> Scene:
     """Surplus comes first, but only the pod with the GPU makes room."""
-    scene = Scene().nodes(1, gpus=2).queue("a", quota=2).gang("a/holds", 1, on="n0").gang("a/wide", 2, gpus=0, needs=1, on="n0")
+    scene = (
+        Scene()
+        .nodes(1, gpus=2)
+        .queue("a", quota=2)
+        .gang("a/holds", 1, on="n0")
+        .gang("a/wide", 2, gpus=0, needs=1, on="n0")
+    )
     return scene.gang("a/high", 1, gpus=2, priority=100)
 
 
@@ -120,12 +133,21 @@ def test_a_surplus_pod_that_makes_no_room_stays() -> None:
 
 
 def test_in_upstreams_manner_surplus_that_was_tried_together_goes_together() -> None:
-    assert two_surplus_pods_before_the_one_that_matters().with_settings(joins_steps=True).decide().evicted == ["holds-0", "wide-1"]
+    assert two_surplus_pods_before_the_one_that_matters().with_settings(joins_steps=True).decide().evicted == [
+        "holds-0",
+        "wide-1",
+    ]
 
 
 def test_victims_for_a_gang_bound_to_a_domain_are_tried_once_more_before_they_go() -> None:
     """The screens for domains look at more than the pods that wait, so the choice may still grow."""
-    scene = Scene().node("n0", gpus=1, labels={"rack": "r0"}).topology("racks", "rack").queue("a", weight=0).queue("b", quota=1)
+    scene = (
+        Scene()
+        .node("n0", gpus=1, labels={"rack": "r0"})
+        .topology("racks", "rack")
+        .queue("a", weight=0)
+        .queue("b", quota=1)
+    )
     free = scene.gang("a/low", 1, on="n0")
     bound = replace(free, records=list(free.records)).gang("b/bound", 1, rule=TopologyRule("racks", required="rack"))
     after, plain = bound.decide(), free.gang("b/plain", 1).decide()
@@ -143,7 +165,13 @@ def test_who_fits_as_things_stand_moves_nobody() -> None:
 
 
 def test_who_fits_only_by_count_still_moves_the_fewest() -> None:
-    scene = Scene().nodes(3, gpus=8).queue("a", quota=24).gang("a/one", 1, gpus=2, on="n0").gang("a/two", 1, gpus=2, on="n1")
+    scene = (
+        Scene()
+        .nodes(3, gpus=8)
+        .queue("a", quota=24)
+        .gang("a/one", 1, gpus=2, on="n0")
+        .gang("a/two", 1, gpus=2, on="n1")
+    )
     scene.gang("a/three", 1, gpus=2, on="n2").gang("a/new", 1, gpus=8).with_settings(actions=("consolidation",))
     after = scene.decide()
     assert len(after.evicted) == 1 and "new-0" in after.waiting

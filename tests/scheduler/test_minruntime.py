@@ -12,30 +12,38 @@ from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting
 
 from .scene import Scene
 
-QUEUES = {each.name: each for each in (
-    QueueRecord("prod", preempt_min_runtime=20, reclaim_min_runtime=30),
-    QueueRecord("prod-a", "prod", reclaim_min_runtime=25),
-    QueueRecord("prod-b", "prod", preempt_min_runtime=15),
-    QueueRecord("prod-b-x", "prod-b"),
-    QueueRecord("dev", reclaim_min_runtime=10),
-    QueueRecord("dev-a", "dev", reclaim_min_runtime=8),
-    QueueRecord("bare"),
-)}
+QUEUES = {
+    item.name: item
+    for item in (
+        QueueRecord("prod", preempt_min_runtime=20, reclaim_min_runtime=30),
+        QueueRecord("prod-a", "prod", reclaim_min_runtime=25),
+        QueueRecord("prod-b", "prod", preempt_min_runtime=15),
+        QueueRecord("prod-b-x", "prod-b"),
+        QueueRecord("dev", reclaim_min_runtime=10),
+        QueueRecord("dev-a", "dev", reclaim_min_runtime=8),
+        QueueRecord("bare"),
+    )
+}
 
 
-@pytest.mark.parametrize(("queue", "seconds"), [("prod-b-x", 15), ("prod-a", 20), ("dev-a", 2), ("bare", 2), ("unknown", 2)])
+@pytest.mark.parametrize(
+    ("queue", "seconds"), [("prod-b-x", 15), ("prod-a", 20), ("dev-a", 2), ("bare", 2), ("unknown", 2)]
+)
 def test_preemption_looks_upwards_for_the_nearest_value(queue: str, seconds: float) -> None:
     assert preempt_min_runtime(QUEUES, queue, 2) == seconds
 
 
-@pytest.mark.parametrize(("reclaimer", "victim", "seconds"), [
-    ("dev-a", "prod-a", 30),
-    ("dev-a", "bare", 1),
-    ("prod-b", "prod-a", 25),
-    ("prod-a", "prod-b-x", 30),
-    ("prod-a", "prod", 30),
-    ("unknown", "prod-a", 1),
-])
+@pytest.mark.parametrize(
+    ("reclaimer", "victim", "seconds"),
+    [
+        ("dev-a", "prod-a", 30),
+        ("dev-a", "bare", 1),
+        ("prod-b", "prod-a", 25),
+        ("prod-a", "prod-b-x", 30),
+        ("prod-a", "prod", 30),
+        ("unknown", "prod-a", 1),
+    ],
+)
 def test_reclaim_looks_where_the_two_queues_part(reclaimer: str, victim: str, seconds: float) -> None:
     assert reclaim_min_runtime(QUEUES, reclaimer, victim, "lca", 1) == seconds
 
@@ -69,15 +77,19 @@ def test_what_it_holds_above_its_minimum_can_be_taken_at_once() -> None:
 def test_preemption_inside_a_queue_is_held_back_too() -> None:
     def inside(seconds: float) -> list[str]:
         scene = Scene().nodes(1, gpus=4).queue("q", preempt_min_runtime=seconds)
-        return scene.gang("q/low", 4, on="n0", last_start=scene.now - 20).gang("q/high", 4, priority=90).decide().evicted
+        return (
+            scene.gang("q/low", 4, on="n0", last_start=scene.now - 20).gang("q/high", 4, priority=90).decide().evicted
+        )
 
     assert inside(60.0) == [] and len(inside(5.0)) == 4
 
 
 def test_the_default_for_all_queues_is_an_argument_and_nonsense_counts_as_none() -> None:
     def with_default(text: str) -> Scene:
-        others = tuple(each for each in DEFAULT_PLUGINS if each.name != "minruntime")
-        return contest().with_settings(plugins=(*others, PluginSetting("minruntime", {"defaultReclaimMinRuntime": text})))
+        others = tuple(default_plugin for default_plugin in DEFAULT_PLUGINS if default_plugin.name != "minruntime")
+        return contest().with_settings(
+            plugins=(*others, PluginSetting("minruntime", {"defaultReclaimMinRuntime": text}))
+        )
 
     assert with_default("1m").decide().evicted == []
     assert len(with_default("soon").decide().evicted) == 4

@@ -9,21 +9,28 @@ import pytest
 
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler.cycle import decide, run_actions
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.loop.thinker import think
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.order import Heap
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import Settings, read_config, seconds
-from gangline.scheduler.shell.think import think
+from gangline.scheduler.settings import SchedulerSettings, read_config, seconds
 from scheduler.scene import NOW, Scene
 
 
 def small() -> Scene:
-    return Scene().nodes(2, gpus=4).queue("a", quota=4).queue("b", quota=4).gang("a/run", 4, on=("n0", "n1")).gang("b/wait", 4)
+    return (
+        Scene()
+        .nodes(2, gpus=4)
+        .queue("a", quota=4)
+        .queue("b", quota=4)
+        .gang("a/run", 4, on=("n0", "n1"))
+        .gang("b/wait", 4)
+    )
 
 
 KEYS = {NodeRecord: "name", QueueRecord: "name", GangRecord: "uid", TaskRecord: "uid"}
@@ -31,9 +38,9 @@ KEYS = {NodeRecord: "name", QueueRecord: "name", GangRecord: "uid", TaskRecord: 
 
 def test_records_may_come_in_any_order() -> None:
     records: list[Any] = small().records
-    want = Cluster.build(records).state()
+    want = ClusterModel.build(records).state()
     for turn in range(5):
-        cluster = Cluster()
+        cluster = ClusterModel()
         for record in random.Random(turn).sample(records, len(records)):
             cluster.apply(record)
         assert cluster.state() == want
@@ -41,15 +48,16 @@ def test_records_may_come_in_any_order() -> None:
 
 def test_taking_things_away_again_leaves_nothing_behind() -> None:
     records: list[Any] = small().records
-    cluster = Cluster.build(records)
+    cluster = ClusterModel.build(records)
     for record in random.Random(1).sample(records, len(records)):
         cluster.remove(type(record), getattr(record, KEYS[type(record)]))
-    assert cluster.state() == Cluster().state()
+    assert cluster.state() == ClusterModel().state()
 
 
 def test_a_changed_record_replaces_the_old_one() -> None:
     from dataclasses import replace
-    cluster = Cluster.build(small().records)
+
+    cluster = ClusterModel.build(small().records)
     task = next(record for record in small().records if isinstance(record, TaskRecord) and record.uid == "run-0")
     cluster.apply(replace(task, status=Status.RELEASING))
     node = cluster.nodes["n0"]
@@ -67,14 +75,14 @@ def test_a_pod_on_an_unknown_node_waits_for_it() -> None:
 def test_deciding_leaves_the_cluster_exactly_as_it_was() -> None:
     cluster = small().cluster()
     before = cluster.state()
-    first = decide(cluster, Settings(), NOW)
+    first = decide(cluster, SchedulerSettings(), NOW)
     assert cluster.state() == before and first.commits
-    assert decide(cluster, Settings(), NOW) == first
+    assert decide(cluster, SchedulerSettings(), NOW) == first
 
 
 def test_leaving_a_statement_without_commit_undoes_it() -> None:
     cluster = small().cluster()
-    session = Session(cluster, Settings(), NOW)
+    session = Session(cluster, SchedulerSettings(), NOW)
     before = cluster.state()
     with session.statement() as statement:
         statement.evict(cluster.tasks["run-0"])
@@ -86,7 +94,7 @@ def test_leaving_a_statement_without_commit_undoes_it() -> None:
 
 def test_a_task_put_back_where_it_was_evicted_from_was_never_evicted() -> None:
     cluster = small().cluster()
-    session = Session(cluster, Settings(), NOW)
+    session = Session(cluster, SchedulerSettings(), NOW)
     with session.statement() as statement:
         statement.evict(cluster.tasks["run-0"])
         statement.pipeline(cluster.tasks["run-0"], cluster.nodes["n0"])
@@ -96,7 +104,7 @@ def test_a_task_put_back_where_it_was_evicted_from_was_never_evicted() -> None:
 
 def test_a_checkpoint_undoes_only_what_came_after() -> None:
     cluster = small().cluster()
-    session = Session(cluster, Settings(), NOW)
+    session = Session(cluster, SchedulerSettings(), NOW)
     with session.statement() as statement:
         statement.evict(cluster.tasks["run-0"])
         mark = statement.checkpoint()
@@ -117,21 +125,28 @@ def test_the_heap_gives_the_smallest_and_cuts_the_last_slot_when_it_is_too_long(
 
 
 def test_upstreams_configuration_is_read_unchanged() -> None:
-    config = {"actions": "allocate, reclaim", "queueDepthPerAction": {"reclaim": 3}, "tiers": [
-        {"plugins": [{"name": "proportion", "arguments": {"kValue": 0.5}}, {"name": "priority"}]}]}
+    config = {
+        "actions": "allocate, reclaim",
+        "queueDepthPerAction": {"reclaim": 3},
+        "tiers": [{"plugins": [{"name": "proportion", "arguments": {"kValue": 0.5}}, {"name": "priority"}]}],
+    }
     settings = read_config(config)
     assert settings.actions == ("allocate", "reclaim") and settings.queue_depth == {"reclaim": 3}
-    assert [each.name for each in settings.plugins] == ["proportion", "priority"] and settings.arguments("proportion") == {"kValue": "0.5"}
+    assert [plugin.name for plugin in settings.plugins] == ["proportion", "priority"] and settings.arguments(
+        "proportion"
+    ) == {"kValue": "0.5"}
 
 
 def test_unknown_actions_and_plugins_are_refused_by_name() -> None:
     with pytest.raises(ConfigError, match="there is no action 'sleep'; known are allocate, consolidation"):
         read_config({"actions": "sleep"})
     with pytest.raises(ConfigError, match="there is no plugin 'magic'"):
-        Session(Cluster(), read_config({"tiers": [{"plugins": [{"name": "magic"}]}]}), NOW)
+        Session(ClusterModel(), read_config({"tiers": [{"plugins": [{"name": "magic"}]}]}), NOW)
 
 
-@pytest.mark.parametrize(("text", "wanted"), [("90s", 90), ("1h30m", 5400), ("2d", 172800), ("-1s", -1), ("0", 0), ("1.5m", 90)])
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("90s", 90), ("1h30m", 5400), ("2d", 172800), ("-1s", -1), ("0", 0), ("1.5m", 90)]
+)
 def test_durations(text: str, wanted: float) -> None:
     assert seconds(text) == wanted
 
@@ -142,8 +157,11 @@ def test_a_duration_that_cannot_be_read_says_how_to_write_one() -> None:
 
 
 def test_search_budgets_are_durations_in_the_configuration_and_steps_here() -> None:
-    given = {"maxActionSearchDuration": {"reclaim": "10s"}, "maxJobSearchDuration": "5s",
-             "maxGeneratorSearchDuration": {"MultiNodeGang": "1s"}}
+    given = {
+        "maxActionSearchDuration": {"reclaim": "10s"},
+        "maxJobSearchDuration": "5s",
+        "maxGeneratorSearchDuration": {"MultiNodeGang": "1s"},
+    }
     budgets = read_config({"scenarioSearchBudgets": given}).budgets
     assert (budgets.for_action("reclaim"), budgets.for_action("preempt"), budgets.gang) == (2000, 60_000, 1000)
     assert (budgets.for_generator("MultiNodeGang"), budgets.for_generator("NodeLocalGreedy")) == (200, 6000)
@@ -158,13 +176,13 @@ class NoBind(Plugin):
 
     name = "no-bind"
 
-    def before_bind(self, task: Task, node: Node) -> Refusal:
+    def before_bind(self, task: TaskInfo, node: NodeInfo) -> Refusal:
         return Refusal(self.name, "not today")
 
 
 def test_a_refused_bind_puts_the_task_back_and_ends_its_gangs_turn() -> None:
     cluster = Scene().nodes(1).queue("a", quota=8).gang("a/elastic", 2, needs=1).cluster()
-    session = Session(cluster, Settings(), NOW, extra=[NoBind])
+    session = Session(cluster, SchedulerSettings(), NOW, extra=[NoBind])
     run_actions(session, ("allocate",))
     assert not session.commits and {task.status for task in cluster.tasks.values()} == {Status.PENDING}
     assert cluster.nodes["n0"].idle == cluster.nodes["n0"].allocatable

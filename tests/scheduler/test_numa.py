@@ -13,8 +13,12 @@ GPU = "nvidia.com/gpu"
 
 
 def zoned(policy: str, *zones: dict[str, float]) -> NumaRecord:
-    return NumaRecord(policy, "pod", tuple(sorted({name for zone in zones for name in zone})),
-                      tuple(ZoneRecord(place, zone, zone) for place, zone in enumerate(zones)))
+    return NumaRecord(
+        policy,
+        "pod",
+        tuple(sorted({name for zone in zones for name in zone})),
+        tuple(ZoneRecord(place, zone, zone) for place, zone in enumerate(zones)),
+    )
 
 
 def cores(*each: int) -> list[dict[str, float]]:
@@ -24,7 +28,9 @@ def cores(*each: int) -> list[dict[str, float]]:
 def pod(scene: Scene, name: str, cpu: float = 1, qos: str = "Burstable", gpus: int = 0, **more: Any) -> Scene:
     requests = {"cpu": cpu * 1000, **({GPU: gpus} if gpus else {})}
     recorded = more.pop("recorded", {})
-    return scene.gang(name, 1, gpus=gpus, cpu=cpu, task={"qos": qos, "containers": (ContainerRecord(requests),), **recorded}, **more)
+    return scene.gang(
+        name, 1, gpus=gpus, cpu=cpu, task={"qos": qos, "containers": (ContainerRecord(requests),), **recorded}, **more
+    )
 
 
 def chosen(scene: Scene, **asked: Any) -> str:
@@ -45,7 +51,12 @@ def test_zones_do_not_weigh_for_a_pod_that_no_node_would_align() -> None:
 
 
 def test_a_pod_with_a_part_of_a_core_counts_as_standing_in_one_zone() -> None:
-    scene = Scene().node("plain", gpus=0, cpu=16).node("zones", gpus=0, cpu=64, numa=zoned("best-effort", *cores(4, 4, 4))).queue("a")
+    scene = (
+        Scene()
+        .node("plain", gpus=0, cpu=16)
+        .node("zones", gpus=0, cpu=64, numa=zoned("best-effort", *cores(4, 4, 4)))
+        .queue("a")
+    )
     assert chosen(scene, cpu=0.5, qos="Guaranteed") == "zones"
 
 
@@ -57,14 +68,24 @@ def test_a_guaranteed_pod_prefers_the_node_where_it_spans_fewer_zones() -> None:
 
 def test_best_effort_takes_the_zone_that_covers_most_of_all_that_is_asked() -> None:
     zones = zoned("best-effort", {"cpu": 2000, GPU: 4}, {"cpu": 4000, GPU: 1})
-    after = pod(Scene().node("n0", gpus=5, numa=zones).queue("a").with_settings(plugins=PLUGINS), "a/pod", 4, "Guaranteed", gpus=2).decide()
+    after = pod(
+        Scene().node("n0", gpus=5, numa=zones).queue("a").with_settings(plugins=PLUGINS),
+        "a/pod",
+        4,
+        "Guaranteed",
+        gpus=2,
+    ).decide()
     assert after.decisions.binds[0].numa_zones == (0, 1)
     assert after.decisions.binds[0].numa_amounts == ({"gpu": 1}, {"cpu": 4000, "gpu": 1})
 
 
 def test_what_best_effort_cannot_cover_is_bound_without_zones() -> None:
-    after = pod(Scene().node("n0", gpus=0, numa=zoned("best-effort", *cores(2, 2))).queue("a").with_settings(plugins=PLUGINS),
-                "a/pod", 6, "Guaranteed").decide()
+    after = pod(
+        Scene().node("n0", gpus=0, numa=zoned("best-effort", *cores(2, 2))).queue("a").with_settings(plugins=PLUGINS),
+        "a/pod",
+        6,
+        "Guaranteed",
+    ).decide()
     assert after.decisions.binds[0].numa_zones == ()
 
 

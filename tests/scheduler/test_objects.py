@@ -12,14 +12,16 @@ from gangline.api.builtin import PriorityClass
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
 from gangline.scheduler import objects
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.objects import Reading, Unreadable
+from gangline.scheduler.objects import ObjectReading, ObjectUnreadable
 from gangline.scheduler.objects.gangs import level_aliases
 from gangline.scheduler.records import GroupRecord, PodSetRecord, Requirement, Share, TaskRecord, TopologyRule
 
 OURS = {"schedulerName": "kai-scheduler"}
 
 
-def pod(*, meta: dict[str, Any] | None = None, spec: dict[str, Any] | None = None, status: dict[str, Any] | None = None) -> Pod:
+def pod(
+    *, meta: dict[str, Any] | None = None, spec: dict[str, Any] | None = None, status: dict[str, Any] | None = None
+) -> Pod:
     body = {"metadata": {"name": "p", "namespace": "ns", "uid": "u", **(meta or {})}, "spec": {**OURS, **(spec or {})}}
     return msgspec.convert({**body, "status": {"phase": "Pending", **(status or {})}}, Pod)
 
@@ -28,11 +30,14 @@ def bind_request(**spec: Any) -> kai.BindRequest:
     return msgspec.convert({"spec": {"podName": "p", "selectedNode": "n1", **spec}}, kai.BindRequest)
 
 
-def task(reading: Reading | None = None, binding: kai.BindRequest | None = None, **parts: dict[str, Any]) -> TaskRecord:
-    return objects.task_record(pod(**parts), binding, reading=reading or Reading())
+def task(
+    reading: ObjectReading | None = None, binding: kai.BindRequest | None = None, **parts: dict[str, Any]
+) -> TaskRecord:
+    return objects.task_record(pod(**parts), binding, reading=reading or ObjectReading())
 
 
-# --- pods ---------------------------------------------------------------------------------------------------------------
+# --- pods
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def test_a_pod_belongs_to_the_gang_its_annotation_names() -> None:
@@ -55,7 +60,9 @@ def test_where_a_pod_stands() -> None:
 def test_a_live_bind_request_holds_its_node_and_a_failed_one_does_not() -> None:
     bound = task(binding=bind_request(selectedGPUGroups=["g1"]))
     assert (bound.status, bound.node, bound.gpu_groups) == (Status.BINDING, "n1", ("g1",))
-    failed = msgspec.convert({"spec": {"selectedNode": "n1"}, "status": {"phase": "Failed", "failedAttempts": 1}}, kai.BindRequest)
+    failed = msgspec.convert(
+        {"spec": {"selectedNode": "n1"}, "status": {"phase": "Failed", "failedAttempts": 1}}, kai.BindRequest
+    )
     assert (task(binding=failed).status, task(binding=failed).node) == (Status.PENDING, "")
     retried = msgspec.structs.replace(failed, spec=msgspec.structs.replace(failed.spec, backoff_limit=3))
     assert task(binding=retried).status is Status.BINDING
@@ -64,19 +71,23 @@ def test_a_live_bind_request_holds_its_node_and_a_failed_one_does_not() -> None:
 def test_a_pod_that_will_not_go_away_is_stuck_after_two_minutes() -> None:
     gone = {"deletionTimestamp": "1970-01-01T00:01:00Z"}
     running = {"phase": "Running"}
-    assert task(Reading(now=180), meta=gone, status=running).status is Status.RELEASING
-    assert task(Reading(now=181), meta=gone, status=running).status is Status.STUCK_RELEASING
-    assert task(Reading(now=9999), meta=gone).status is Status.RELEASING
+    assert task(ObjectReading(now=180), meta=gone, status=running).status is Status.RELEASING
+    assert task(ObjectReading(now=181), meta=gone, status=running).status is Status.STUCK_RELEASING
+    assert task(ObjectReading(now=9999), meta=gone).status is Status.RELEASING
 
 
 def test_gpus_stand_apart_from_the_other_amounts() -> None:
     asks = {"containers": [{"resources": {"requests": {"cpu": "2", "nvidia.com/gpu": "4"}}}]}
     read = task(spec=asks)
-    assert read.request == {"cpu": 2000, "pods": 1} and (read.gpu.kind, read.gpu.count, read.gpu.portion) == ("Regular", 4, 1)
+    assert read.request == {"cpu": 2000, "pods": 1} and (read.gpu.kind, read.gpu.count, read.gpu.portion) == (
+        "Regular",
+        4,
+        1,
+    )
 
 
 def test_a_negative_request_is_refused_by_name() -> None:
-    with pytest.raises(Unreadable, match=r"spec.containers.resources.requests\[cpu\]: must not be negative"):
+    with pytest.raises(ObjectUnreadable, match=r"spec.containers.resources.requests\[cpu\]: must not be negative"):
         task(spec={"containers": [{"resources": {"requests": {"cpu": "-1"}}}]})
 
 
@@ -89,9 +100,13 @@ def test_required_node_affinity_keeps_alternatives_apart_and_drops_empty_terms()
 
 
 def test_a_namespace_selector_is_resolved_to_names() -> None:
-    term = {"topologyKey": "rack", "labelSelector": {"matchLabels": {"app": "x"}}, "namespaceSelector": {"matchLabels": {"team": "a"}}}
+    term = {
+        "topologyKey": "rack",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+        "namespaceSelector": {"matchLabels": {"team": "a"}},
+    }
     spec = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
-    reading = Reading(namespaces={"one": {"team": "a"}, "two": {"team": "b"}})
+    reading = ObjectReading(namespaces={"one": {"team": "a"}, "two": {"team": "b"}})
     assert task(reading, spec=spec).pod_anti_affinity[0].namespaces == ("one",)
     everywhere = {**term, "namespaceSelector": {}}
     spec = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [everywhere]}}}
@@ -105,13 +120,18 @@ def test_config_maps_count_only_where_a_container_cannot_start_without_them() ->
             {"name": "w", "configMap": {"name": "not-mounted"}},
             {"name": "s", "configMap": {"name": "shared-gpu-0"}},
         ],
-        "containers": [{
-            "volumeMounts": [{"name": "v"}, {"name": "s"}],
-            "env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "from-env"}}}],
-            "envFrom": [{"configMapRef": {"name": "maybe", "optional": True}}],
-        }],
+        "containers": [
+            {
+                "volumeMounts": [{"name": "v"}, {"name": "s"}],
+                "env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "from-env"}}}],
+                "envFrom": [{"configMapRef": {"name": "maybe", "optional": True}}],
+            }
+        ],
     }
-    assert task(spec=spec, meta={"annotations": {"runai/shared-gpu-configmap": "shared-gpu"}}).config_maps == ("from-env", "mounted")
+    assert task(spec=spec, meta={"annotations": {"runai/shared-gpu-configmap": "shared-gpu"}}).config_maps == (
+        "from-env",
+        "mounted",
+    )
 
 
 def test_observed_zones_decide_over_predicted_ones() -> None:
@@ -129,7 +149,8 @@ def test_pods_that_demand_the_same_of_nodes_share_a_signature_whatever_they_ask_
     assert small.signature == large.signature != picky.signature
 
 
-# --- nodes --------------------------------------------------------------------------------------------------------------
+# --- nodes
+# --------------------------------------------------------------------------------------------------------------
 
 
 def node(labels: dict[str, str] | None = None, **parts: Any) -> Node:
@@ -143,14 +164,20 @@ def test_a_node_offers_gpus_under_one_name_and_nothing_that_is_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "memory", "synced"), [("16384", 16300, True), (str(80 * 2**30), 81900, True), (None, 100, False), ("big", 100, False)])
+    ("label", "memory", "synced"),
+    [("16384", 16300, True), (str(80 * 2**30), 81900, True), (None, 100, False), ("big", 100, False)],
+)
 def test_gpu_memory_is_a_multiple_of_a_hundred_mebibytes(label: str | None, memory: int, synced: bool) -> None:
     record = objects.node_record(node({"nvidia.com/gpu.memory": label} if label else None))
     assert (record.gpu_memory, record.gpu_memory_synced) == (memory, synced)
 
 
 def test_a_node_that_is_not_ready_says_every_reason() -> None:
-    conditions = [{"type": "Ready", "status": "False"}, {"type": "DiskPressure", "status": "Unknown"}, {"type": "Other", "status": "True"}]
+    conditions = [
+        {"type": "Ready", "status": "False"},
+        {"type": "DiskPressure", "status": "Unknown"},
+        {"type": "Other", "status": "True"},
+    ]
     record = objects.node_record(node(spec={"unschedulable": True}, status={"conditions": conditions}))
     assert not record.ready
     assert record.ready_reason == "node is unschedulable, node has NotReady condition, node has DiskPressure condition"
@@ -159,17 +186,26 @@ def test_a_node_that_is_not_ready_says_every_reason() -> None:
 def test_numa_zones_are_ordered_by_number() -> None:
     zones = [
         {"name": "node-1", "type": "Node", "resources": [{"name": "cpu", "allocatable": "4", "available": "2"}]},
-        {"name": "node-0", "type": "Node", "resources": [{"name": "nvidia.com/gpu", "allocatable": "4", "available": "4"}]},
+        {
+            "name": "node-0",
+            "type": "Node",
+            "resources": [{"name": "nvidia.com/gpu", "allocatable": "4", "available": "4"}],
+        },
         {"name": "socket-0", "type": "Socket"},
     ]
-    policy = [{"name": "topologyManagerPolicy", "value": "restricted"}, {"name": "topologyManagerScope", "value": "pod"}]
+    policy = [
+        {"name": "topologyManagerPolicy", "value": "restricted"},
+        {"name": "topologyManagerScope", "value": "pod"},
+    ]
     numa = objects.numa_record({"zones": zones, "attributes": policy})
     assert numa is not None and (numa.policy, numa.scope, numa.resources) == ("restricted", "pod", ("cpu", "gpu"))
     assert [(zone.id, zone.available) for zone in numa.zones] == [(0, {"gpu": 4}), (1, {"cpu": 2000})]
-    assert objects.numa_record({"zones": zones, "topologyPolicies": ["SingleNUMANodePodLevel"]}).policy == "single-numa-node"  # type: ignore[union-attr]
+    old = objects.numa_record({"zones": zones, "topologyPolicies": ["SingleNUMANodePodLevel"]})
+    assert old is not None and old.policy == "single-numa-node"
 
 
-# --- queues and gangs -----------------------------------------------------------------------------------------------------
+# --- queues and gangs
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_queue_memory_is_in_millions_of_bytes_and_minus_one_stays_unlimited() -> None:
@@ -182,7 +218,7 @@ def test_queue_memory_is_in_millions_of_bytes_and_minus_one_stays_unlimited() ->
 
 def test_a_quota_below_minus_one_is_refused() -> None:
     queue = msgspec.convert({"spec": {"resources": {"gpu": {"quota": -2}}}}, kai.Queue)
-    with pytest.raises(Unreadable, match=r"spec.resources.gpu.quota: must be -1 \(unlimited\) or not negative"):
+    with pytest.raises(ObjectUnreadable, match=r"spec.resources.gpu.quota: must be -1 \(unlimited\) or not negative"):
         objects.queue_record(queue)
 
 
@@ -191,8 +227,10 @@ def group(**spec: Any) -> kai.PodGroup:
 
 
 def test_the_priority_class_decides_and_without_one_the_default() -> None:
-    classes = [msgspec.convert({"metadata": {"name": n}, "value": v, "globalDefault": d}, PriorityClass) for n, v, d in (
-        ("train", 50, False), ("build", 100, False), ("normal", 60, True))]
+    classes = [
+        msgspec.convert({"metadata": {"name": n}, "value": v, "globalDefault": d}, PriorityClass)
+        for n, v, d in (("train", 50, False), ("build", 100, False), ("normal", 60, True))
+    ]
     known = objects.priorities(classes)
     assert objects.gang_record(group(priorityClassName="build"), known).priority == 100
     assert objects.gang_record(group(priorityClassName="unknown"), known).priority == 60
@@ -208,22 +246,36 @@ def test_sub_groups_become_a_tree_and_a_parent_is_found_in_lower_case() -> None:
     members = [
         {"name": "prefill", "minSubGroup": 1},
         {"name": "leader", "minMember": 1, "parent": "Prefill"},
-        {"name": "worker", "minMember": 2, "parent": "prefill", "topologyConstraint": {"topology": "t", "requiredTopologyLevel": "rack"}},
+        {
+            "name": "worker",
+            "minMember": 2,
+            "parent": "prefill",
+            "topologyConstraint": {"topology": "t", "requiredTopologyLevel": "rack"},
+        },
         {"name": "decode", "minMember": 3},
     ]
-    aliases = level_aliases([msgspec.convert({"metadata": {"name": "t"}, "spec": {"levels": [
-        {"nodeLabel": "example.com/rack", "alias": "rack"}]}}, kai.Topology)])
+    aliases = level_aliases(
+        [
+            msgspec.convert(
+                {"metadata": {"name": "t"}, "spec": {"levels": [{"nodeLabel": "example.com/rack", "alias": "rack"}]}},
+                kai.Topology,
+            )
+        ]
+    )
     record = objects.gang_record(group(subGroups=members, minSubGroup=2, minMember=9), aliases=aliases)
     worker = PodSetRecord("worker", 2, TopologyRule("t", "example.com/rack"))
     inner = GroupRecord("prefill", 1, pod_sets=(PodSetRecord("leader", 1), worker))
     assert record.tree == GroupRecord("", 2, groups=(inner,), pod_sets=(PodSetRecord("decode", 3),))
 
 
-@pytest.mark.parametrize(("members", "problem"), [
-    ([{"name": "a"}, {"name": "a"}], "sub-group a is listed twice"),
-    ([{"name": "a", "parent": "b"}], "sub-group a has the unknown parent b"),
-    ([{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}], "sub-group a is its own ancestor"),
-])
+@pytest.mark.parametrize(
+    ("members", "problem"),
+    [
+        ([{"name": "a"}, {"name": "a"}], "sub-group a is listed twice"),
+        ([{"name": "a", "parent": "b"}], "sub-group a has the unknown parent b"),
+        ([{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}], "sub-group a is its own ancestor"),
+    ],
+)
 def test_a_broken_tree_is_a_problem_of_this_gang_alone(members: list[dict[str, Any]], problem: str) -> None:
     record = objects.gang_record(group(subGroups=members))
     assert record.problems[0] == problem and record.tree.pod_sets == (PodSetRecord("default", 1),)
@@ -237,11 +289,12 @@ def test_a_gang_that_backs_off_is_skipped_in_the_pool_it_failed_in() -> None:
 
 
 def test_a_topology_without_levels_is_refused() -> None:
-    with pytest.raises(Unreadable, match=r"spec\.levels: must name at least one level"):
+    with pytest.raises(ObjectUnreadable, match=r"spec\.levels: must name at least one level"):
         objects.topology_record(msgspec.convert({"metadata": {"name": "t"}}, kai.Topology))
 
 
-# --- devices and storage ----------------------------------------------------------------------------------------------------
+# --- devices and storage
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_a_claim_tells_what_it_asks_for_and_what_it_has() -> None:
@@ -259,10 +312,19 @@ def test_a_claim_tells_what_it_asks_for_and_what_it_has() -> None:
 
 
 def test_a_slice_lists_its_devices_with_their_full_attribute_names() -> None:
-    body = {"metadata": {"name": "s"}, "spec": {"nodeName": "n1", "driver": "d", "pool": {"name": "p"}, "devices": [
-        {"name": "0", "attributes": {"model": {"string": "x"}}}]}}
+    body = {
+        "metadata": {"name": "s"},
+        "spec": {
+            "nodeName": "n1",
+            "driver": "d",
+            "pool": {"name": "p"},
+            "devices": [{"name": "0", "attributes": {"model": {"string": "x"}}}],
+        },
+    }
     record = objects.slice_record(body)
-    assert (record.node, record.driver, record.pool) == ("n1", "d", "p") and record.devices[0].attributes == {"d/model": {"string": "x"}}
+    assert (record.node, record.driver, record.pool) == ("n1", "d", "p") and record.devices[0].attributes == {
+        "d/model": {"string": "x"}
+    }
 
 
 def test_a_volume_claim_waits_when_its_class_binds_on_first_use() -> None:
@@ -273,17 +335,34 @@ def test_a_volume_claim_waits_when_its_class_binds_on_first_use() -> None:
 
 
 def test_a_claim_for_which_nobody_makes_a_volume_goes_where_a_free_one_fits() -> None:
-    spec = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    spec = {
+        "storageClassName": "local",
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
     claim = msgspec.convert({"metadata": {"name": "c", "namespace": "x"}, "spec": spec}, PersistentVolumeClaim)
     classes = {"local": {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}}
 
     def volume(host: str, size: str = "1Gi", **more: object) -> dict[str, object]:
         term = {"matchExpressions": [{"key": "host", "operator": "In", "values": [host]}]}
-        return {"spec": {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": size},
-                         "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}, **more}, "status": {"phase": "Available"}}
+        return {
+            "spec": {
+                "storageClassName": "local",
+                "accessModes": ["ReadWriteOnce"],
+                "capacity": {"storage": size},
+                "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+                **more,
+            },
+            "status": {"phase": "Available"},
+        }
 
-    volumes = {"free": volume("a"), "small": volume("b", "1Mi"), "taken": volume("c", claimRef={"namespace": "x", "name": "other"}),
-               "block": volume("d", volumeMode="Block"), "also": volume("e")}
+    volumes = {
+        "free": volume("a"),
+        "small": volume("b", "1Mi"),
+        "taken": volume("c", claimRef={"namespace": "x", "name": "other"}),
+        "block": volume("d", volumeMode="Block"),
+        "also": volume("e"),
+    }
     record = objects.volume_claim_record(claim, volumes, classes)
     assert record.nodes is not None and [term.labels[0].values for term in record.nodes] == [("a",), ("e",)]
     kept = volumes | {"kept": volume("f", claimRef={"namespace": "x", "name": "c"})}

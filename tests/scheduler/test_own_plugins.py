@@ -12,20 +12,20 @@ import pytest
 
 from gangline import extend
 from gangline.binder.plugins import build
-from gangline.binder.plugins.plugin import Plugin as BinderBase
-from gangline.binder.settings import PluginSetting as BinderPlugin
-from gangline.binder.settings import Settings as BinderSettings
+from gangline.binder.plugins.plugin import BinderPlugin as BinderBase
+from gangline.binder.settings import BinderPluginSetting as BinderPlugin
+from gangline.binder.settings import BinderSettings as BinderSettings
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler import plugins
 from gangline.scheduler.combine import overriding
 from gangline.scheduler.hooks import Hooks
-from gangline.scheduler.model.gang import Gang
-from gangline.scheduler.model.node import Node
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.refusals import GangRefusals
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting, Settings
+from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting, SchedulerSettings
 from gangline.scheduler.victims.accumulate import Scenario
 from scheduler.scene import Scene
 
@@ -38,7 +38,7 @@ class Shy:
     def __init__(self, session: Any, arguments: Mapping[str, str]) -> None:
         self._node = arguments["node"]
 
-    def predicate(self, task: Task, node: Node) -> Refusal | None:
+    def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         return Refusal(self.name, "nobody goes there") if node.name == self._node else None
 
 
@@ -53,43 +53,47 @@ class Strict(Plugin):
     def _refusal(self, hook: str) -> Refusal | None:
         return Refusal(self.name, f"{hook} says no") if hook in self._refuses else None
 
-    def _gang_refusal(self, hook: str, gang: Gang) -> GangRefusals | None:
+    def _gang_refusal(self, hook: str, gang: GangInfo) -> GangRefusals | None:
         return GangRefusals("Policy", (f"{hook} says no to {gang.name}",), self.name) if hook in self._refuses else None
 
-    def over_capacity(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+    def over_capacity(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> GangRefusals | None:
         return self._gang_refusal("over_capacity", gang)
 
-    def firm_over_quota(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+    def firm_over_quota(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> GangRefusals | None:
         return self._gang_refusal("firm_over_quota", gang)
 
-    def task_over_capacity(self, task: Task, gang: Gang, node: Node) -> Refusal | None:
+    def task_over_capacity(self, task: TaskInfo, gang: GangInfo, node: NodeInfo) -> Refusal | None:
         return self._refusal("task_over_capacity")
 
-    def before_task(self, task: Task, gang: Gang) -> Refusal | None:
+    def before_task(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         return self._refusal("before_task")
 
-    def predicate(self, task: Task, node: Node) -> Refusal | None:
+    def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         return self._refusal("predicate")
 
-    def never(self, task: Task, node: Node) -> bool:
+    def never(self, task: TaskInfo, node: NodeInfo) -> bool:
         return "never" in self._refuses
 
-    def before_bind(self, task: Task, node: Node) -> Refusal | None:
+    def before_bind(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         return self._refusal("before_bind") if task.name.endswith("-1") else None
 
-    def victim_invariant(self, task: Task, gang: Gang) -> Refusal | None:
-        return Refusal(self.name, "victim_invariant says no", resolvable=False) if "victim_invariant" in self._refuses else None
+    def victim_invariant(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
+        return (
+            Refusal(self.name, "victim_invariant says no", resolvable=False)
+            if "victim_invariant" in self._refuses
+            else None
+        )
 
-    def can_reclaim(self, gang: Gang) -> Refusal | None:
+    def can_reclaim(self, gang: GangInfo) -> Refusal | None:
         return self._refusal("can_reclaim")
 
-    def reclaim_queue(self, preemptor: Gang, victim: str) -> bool:
+    def reclaim_queue(self, preemptor: GangInfo, victim: str) -> bool:
         return "reclaim_queue" not in self._refuses
 
-    def reclaim_victim(self, preemptor: Gang, victim: Gang) -> bool:
+    def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return "reclaim_victim" not in self._refuses
 
-    def preempt_victim(self, preemptor: Gang, victim: Gang) -> bool:
+    def preempt_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return "preempt_victim" not in self._refuses
 
     def reclaim_scenario(self, scenario: Scenario) -> bool:
@@ -98,7 +102,7 @@ class Strict(Plugin):
     def preempt_scenario(self, scenario: Scenario) -> bool:
         return "preempt_scenario" not in self._refuses
 
-    def reclaim_most(self, preemptor: Gang, largest: Mapping[str, float]) -> float:
+    def reclaim_most(self, preemptor: GangInfo, largest: Mapping[str, float]) -> float:
         return 0.0 if "reclaim_most" in self._refuses else math.inf
 
 
@@ -110,7 +114,7 @@ class Fond(Plugin):
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
         self._node = arguments["node"]
 
-    def node_score(self, task: Task, node: Node) -> float:
+    def node_score(self, task: TaskInfo, node: NodeInfo) -> float:
         return 1e6 if node.name == self._node else 0.0
 
 
@@ -132,9 +136,19 @@ class Stamp(BinderBase):
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     here = __name__
-    found = {"gangline.plugins": [EntryPoint(name, f"{here}:{brought}", "gangline.plugins") for name, brought in
-                                  (("shy", "Shy"), ("strict", "Strict"), ("fond", "Fond"), ("silent", "Silent"), ("odd", "odd"))],
-             "gangline.binder_plugins": [EntryPoint("stamp", f"{here}:Stamp", "gangline.binder_plugins")]}
+    found = {
+        "gangline.plugins": [
+            EntryPoint(name, f"{here}:{brought}", "gangline.plugins")
+            for name, brought in (
+                ("shy", "Shy"),
+                ("strict", "Strict"),
+                ("fond", "Fond"),
+                ("silent", "Silent"),
+                ("odd", "odd"),
+            )
+        ],
+        "gangline.binder_plugins": [EntryPoint("stamp", f"{here}:Stamp", "gangline.binder_plugins")],
+    }
     monkeypatch.setattr(extend, "entry_points", lambda group: found.get(group, []))
     plugins._brought.cache_clear()
     yield
@@ -153,8 +167,10 @@ def with_strict(scene: Scene, *hooks: str) -> Scene:
 
 
 @pytest.mark.usefixtures("packages")
-@pytest.mark.parametrize("hook", [
-    "over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "never", "before_bind"])
+@pytest.mark.parametrize(
+    "hook",
+    ["over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "never", "before_bind"],
+)
 def test_one_veto_of_another_packages_plugin_keeps_a_whole_gang_from_its_place(hook: str) -> None:
     scene = Scene().nodes(2).queue("a", quota=8).gang("a/gang", 4)
     assert len(with_strict(scene).decide().bound) == 4
@@ -164,15 +180,27 @@ def test_one_veto_of_another_packages_plugin_keeps_a_whole_gang_from_its_place(h
 
 
 @pytest.mark.usefixtures("packages")
-@pytest.mark.parametrize("hook", ["over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "before_bind"])
+@pytest.mark.parametrize(
+    "hook", ["over_capacity", "firm_over_quota", "task_over_capacity", "before_task", "predicate", "before_bind"]
+)
 def test_such_a_veto_is_explained(hook: str) -> None:
     scene = with_strict(Scene().nodes(2).queue("a", quota=8).gang("a/gang", 4), hook)
     assert f"{hook} says no" in scene.explain("gang").headline
 
 
 @pytest.mark.usefixtures("packages")
-@pytest.mark.parametrize("hook", [
-    "over_capacity", "firm_over_quota", "task_over_capacity", "predicate", "victim_invariant", "preempt_victim", "preempt_scenario"])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "over_capacity",
+        "firm_over_quota",
+        "task_over_capacity",
+        "predicate",
+        "victim_invariant",
+        "preempt_victim",
+        "preempt_scenario",
+    ],
+)
 def test_one_veto_keeps_a_gang_from_preempting(hook: str) -> None:
     scene = Scene().nodes(1).queue("a", quota=8).gang("a/old", 8, on="n0").gang("a/new", 4, priority=75)
     assert with_strict(scene).decide().evicted
@@ -180,9 +208,19 @@ def test_one_veto_keeps_a_gang_from_preempting(hook: str) -> None:
 
 
 @pytest.mark.usefixtures("packages")
-@pytest.mark.parametrize("hook", [
-    "over_capacity", "firm_over_quota", "victim_invariant", "can_reclaim", "reclaim_queue", "reclaim_victim", "reclaim_scenario",
-    "reclaim_most"])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "over_capacity",
+        "firm_over_quota",
+        "victim_invariant",
+        "can_reclaim",
+        "reclaim_queue",
+        "reclaim_victim",
+        "reclaim_scenario",
+        "reclaim_most",
+    ],
+)
 def test_one_veto_keeps_a_gang_from_reclaiming(hook: str) -> None:
     scene = Scene().nodes(1).queue("a", quota=4).queue("b", quota=4)
     for number in range(8):
@@ -207,7 +245,7 @@ def test_what_is_no_plugin_is_refused_by_name() -> None:
 
 
 def test_a_plugin_that_overrides_nothing_is_never_asked() -> None:
-    session = Session(Scene().nodes(1).queue("a").cluster(), Settings(plugins=()), 0.0, extra=[Silent])
+    session = Session(Scene().nodes(1).queue("a").cluster(), SchedulerSettings(plugins=()), 0.0, extra=[Silent])
     hooks, silent = session.hooks, session.hooks.plugins[0]
     assert not hooks.generators and not hooks.beyond_shape and not hooks.somebody_reclaims
     strict = Strict(session, {"refuses": ""})
@@ -222,7 +260,7 @@ def test_every_hook_of_a_plugin_is_in_the_table() -> None:
 
 @pytest.mark.usefixtures("packages")
 def test_a_binder_plugin_of_another_package_takes_its_place_by_priority() -> None:
-    assert [each.name for each in build(BinderSettings())][-1] == "stamp"
+    assert [item.name for item in build(BinderSettings())][-1] == "stamp"
     first = build(BinderSettings(plugins={"stamp": BinderPlugin(priority=9999)}))
     assert first[0].name == "stamp"
 

@@ -10,7 +10,7 @@ import pytest
 from gangline.errors import BadInput
 from gangline.scheduler.decisions import Bind, Decisions
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord, TopologyRecord
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots import whole as snapshot
 from gangline.scheduler.snapshots.redact import redact
 from gangline.scheduler.snapshots.whole import Saved, records_from_objects
@@ -41,7 +41,9 @@ def group(name: str, size: int) -> dict[str, Any]:
 
 
 def pod(name: str, group: str, gpus: str = "1") -> dict[str, Any]:
-    about = meta(name, namespace="secret-project", uid=f"uid-{name}", annotations={"pod-group-name": group, "note": "hush"})
+    about = meta(
+        name, namespace="secret-project", uid=f"uid-{name}", annotations={"pod-group-name": group, "note": "hush"}
+    )
     asks = {"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": gpus}}}
     spec = {"schedulerName": "kai-scheduler", "containers": [asks], "nodeSelector": {"owner": "acme"}}
     return {"kind": "Pod", "metadata": about, "spec": spec, "status": {"phase": "Pending"}}
@@ -56,11 +58,11 @@ def cluster() -> list[dict[str, Any]]:
 
 def saved(objects: list[dict[str, Any]] | None = None) -> Saved:
     read = records_from_objects(cluster() if objects is None else objects)
-    return Saved(read.records, Settings(), 1000.0, read.problems)
+    return Saved(read.records, SchedulerSettings(), 1000.0, read.problems)
 
 
 def placed(decisions: Decisions) -> list[tuple[str, str]]:
-    return [(each.task, each.node) for each in decisions.commits if isinstance(each, Bind)]
+    return [(commit.task, commit.node) for commit in decisions.commits if isinstance(commit, Bind)]
 
 
 def test_objects_become_records_of_every_kind() -> None:
@@ -70,7 +72,11 @@ def test_objects_become_records_of_every_kind() -> None:
 
 def test_a_cluster_read_from_objects_can_be_decided() -> None:
     assert placed(snapshot.replay(saved())) == [
-        ("uid-train-0", "n0"), ("uid-train-1", "n0"), ("uid-train-2", "n1"), ("uid-train-3", "n1")]
+        ("uid-train-0", "n0"),
+        ("uid-train-1", "n0"),
+        ("uid-train-2", "n1"),
+        ("uid-train-3", "n1"),
+    ]
 
 
 def test_one_bad_object_is_a_problem_of_its_own_and_the_others_are_read() -> None:
@@ -100,13 +106,16 @@ def test_what_is_saved_loads_equal_and_saves_to_the_same_bytes() -> None:
     assert snapshot.replay(after) == snapshot.replay(before)
 
 
-@pytest.mark.parametrize(("data", "why"), [
-    (b"PK nonsense", "this is not a snapshot: .*; give a zip with a snapshot.json, or that file itself"),
-    (b"[]", "this is not a snapshot: snapshot.json holds list, not an object"),
-    (b"{}", "this is not a snapshot: it has neither format 'gangline-snapshot' nor rawObjects"),
-    (b'{"format": "gangline-snapshot", "version": 9}', "this snapshot has version 9; this program reads version 1"),
-    (b'{"format": "gangline-snapshot", "version": 1}', "this snapshot is damaged: 'records'"),
-])
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"PK nonsense", "this is not a snapshot: .*; give a zip with a snapshot.json, or that file itself"),
+        (b"[]", "this is not a snapshot: snapshot.json holds list, not an object"),
+        (b"{}", "this is not a snapshot: it has neither format 'gangline-snapshot' nor rawObjects"),
+        (b'{"format": "gangline-snapshot", "version": 9}', "this snapshot has version 9; this program reads version 1"),
+        (b'{"format": "gangline-snapshot", "version": 1}', "this snapshot is damaged: 'records'"),
+    ],
+)
 def test_what_is_no_snapshot_says_so(data: bytes, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         snapshot.load(data)
@@ -130,14 +139,24 @@ def dump(**params: Any) -> bytes:
     places = {"Pod": "pods", "Node": "nodes", "Queue": "queues", "PodGroup": "podGroups", "Topology": "topologies"}
     for obj in cluster():
         lists[places[obj.pop("kind")]].append(obj)
-    config = {"actions": "allocate", "tiers": [{"plugins": [{"name": "predicates"}, {"name": "proportion"}, {"name": "topology"}]}]}
+    config = {
+        "actions": "allocate",
+        "tiers": [{"plugins": [{"name": "predicates"}, {"name": "proportion"}, {"name": "topology"}]}],
+    }
     return snapshot.zipped(json.dumps({"config": config, "schedulerParams": params, "rawObjects": lists}).encode())
 
 
 def test_a_dump_of_the_kai_scheduler_replays_here() -> None:
     loaded = snapshot.load(dump(maxNumberConsolidationPreemptees=16, globalDefaultStalenessGracePeriod=60_000_000_000))
     assert loaded.settings.actions == ("allocate",) and [plugin.name for plugin in loaded.settings.plugins] == [
-        "predicates", "proportion", "topology"]
-    assert loaded.settings.staleness_grace == 60 and loaded.settings.max_consolidation_victims == 16 and not loaded.settings.signatures
+        "predicates",
+        "proportion",
+        "topology",
+    ]
+    assert (
+        loaded.settings.staleness_grace == 60
+        and loaded.settings.max_consolidation_victims == 16
+        and not loaded.settings.signatures
+    )
     assert loaded.now == 1767225600.0, "the latest time stamp inside"
     assert sorted(task for task, _ in placed(snapshot.replay(loaded))) == [f"uid-train-{i}" for i in range(4)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.model.topology import Domain
+from gangline.scheduler.model.topology import TopologyDomain
 from gangline.scheduler.placing import domains
-from gangline.scheduler.placing.domains import Tally
+from gangline.scheduler.placing.domains import DomainTally
 from gangline.scheduler.records import TopologyRule
 
 from .scene import Scene
@@ -39,7 +39,9 @@ def test_a_gang_with_a_required_rack_gets_one_rack_or_nothing() -> None:
 
 
 def test_of_two_racks_that_fit_the_fuller_one_is_taken() -> None:
-    scene = racks(2, 2).gang("q/busy", 1, gpus=8, on="r1-0").gang("q/g", 1, gpus=8, rule=TopologyRule("dc", required=RACK))
+    scene = (
+        racks(2, 2).gang("q/busy", 1, gpus=8, on="r1-0").gang("q/g", 1, gpus=8, rule=TopologyRule("dc", required=RACK))
+    )
     assert racks_of(scene.decide().bound) == {"r1"}
 
 
@@ -68,28 +70,38 @@ def test_nodes_without_all_labels_are_not_part_of_the_topology() -> None:
 
 
 def test_a_rack_that_will_be_free_counts() -> None:
-    scene = racks(1).gang("q/old", 8, on="r0-0", status=Status.RELEASING).gang("q/g", 1, gpus=8, rule=TopologyRule("dc", required=RACK))
+    scene = (
+        racks(1)
+        .gang("q/old", 8, on="r0-0", status=Status.RELEASING)
+        .gang("q/g", 1, gpus=8, rule=TopologyRule("dc", required=RACK))
+    )
     assert scene.decide().waiting == {"g-0": "r0-0"}
 
 
-@pytest.mark.parametrize(("rule", "why"), [
-    (TopologyRule("nowhere", RACK), "Requested topology nowhere does not exist"),
-    (TopologyRule("dc", "floor"), "specified 'floor' as the required topology constraint level"),
-])
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (TopologyRule("nowhere", RACK), "Requested topology nowhere does not exist"),
+        (TopologyRule("dc", "floor"), "specified 'floor' as the required topology constraint level"),
+    ],
+)
 def test_a_rule_that_cannot_be_read_is_told(rule: TopologyRule, why: str) -> None:
     assert why in racks(1).gang("q/g", 1, rule=rule).decide().why("g")
 
 
 def test_pods_of_different_kinds_are_weighed_by_what_they_ask_for_together() -> None:
-    scene = racks(1, 2, gpus=4).gang("q/g", 2, gpus=4, groups={"gpu": (1, None)}, rule=TopologyRule("dc", required=RACK))
+    scene = racks(1, 2, gpus=4).gang(
+        "q/g", 2, gpus=4, groups={"gpu": (1, None)}, rule=TopologyRule("dc", required=RACK)
+    )
     scene.gang("q/mixed", 2, gpus=4, rule=TopologyRule("dc", required=RACK))
     assert racks_of({task: node for task, node in scene.decide().bound.items() if task.startswith("mixed")}) == {"r1"}
 
 
-# --- the pure rule -----------------------------------------------------------------------------------------------------------
+# --- the pure rule
+# -----------------------------------------------------------------------------------------------------------
 
 
-def cluster() -> Cluster:
+def cluster() -> ClusterModel:
     return racks(2, 2, 1, zones=2).cluster()
 
 
@@ -104,9 +116,9 @@ def test_the_common_domain_is_the_deepest_that_holds_all_and_never_below_the_pre
 
 
 def test_the_last_preferred_domain_scores_highest() -> None:
-    top = Domain("top", "top", 0, None)
+    top = TopologyDomain("top", "top", 0, None)
     for name in "abc":
-        child = top.children[name] = Domain(name, name, 1, top)
+        child = top.children[name] = TopologyDomain(name, name, 1, top)
         child.nodes = [f"node-{name}"]
     order = {top: list(top.children.values())}
     assert domains.preferred_scores(top, 1, order) == {"node-a": 300_000, "node-b": 600_000, "node-c": 1_000_000}
@@ -129,10 +141,10 @@ def test_sums_follow_the_nodes_that_were_touched() -> None:
     model = scene.cluster()
     tree = model.topology("dc")
     assert tree is not None
-    tally = Tally(tree.leaf_of, model.nodes, lambda node: node.later)
+    tally = DomainTally(tree.leaf_of, model.nodes, lambda node: node.later)
     scene.gang("q/g", 3, gpus=1, on="r0-0")
     for record in scene.records[-4:]:
         model.apply(record)
     tally.catch_up(model)
-    fresh = Tally(tree.leaf_of, model.nodes, lambda node: node.later)
+    fresh = DomainTally(tree.leaf_of, model.nodes, lambda node: node.later)
     assert tally.sums == fresh.sums and tally.of(tree.root)[2] == 29

@@ -1,8 +1,7 @@
 """A certificate that signs itself, for the webhook: the cluster is told to trust exactly this one.
 
-Kept in a Secret by component.py, so that every replica and every restart shows the same. Made anew only when there is none, or when it no
-longer names the host or is about to run out.
-"""
+Kept in a Secret by component.py, so that every replica and every restart shows the same. Made anew only when there is
+none, or when it no longer names the host or is about to run out."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ GOOD_FOR, RENEWED_BEFORE = timedelta(days=3650), timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPair:
+class WebhookKeyPair:
     """Certificate and private key, and the certificate that vouches for them, in PEM."""
 
     certificate: bytes
@@ -29,19 +28,28 @@ class KeyPair:
     authority: bytes = b""
 
 
-def self_signed(hosts: Sequence[str], now: datetime) -> KeyPair:
+def self_signed(hosts: Sequence[str], now: datetime) -> WebhookKeyPair:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0][:64])])
-    builder = (x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-               .serial_number(x509.random_serial_number()).not_valid_before(now - timedelta(hours=1)).not_valid_after(now + GOOD_FOR)
-               .add_extension(x509.BasicConstraints(True, None), critical=True)
-               .add_extension(x509.SubjectAlternativeName([_named(host) for host in hosts]), critical=False))
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + GOOD_FOR)
+        .add_extension(x509.BasicConstraints(True, None), critical=True)
+        .add_extension(x509.SubjectAlternativeName([_named(host) for host in hosts]), critical=False)
+    )
     written = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-    secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return KeyPair(written, secret, written)
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return WebhookKeyPair(written, secret, written)
 
 
-def still_good(pair: KeyPair, hosts: Sequence[str], now: datetime) -> bool:
+def still_good(pair: WebhookKeyPair, hosts: Sequence[str], now: datetime) -> bool:
     """Does a kept certificate name these hosts, and for long enough?"""
     try:
         read = x509.load_pem_x509_certificate(pair.certificate)

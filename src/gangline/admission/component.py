@@ -1,9 +1,8 @@
 """Admission as something `gangline run` can start beside a real cluster: certificate, server, registration.
 
-The order matters: the cluster is told to ask only once somebody answers. The certificate is looked at again and again: one that is
-about to run out is replaced, one that somebody else replaced is taken up, without a connection lost. The hooks come from the composition
-root; on the embedded server they run in process and this component is not needed.
-"""
+The order matters: the cluster is told to ask only once somebody answers. The certificate is looked at again and again:
+one that is about to run out is replaced, one that somebody else replaced is taken up, without a connection lost. The
+hooks come from the composition root; on the embedded server they run in process and this component is not needed."""
 
 from __future__ import annotations
 
@@ -14,16 +13,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gangline.admission.certificates import KeyPair, authority_of, self_signed, still_good
-from gangline.admission.registration import Place, configurations
-from gangline.admission.webhook import Listener
+from gangline.admission.certificates import WebhookKeyPair, authority_of, self_signed, still_good
+from gangline.admission.registration import WebhookAddress, configurations
+from gangline.admission.webhook import WebhookListener
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, SECRET, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, ConfigError, NotFound
 from gangline.rules.hooks import Hook
-from gangline.runtime import Cache, Component, Context, Reader, Service
+from gangline.runtime import BackgroundService, Cache, Component, Context, Reader
 
 log = logging.getLogger(__name__)
 TLS_SECRET = "gangline-admission-tls"
@@ -34,7 +33,9 @@ LOOK_AGAIN = 600.0
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings:
-    place: Place = field(default_factory=lambda: Place(service="gangline-admission", namespace=names.SYSTEM_NAMESPACE))
+    place: WebhookAddress = field(
+        default_factory=lambda: WebhookAddress(service="gangline-admission", namespace=names.SYSTEM_NAMESPACE)
+    )
     """Where the cluster finds us."""
     host: str = "0.0.0.0"
     port: int = 9443
@@ -62,12 +63,12 @@ def component(hooks: Hooks, settings: WebhookSettings | None = None, reads: Sequ
     async def run(ctx: Context, cache: Cache) -> None:
         await serve(ctx, list(hooks(cache)), said)
 
-    return Component("admission", services=[Service("admission", run, prepare=prepare)])
+    return Component("admission", services=[BackgroundService("admission", run, prepare=prepare)])
 
 
 async def serve(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings) -> None:
     pair = await certificate(ctx.client, settings, _now(ctx))
-    listener = Listener(hooks, pair, settings.host, settings.port)
+    listener = WebhookListener(hooks, pair, settings.host, settings.port)
     await listener.start()
     try:
         await _told(ctx, hooks, settings, pair)
@@ -90,13 +91,13 @@ def _now(ctx: Context) -> datetime:
     return datetime.fromtimestamp(ctx.clock.now(), UTC)
 
 
-async def _told(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings, pair: KeyPair) -> None:
+async def _told(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings, pair: WebhookKeyPair) -> None:
     """The cluster hears whom to ask and whom to trust, if that is our affair."""
     if settings.register and pair.authority:
         await register(ctx.client, hooks, settings.place, pair)
 
 
-async def certificate(client: Client, settings: WebhookSettings, now: datetime) -> KeyPair:
+async def certificate(client: Client, settings: WebhookSettings, now: datetime) -> WebhookKeyPair:
     """The mounted certificate, or the kept one, or a new one that is kept from now on."""
     if settings.folder:
         return mounted(Path(settings.folder))
@@ -109,9 +110,15 @@ async def certificate(client: Client, settings: WebhookSettings, now: datetime) 
     except NotFound:
         pass
     made = self_signed(hosts, now)
-    data = {name: base64.b64encode(part).decode() for name, part in (
-        (CERTIFICATE, made.certificate), (KEY, made.key), (AUTHORITY, made.authority))}
-    secret = {"metadata": {"name": settings.secret, "namespace": settings.namespace}, "type": "kubernetes.io/tls", "data": data}
+    data = {
+        name: base64.b64encode(part).decode()
+        for name, part in ((CERTIFICATE, made.certificate), (KEY, made.key), (AUTHORITY, made.authority))
+    }
+    secret = {
+        "metadata": {"name": settings.secret, "namespace": settings.namespace},
+        "type": "kubernetes.io/tls",
+        "data": data,
+    }
     try:
         await client.create(SECRET, secret)
     except AlreadyExists:
@@ -119,23 +126,30 @@ async def certificate(client: Client, settings: WebhookSettings, now: datetime) 
     return made
 
 
-def mounted(folder: Path) -> KeyPair:
+def mounted(folder: Path) -> WebhookKeyPair:
     """The certificate that somebody else put there; without ca.crt, whom to trust is theirs to say as well."""
     missing = [name for name in (CERTIFICATE, KEY) if not (folder / name).is_file()]
     if missing:
-        raise ConfigError(f"{folder} has no {' and no '.join(missing)}: mount the Secret with the certificate there, or let admission make "
-                          "its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)")
+        raise ConfigError(
+            f"{folder} has no {' and no '.join(missing)}: mount the Secret with the certificate there, or let "
+            f"admission make "
+            "its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)"
+        )
     authority = folder / AUTHORITY
-    return KeyPair((folder / CERTIFICATE).read_bytes(), (folder / KEY).read_bytes(), authority.read_bytes() if authority.is_file() else b"")
+    return WebhookKeyPair(
+        (folder / CERTIFICATE).read_bytes(),
+        (folder / KEY).read_bytes(),
+        authority.read_bytes() if authority.is_file() else b"",
+    )
 
 
-def _pair(secret: Raw) -> KeyPair:
+def _pair(secret: Raw) -> WebhookKeyPair:
     data = secret.get("data") or {}
     written = {name: base64.b64decode(data.get(name) or "") for name in (CERTIFICATE, KEY, AUTHORITY)}
-    return KeyPair(written[CERTIFICATE], written[KEY], authority_of(written[CERTIFICATE], written[AUTHORITY]))
+    return WebhookKeyPair(written[CERTIFICATE], written[KEY], authority_of(written[CERTIFICATE], written[AUTHORITY]))
 
 
-async def register(client: Client, hooks: Sequence[Hook], place: Place, pair: KeyPair) -> None:
+async def register(client: Client, hooks: Sequence[Hook], place: WebhookAddress, pair: WebhookKeyPair) -> None:
     for configuration in configurations(hooks, place, pair.authority):
         kind = MUTATING_WEBHOOK if configuration["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK
         await client.apply(kind, configuration)

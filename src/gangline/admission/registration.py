@@ -1,9 +1,9 @@
-"""How a real cluster is told to ask us: the two webhook configurations that stand for a list of hooks, and the path of each hook.
+"""How a real cluster is told to ask us: the two webhook configurations that stand for a list of hooks, and the path of
+each hook.
 
-Paths are formed as upstream's are, so that a registration made by upstream's installer finds us too. Webhooks match only what their hook
-matches: kind, namespace, and conditions on the object. An object that is being deleted is not asked about at all, so that it can go even
-while nobody answers. Pure.
-"""
+Paths are formed as upstream's are, so that a registration made by upstream's installer finds us too. Webhooks match
+only what their hook matches: kind, namespace, and conditions on the object. An object that is being deleted is not
+asked about at all, so that it can go even while nobody answers. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STAYS = "request.operation != 'UPDATE' || !has(object.metadata.deletionTimestamp
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WebhookAddress:
     """Where the cluster finds us: a service, or (outside the cluster) a URL."""
 
     service: str = ""
@@ -36,7 +36,9 @@ class Place:
         bundle = {"caBundle": base64.b64encode(authority).decode()}
         if self.url:
             return {"url": f"{self.url}{path}"} | bundle
-        return {"service": {"name": self.service, "namespace": self.namespace, "port": self.port, "path": path}} | bundle
+        return {
+            "service": {"name": self.service, "namespace": self.namespace, "port": self.port, "path": path}
+        } | bundle
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -47,7 +49,7 @@ class Place:
 
 def path_of(verb: str, hook: Hook) -> str:
     """`/validate-scheduling-run-ai-v2-queue`: verb, group, version and kind."""
-    kind = next((each for each in KINDS if (each.group, each.plural) == (hook.group, hook.plural)), None)
+    kind = next((item for item in KINDS if (item.group, item.plural) == (hook.group, hook.plural)), None)
     version = kind.version if kind else next(iter(hook.versions))
     name = kind.kind.lower() if kind else hook.plural
     return f"/{verb}-{hook.group.replace('.', '-')}-{version}-{name}"
@@ -64,22 +66,39 @@ def routes(hooks: Iterable[Hook]) -> dict[str, list[Hook]]:
     return found
 
 
-def configurations(hooks: Sequence[Hook], place: Place, authority: bytes) -> list[Raw]:
+def configurations(hooks: Sequence[Hook], place: WebhookAddress, authority: bytes) -> list[Raw]:
     """One mutating and one validating configuration, ready to apply."""
-    mutating = [_webhook(hook, MUTATE, place, authority) | {"reinvocationPolicy": "IfNeeded"} for hook in hooks if hook.mutate]
+    mutating = [
+        _webhook(hook, MUTATE, place, authority) | {"reinvocationPolicy": "IfNeeded"} for hook in hooks if hook.mutate
+    ]
     validating = [_webhook(hook, VALIDATE, place, authority) for hook in hooks if hook.validate]
     pairs = ((MUTATING_WEBHOOK, mutating), (VALIDATING_WEBHOOK, validating))
-    return [{"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": NAME}, "webhooks": webhooks}
-            for kind, webhooks in pairs]
+    return [
+        {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": NAME}, "webhooks": webhooks}
+        for kind, webhooks in pairs
+    ]
 
 
-def _webhook(hook: Hook, verb: str, place: Place, authority: bytes) -> Raw:
-    resources = [f"{hook.plural}/{each}" if each else hook.plural for each in hook.subresources]
+def _webhook(hook: Hook, verb: str, place: WebhookAddress, authority: bytes) -> Raw:
+    resources = [f"{hook.plural}/{subresource}" if subresource else hook.plural for subresource in hook.subresources]
     webhook: Raw = {
-        "name": hook.name, "clientConfig": place.client_config(path_of(verb, hook), authority), "admissionReviewVersions": ["v1"],
-        "sideEffects": "None", "failurePolicy": "Fail", "timeoutSeconds": SECONDS, "matchPolicy": "Equivalent",
-        "rules": [{"apiGroups": [hook.group], "apiVersions": list(hook.versions), "resources": resources, "scope": "*",
-                   "operations": list(hook.operations)}]}
+        "name": hook.name,
+        "clientConfig": place.client_config(path_of(verb, hook), authority),
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+        "timeoutSeconds": SECONDS,
+        "matchPolicy": "Equivalent",
+        "rules": [
+            {
+                "apiGroups": [hook.group],
+                "apiVersions": list(hook.versions),
+                "resources": resources,
+                "scope": "*",
+                "operations": list(hook.operations),
+            }
+        ],
+    }
     apart = [{"key": NAMESPACE_LABEL, "operator": "NotIn", "values": list(hook.exempt)}] if hook.exempt else []
     terms = [*apart, *([hook.where] if hook.where is not None else [])]
     if terms:

@@ -1,8 +1,8 @@
 """The same hooks, for real clusters: an HTTPS server that answers AdmissionReviews.
 
-Each path of registration.py is answered by the hooks behind it; what a hook returns becomes an AdmissionReview, a change becomes a
-JSON patch. An object that is not ours is always allowed. Deciding is the hooks' affair; nothing here decides.
-"""
+Each path of registration.py is answered by the hooks behind it; what a hook returns becomes an AdmissionReview, a
+change becomes a JSON patch. An object that is not ours is always allowed. Deciding is the hooks' affair; nothing here
+decides."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from gangline.admission.certificates import KeyPair
+from gangline.admission.certificates import WebhookKeyPair
 from gangline.admission.registration import MUTATE, routes
 from gangline.api.meta import Raw
-from gangline.rules.hooks import Denied, Hook, Review
-from gangline.schema.documents import Unreadable, read_json
+from gangline.rules.hooks import Denied, Hook, HookReview
+from gangline.rules.values.documents import DocumentUnreadable, read_json
 
 log = logging.getLogger(__name__)
 BODY_LIMIT = 8 * 1024 * 1024
@@ -32,14 +32,27 @@ def answer(path: str, hooks: Sequence[Hook], asked: Raw) -> Raw:
     request = asked["request"]
     mutating = path.startswith(f"/{MUTATE}-")
     response = _completed(hooks, request) if mutating else _checked(hooks, request)
-    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"uid": request["uid"], **response}}
+    return {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "response": {"uid": request["uid"], **response},
+    }
 
 
-def review_of(request: Raw, obj: Raw | None = None) -> Review:
+def review_of(request: Raw, obj: Raw | None = None) -> HookReview:
     user = request.get("userInfo") or {}
     sent = obj or request.get("object") or request.get("oldObject") or {}
-    return Review(request["operation"], sent, request.get("oldObject"), request.get("namespace", ""), request.get("name", ""),
-                  user.get("username", ""), tuple(user.get("groups") or ()), request.get("subResource", ""), bool(request.get("dryRun")))
+    return HookReview(
+        request["operation"],
+        sent,
+        request.get("oldObject"),
+        request.get("namespace", ""),
+        request.get("name", ""),
+        user.get("username", ""),
+        tuple(user.get("groups") or ()),
+        request.get("subResource", ""),
+        bool(request.get("dryRun")),
+    )
 
 
 def _completed(hooks: Sequence[Hook], request: Raw) -> Raw:
@@ -54,7 +67,9 @@ def _completed(hooks: Sequence[Hook], request: Raw) -> Raw:
             return _refused(changed)
         obj = changed
     patch = list(changes(before, obj))
-    return {"allowed": True} | ({"patchType": "JSONPatch", "patch": base64.b64encode(msgspec.json.encode(patch)).decode()} if patch else {})
+    return {"allowed": True} | (
+        {"patchType": "JSONPatch", "patch": base64.b64encode(msgspec.json.encode(patch)).decode()} if patch else {}
+    )
 
 
 def _checked(hooks: Sequence[Hook], request: Raw) -> Raw:
@@ -73,7 +88,12 @@ def _checked(hooks: Sequence[Hook], request: Raw) -> Raw:
 def _refused(denied: Denied) -> Raw:
     status: Raw = {"message": denied.message, "code": denied.code, "reason": denied.reason}
     if denied.problems:
-        status["details"] = {"causes": [{"reason": each.kind, "message": each.message, "field": each.path} for each in denied.problems]}
+        status["details"] = {
+            "causes": [
+                {"reason": problem.kind, "message": problem.message, "field": problem.path}
+                for problem in denied.problems
+            ]
+        }
     return {"allowed": False, "status": status}
 
 
@@ -106,7 +126,7 @@ def _handler(path: str, hooks: list[Hook]) -> Any:
     async def handle(request: web.Request) -> web.Response:
         try:
             said = answer(path, hooks, read_json(await request.read()))
-        except (Unreadable, AttributeError, KeyError, TypeError) as error:
+        except (DocumentUnreadable, AttributeError, KeyError, TypeError) as error:
             return web.Response(status=400, text=f"not an AdmissionReview: {error}")
         return web.Response(body=msgspec.json.encode(said), content_type="application/json")
 
@@ -117,17 +137,17 @@ async def _healthy(request: web.Request) -> web.Response:
     return web.Response(text="ok")
 
 
-class Listener:
+class WebhookListener:
     """The application behind a socket with TLS."""
 
-    def __init__(self, hooks: Iterable[Hook], pair: KeyPair, host: str = "0.0.0.0", port: int = 9443) -> None:
+    def __init__(self, hooks: Iterable[Hook], pair: WebhookKeyPair, host: str = "0.0.0.0", port: int = 9443) -> None:
         self._runner = web.AppRunner(application(hooks), access_log=None)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.minimum_version = ssl.TLSVersion.TLSv1_2
         self._host, self.port = host, port
         self.renew(pair)
 
-    def renew(self, pair: KeyPair) -> None:
+    def renew(self, pair: WebhookKeyPair) -> None:
         """Show another certificate from now on; open connections stay."""
         with tempfile.TemporaryDirectory() as folder:
             certificate, key = Path(folder) / "tls.crt", Path(folder) / "tls.key"

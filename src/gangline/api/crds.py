@@ -2,9 +2,9 @@
 
     crds() -> list[dict]          every definition, ready to apply
 
-Pod templates and the other built-in types inside them come from the same tables the embedded server serves built-in kinds from.
-`python -m gangline.api.crds FOLDER` prints them as YAML; the chart's crds folder holds that, and a test keeps the two equal.
-"""
+Pod templates and the other built-in types inside them come from the same tables the embedded server serves built-in
+kinds from. `python -m gangline.api.crds FOLDER` prints them as YAML; the chart's crds folder holds that, and a test
+keeps the two equal."""
 
 from __future__ import annotations
 
@@ -21,20 +21,31 @@ from gangline.api import notation
 from gangline.api.notation import MISSING, Field, Struct, Type
 
 Obj = dict[str, Any]
-QUANTITY_PATTERN = (r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$")
+QUANTITY_PATTERN = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
 _INT_OR_STRING: Obj = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
 _SCALARS: dict[str, Obj] = {
-    "str": {"type": "string"}, "int32": {"type": "integer", "format": "int32"}, "int64": {"type": "integer", "format": "int64"},
-    "int": {"type": "integer"}, "float": {"type": "number"}, "bool": {"type": "boolean"}, "bytes": {"type": "string", "format": "byte"},
-    "time": {"type": "string", "format": "date-time"}, "microtime": {"type": "string", "format": "date-time"},
-    "quantity": {**_INT_OR_STRING, "pattern": QUANTITY_PATTERN}, "intstr": _INT_OR_STRING,
-    "raw": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}, "json": {"x-kubernetes-preserve-unknown-fields": True},
+    "str": {"type": "string"},
+    "int32": {"type": "integer", "format": "int32"},
+    "int64": {"type": "integer", "format": "int64"},
+    "int": {"type": "integer"},
+    "float": {"type": "number"},
+    "bool": {"type": "boolean"},
+    "bytes": {"type": "string", "format": "byte"},
+    "time": {"type": "string", "format": "date-time"},
+    "microtime": {"type": "string", "format": "date-time"},
+    "quantity": {**_INT_OR_STRING, "pattern": QUANTITY_PATTERN},
+    "intstr": _INT_OR_STRING,
+    "raw": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    "json": {"x-kubernetes-preserve-unknown-fields": True},
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a definition says besides its schema. Columns are `name type path`, `!` before the name hides it from the plain table."""
+    """What a definition says besides its schema. Columns are `name type path`, `!` before the name hides it from the
+    plain table."""
 
     group: str
     version: str
@@ -51,49 +62,170 @@ class Definition:
 
 _AGE = "Age date .metadata.creationTimestamp"
 _BREACHED = '!MinBreached string .status.conditions[?(@.type=="MinAvailableBreached")].status'
-_PROGRESS = ("PCLQs-Updated integer .status.updateProgress.updatedPodCliquesCount",
-             "PCLQs-Total integer .status.updateProgress.totalPodCliquesCount")
-_READY = ('Ready string .status.conditions[?(@.type=="Ready")].status', '!Why string .status.conditions[?(@.type=="Ready")].message')
+_PROGRESS = (
+    "PCLQs-Updated integer .status.updateProgress.updatedPodCliquesCount",
+    "PCLQs-Total integer .status.updateProgress.totalPodCliquesCount",
+)
+_READY = (
+    'Ready string .status.conditions[?(@.type=="Ready")].status',
+    '!Why string .status.conditions[?(@.type=="Ready")].message',
+)
 _HEAD = ("MinAvail integer .spec.minAvailable", "Replicas integer .spec.replicas")
 
 DEFINITIONS = (
-    Definition("grove.io", "v1alpha1", "grove", "PodCliqueSet", "podcliquesets", "pcs", selector="hpaPodSelector", columns=(
-        _HEAD[1], "Available integer .status.availableReplicas", "Updated integer .status.updatedReplicas", *_PROGRESS,
-        "PCSGs-Updated integer .status.updateProgress.updatedPodCliqueScalingGroupsCount",
-        "PCSGs-Total integer .status.updateProgress.totalPodCliqueScalingGroupsCount", _AGE)),
-    Definition("grove.io", "v1alpha1", "grove", "PodClique", "podcliques", "pclq", selector="hpaPodSelector", columns=(
-        *_HEAD, "Ready integer .status.readyReplicas", "Scheduled integer .status.scheduledReplicas",
-        "Updated integer .status.updatedReplicas", "!Gated integer .status.scheduleGatedReplicas", _BREACHED, _AGE)),
-    Definition("grove.io", "v1alpha1", "grove", "PodCliqueScalingGroup", "podcliquescalinggroups", "pcsg", selector="selector", columns=(
-        *_HEAD, "Available integer .status.availableReplicas", "Scheduled integer .status.scheduledReplicas",
-        "Updated integer .status.updatedReplicas", *_PROGRESS, _BREACHED, _AGE)),
-    Definition("grove.io", "v1alpha1", "grove", "ClusterTopologyBinding", "clustertopologybindings", "ct", cluster=True, columns=(
-        "Domains string .spec.levels[*].domain", _AGE)),
-    Definition("scheduler.grove.io", "v1alpha1", "grove", "PodGang", "podgangs", "pg", columns=(
-        "Phase string .status.phase", r"Backend string .metadata.labels.grove\.io/scheduler-backend",
-        '!Why string .status.conditions[?(@.type=="Scheduled")].message', _AGE)),
-    Definition("scheduling.run.ai", "v2", "kai", "Queue", "queues", cluster=True, columns=(
-        "Priority string .spec.priority", "Parent string .spec.parentQueue", "Children string .status.childQueues",
-        "DisplayName string .spec.displayName")),
-    Definition("scheduling.run.ai", "v2alpha2", "kai", "PodGroup", "podgroups", "pg", columns=(
-        "Queue string .spec.queue", "Min integer .spec.minMember", r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
-        'Phase string .status.conditions[?(@.type=="Phase")].reason',
-        "!Priority string .spec.priorityClassName", "!Why string .status.schedulingConditions[-1:].message", _AGE)),
-    Definition("scheduling.run.ai", "v1alpha2", "kai", "BindRequest", "bindrequests", columns=(
-        "Pod string .spec.podName", "Node string .spec.selectedNode", "Phase string .status.phase",
-        "!Failed integer .status.failedAttempts", "!Why string .status.reason", _AGE)),
-    Definition("kai.scheduler", "v1alpha1", "kai", "Topology", "topologies", cluster=True, status=False, columns=(
-        "Levels string .spec.levels[*].nodeLabel", _AGE)),
+    Definition(
+        "grove.io",
+        "v1alpha1",
+        "grove",
+        "PodCliqueSet",
+        "podcliquesets",
+        "pcs",
+        selector="hpaPodSelector",
+        columns=(
+            _HEAD[1],
+            "Available integer .status.availableReplicas",
+            "Updated integer .status.updatedReplicas",
+            *_PROGRESS,
+            "PCSGs-Updated integer .status.updateProgress.updatedPodCliqueScalingGroupsCount",
+            "PCSGs-Total integer .status.updateProgress.totalPodCliqueScalingGroupsCount",
+            _AGE,
+        ),
+    ),
+    Definition(
+        "grove.io",
+        "v1alpha1",
+        "grove",
+        "PodClique",
+        "podcliques",
+        "pclq",
+        selector="hpaPodSelector",
+        columns=(
+            *_HEAD,
+            "Ready integer .status.readyReplicas",
+            "Scheduled integer .status.scheduledReplicas",
+            "Updated integer .status.updatedReplicas",
+            "!Gated integer .status.scheduleGatedReplicas",
+            _BREACHED,
+            _AGE,
+        ),
+    ),
+    Definition(
+        "grove.io",
+        "v1alpha1",
+        "grove",
+        "PodCliqueScalingGroup",
+        "podcliquescalinggroups",
+        "pcsg",
+        selector="selector",
+        columns=(
+            *_HEAD,
+            "Available integer .status.availableReplicas",
+            "Scheduled integer .status.scheduledReplicas",
+            "Updated integer .status.updatedReplicas",
+            *_PROGRESS,
+            _BREACHED,
+            _AGE,
+        ),
+    ),
+    Definition(
+        "grove.io",
+        "v1alpha1",
+        "grove",
+        "ClusterTopologyBinding",
+        "clustertopologybindings",
+        "ct",
+        cluster=True,
+        columns=("Domains string .spec.levels[*].domain", _AGE),
+    ),
+    Definition(
+        "scheduler.grove.io",
+        "v1alpha1",
+        "grove",
+        "PodGang",
+        "podgangs",
+        "pg",
+        columns=(
+            "Phase string .status.phase",
+            r"Backend string .metadata.labels.grove\.io/scheduler-backend",
+            '!Why string .status.conditions[?(@.type=="Scheduled")].message',
+            _AGE,
+        ),
+    ),
+    Definition(
+        "scheduling.run.ai",
+        "v2",
+        "kai",
+        "Queue",
+        "queues",
+        cluster=True,
+        columns=(
+            "Priority string .spec.priority",
+            "Parent string .spec.parentQueue",
+            "Children string .status.childQueues",
+            "DisplayName string .spec.displayName",
+        ),
+    ),
+    Definition(
+        "scheduling.run.ai",
+        "v2alpha2",
+        "kai",
+        "PodGroup",
+        "podgroups",
+        "pg",
+        columns=(
+            "Queue string .spec.queue",
+            "Min integer .spec.minMember",
+            r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
+            'Phase string .status.conditions[?(@.type=="Phase")].reason',
+            "!Priority string .spec.priorityClassName",
+            "!Why string .status.schedulingConditions[-1:].message",
+            _AGE,
+        ),
+    ),
+    Definition(
+        "scheduling.run.ai",
+        "v1alpha2",
+        "kai",
+        "BindRequest",
+        "bindrequests",
+        columns=(
+            "Pod string .spec.podName",
+            "Node string .spec.selectedNode",
+            "Phase string .status.phase",
+            "!Failed integer .status.failedAttempts",
+            "!Why string .status.reason",
+            _AGE,
+        ),
+    ),
+    Definition(
+        "kai.scheduler",
+        "v1alpha1",
+        "kai",
+        "Topology",
+        "topologies",
+        cluster=True,
+        status=False,
+        columns=("Levels string .spec.levels[*].nodeLabel", _AGE),
+    ),
     Definition("kai.scheduler", "v1", "kai", "Config", "configs", cluster=True, columns=(*_READY, _AGE)),
-    Definition("kai.scheduler", "v1", "kai", "SchedulingShard", "schedulingshards", cluster=True, columns=(
-        "Pool string .spec.partitionLabelValue", *_READY, _AGE)),
+    Definition(
+        "kai.scheduler",
+        "v1",
+        "kai",
+        "SchedulingShard",
+        "schedulingshards",
+        cluster=True,
+        columns=("Pool string .spec.partitionLabelValue", *_READY, _AGE),
+    ),
 )
 
 ABOUT = {
-    "PodCliqueSet": "A workload of several roles that starts as gangs: its replicas, their cliques, and how they start and change.",
+    "PodCliqueSet": "A workload of several roles that starts as gangs: its replicas, their cliques, and how they "
+    "start and change.",
     "PodClique": "Pods of one role of a PodCliqueSet, with the fewest that must run.",
     "PodCliqueScalingGroup": "Cliques of a PodCliqueSet that grow and shrink together.",
-    "ClusterTopologyBinding": "Which node labels stand for which levels of the cluster's topology, and what each scheduler calls them.",
+    "ClusterTopologyBinding": "Which node labels stand for which levels of the cluster's topology, and what each "
+    "scheduler calls them.",
     "PodGang": "Pods that start together or not at all, in words that every scheduler backend can translate.",
     "Queue": "A share of the cluster: what it deserves, what it may use at most, and whose part it is.",
     "PodGroup": "Pods that the KAI scheduler starts together: their minimum, their queue, and where they may go.",
@@ -107,38 +239,57 @@ ABOUT = {
 
 def crds() -> list[Obj]:
     """Every definition; the caller's own copies."""
-    found: list[Obj] = json.loads(json.dumps([_definition(each) for each in DEFINITIONS]))
+    found: list[Obj] = json.loads(json.dumps([_definition(definition) for definition in DEFINITIONS]))
     return found
 
 
 def printed() -> dict[str, str]:
     """File name → YAML of one definition."""
-    return {f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": yaml.safe_dump(crd, sort_keys=False, width=120)
-            for crd in crds()}
+    return {
+        f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": yaml.safe_dump(crd, sort_keys=False, width=120)
+        for crd in crds()
+    }
 
 
 def _definition(about: Definition) -> Obj:
-    names = {"kind": about.kind, "listKind": f"{about.kind}List", "plural": about.plural, "singular": about.kind.lower()}
+    names = {
+        "kind": about.kind,
+        "listKind": f"{about.kind}List",
+        "plural": about.plural,
+        "singular": about.kind.lower(),
+    }
     if about.short:
         names["shortNames"] = [about.short]  # type: ignore[assignment]
     return {
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
         "metadata": {"name": f"{about.plural}.{about.group}"},
-        "spec": {"group": about.group, "names": names, "scope": "Cluster" if about.cluster else "Namespaced",
-                 "versions": [_version(about)]},
+        "spec": {
+            "group": about.group,
+            "names": names,
+            "scope": "Cluster" if about.cluster else "Namespaced",
+            "versions": [_version(about)],
+        },
     }
 
 
 def _version(about: Definition) -> Obj:
-    version: Obj = {"name": about.version, "served": True, "storage": True,
-                    "schema": {"openAPIV3Schema": {"description": ABOUT[about.kind], **schema_of(about.table, about.kind)}}}
+    version: Obj = {
+        "name": about.version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"description": ABOUT[about.kind], **schema_of(about.table, about.kind)}},
+    }
     if about.columns:
         version["additionalPrinterColumns"] = [_column(text) for text in about.columns]
     if about.status:
         version["subresources"] = {"status": {}}
     if about.selector:
-        version["subresources"]["scale"] = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
-                                            "labelSelectorPath": f".status.{about.selector}"}
+        version["subresources"]["scale"] = {
+            "specReplicasPath": ".spec.replicas",
+            "statusReplicasPath": ".status.replicas",
+            "labelSelectorPath": f".status.{about.selector}",
+        }
     return version
 
 
@@ -157,10 +308,12 @@ def schema_of(table: str, name: str) -> Obj:
     """The OpenAPI schema of a type, everything inside it written out."""
     struct = notation.struct(table, name)
     schema: Obj = {"type": "object"}
-    properties = _head(struct) | {each.name: _field_schema(each) for each in struct.fields if each.name not in _NEWER.get(name, ())}
+    properties = _head(struct) | {
+        field.name: _field_schema(field) for field in struct.fields if field.name not in _NEWER.get(name, ())
+    }
     if properties:
         schema["properties"] = properties
-    required = [each.name for each in struct.fields if each.required]
+    required = [field.name for field in struct.fields if field.required]
     if required:
         schema["required"] = required
     if struct.crd_atomic:

@@ -229,4 +229,3 @@ class GangStatus(Model, frozen=True):
 class PodGang(Object, frozen=True):
     spec: GangSpec = GangSpec()
     status: GangStatus = GangStatus()
-

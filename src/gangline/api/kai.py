@@ -1,7 +1,7 @@
 """The scheduler half's own kinds: Queue, PodGroup, BindRequest, Topology, Config, SchedulingShard.
 
-Wire-compatible with the KAI scheduler; defaults that upstream applies in code are applied by whoever reads (rules/), not here.
-"""
+Wire-compatible with the KAI scheduler; defaults that upstream applies in code are applied by whoever reads (rules/),
+not here."""
 
 from __future__ import annotations
 

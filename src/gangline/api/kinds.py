@@ -76,7 +76,8 @@ PDB = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", builti
 ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", builtin.EndpointSlice)
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", builtin.Lease)
 PRIORITY_CLASS = Kind(
-    "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", builtin.PriorityClass, namespaced=False)
+    "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", builtin.PriorityClass, namespaced=False
+)
 WORKLOAD = Kind("scheduling.k8s.io", "v1alpha1", "Workload", "workloads", builtin.Workload)
 WORKLOAD_V1BETA1 = Kind("scheduling.k8s.io", "v1beta1", "Workload", "workloads", builtin.Untyped)
 KUBE_POD_GROUP_V1ALPHA2 = Kind("scheduling.k8s.io", "v1alpha2", "PodGroup", "podgroups", builtin.Untyped)
@@ -86,29 +87,57 @@ ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", builtin.Rights)
 ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", builtin.Rights)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", builtin.Untyped, namespaced=False)
 CLUSTER_ROLE_BINDING = Kind(
-    "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", builtin.Untyped, namespaced=False)
+    "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", builtin.Untyped, namespaced=False
+)
 RESOURCE_CLAIM = Kind("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims", builtin.Untyped)
 RESOURCE_CLAIM_TEMPLATE = Kind(
-    "resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", builtin.Untyped)
+    "resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", builtin.Untyped
+)
 RESOURCE_SLICE = Kind("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", builtin.Untyped, namespaced=False)
 DEVICE_CLASS = Kind("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", builtin.Untyped, namespaced=False)
 STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", builtin.StorageClass, namespaced=False)
 CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", builtin.Untyped, namespaced=False)
 CSI_STORAGE_CAPACITY = Kind(
-    "storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", builtin.StorageCapacity)
-CRD = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
-           builtin.Untyped, namespaced=False)
-MUTATING_WEBHOOK = Kind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
-                        "mutatingwebhookconfigurations", builtin.Untyped, namespaced=False)
-VALIDATING_WEBHOOK = Kind("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
-                          "validatingwebhookconfigurations", builtin.Untyped, namespaced=False)
+    "storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", builtin.StorageCapacity
+)
+CRD = Kind(
+    "apiextensions.k8s.io",
+    "v1",
+    "CustomResourceDefinition",
+    "customresourcedefinitions",
+    builtin.Untyped,
+    namespaced=False,
+)
+MUTATING_WEBHOOK = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "MutatingWebhookConfiguration",
+    "mutatingwebhookconfigurations",
+    builtin.Untyped,
+    namespaced=False,
+)
+VALIDATING_WEBHOOK = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "validatingwebhookconfigurations",
+    builtin.Untyped,
+    namespaced=False,
+)
 
 POD_CLIQUE_SET = Kind("grove.io", "v1alpha1", "PodCliqueSet", "podcliquesets", grove.PodCliqueSet)
 POD_CLIQUE = Kind("grove.io", "v1alpha1", "PodClique", "podcliques", grove.PodClique)
 SCALING_GROUP = Kind(
-    "grove.io", "v1alpha1", "PodCliqueScalingGroup", "podcliquescalinggroups", grove.PodCliqueScalingGroup)
-TOPOLOGY_BINDING = Kind("grove.io", "v1alpha1", "ClusterTopologyBinding", "clustertopologybindings",
-                        grove.ClusterTopologyBinding, namespaced=False)
+    "grove.io", "v1alpha1", "PodCliqueScalingGroup", "podcliquescalinggroups", grove.PodCliqueScalingGroup
+)
+TOPOLOGY_BINDING = Kind(
+    "grove.io",
+    "v1alpha1",
+    "ClusterTopologyBinding",
+    "clustertopologybindings",
+    grove.ClusterTopologyBinding,
+    namespaced=False,
+)
 POD_GANG = Kind("scheduler.grove.io", "v1alpha1", "PodGang", "podgangs", grove.PodGang)
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain", "computedomains", builtin.Untyped)
 
@@ -118,14 +147,21 @@ BIND_REQUEST = Kind("scheduling.run.ai", "v1alpha2", "BindRequest", "bindrequest
 TOPOLOGY = Kind("kai.scheduler", "v1alpha1", "Topology", "topologies", kai.Topology, namespaced=False)
 CONFIG = Kind("kai.scheduler", "v1", "Config", "configs", kai.Config, namespaced=False)
 SCHEDULING_SHARD = Kind(
-    "kai.scheduler", "v1", "SchedulingShard", "schedulingshards", kai.SchedulingShard, namespaced=False)
+    "kai.scheduler", "v1", "SchedulingShard", "schedulingshards", kai.SchedulingShard, namespaced=False
+)
 VOLCANO_POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups", builtin.Untyped)
 VOLCANO_QUEUE = Kind("scheduling.volcano.sh", "v1beta1", "Queue", "queues", builtin.Untyped, namespaced=False)
 HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", builtin.Untyped, namespaced=False)
 KOORDINATOR_POD_GROUP = Kind("scheduling.sigs.k8s.io", "v1alpha1", "PodGroup", "podgroups", builtin.Untyped)
 KOORDINATOR_QUOTA = Kind("scheduling.sigs.k8s.io", "v1alpha1", "ElasticQuota", "elasticquotas", builtin.Untyped)
 KOORDINATOR_TOPOLOGY = Kind(
-    "scheduling.koordinator.sh", "v1alpha1", "ClusterNetworkTopology", "clusternetworktopologies", builtin.Untyped, namespaced=False)
+    "scheduling.koordinator.sh",
+    "v1alpha1",
+    "ClusterNetworkTopology",
+    "clusternetworktopologies",
+    builtin.Untyped,
+    namespaced=False,
+)
 KUEUE_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", builtin.Untyped)
 KUEUE_WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", builtin.Untyped)
 COSCHEDULING_POD_GROUP = Kind("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups", builtin.Untyped)
@@ -133,11 +169,18 @@ VPA = Kind("autoscaling.k8s.io", "v1", "VerticalPodAutoscaler", "verticalpodauto
 PROMETHEUS = Kind("monitoring.coreos.com", "v1", "Prometheus", "prometheuses", builtin.Untyped)
 SERVICE_MONITOR = Kind("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors", builtin.Untyped)
 CLUSTER_POLICY = Kind("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies", builtin.Untyped, namespaced=False)
-NODE_RESOURCE_TOPOLOGY = Kind("topology.node.k8s.io", "v1alpha2", "NodeResourceTopology",
-                              "noderesourcetopologies", builtin.NodeResourceTopology, namespaced=False)
+NODE_RESOURCE_TOPOLOGY = Kind(
+    "topology.node.k8s.io",
+    "v1alpha2",
+    "NodeResourceTopology",
+    "noderesourcetopologies",
+    builtin.NodeResourceTopology,
+    namespaced=False,
+)
 
 KINDS: tuple[Kind[Object], ...] = tuple(
-    cast("Kind[Object]", value) for value in list(globals().values()) if isinstance(value, Kind))
+    cast("Kind[Object]", value) for value in list(globals().values()) if isinstance(value, Kind)
+)
 
 _BY_NAME: dict[tuple[str, str], Kind[Object]] = {(kind.api_version, kind.kind): kind for kind in KINDS}
 

@@ -1,8 +1,8 @@
 """What every object has: metadata, owners, conditions, selectors.
 
-Typed objects are *views*: they hold the fields we read, decoded straight from the server's bytes, and are frozen. They are never
-written back whole; writes are creates of plain data, patches, or server-side apply, so fields that we do not know survive.
-"""
+Typed objects are *views*: they hold the fields we read, decoded straight from the server's bytes, and are frozen. They
+are never written back whole; writes are creates of plain data, patches, or server-side apply, so fields that we do not
+know survive."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class LabelSelector(Model, frozen=True):
 
 def condition(conditions: tuple[Condition, ...], type: str) -> Condition | None:
     """The condition of a type, if the object has it."""
-    return next((each for each in conditions if each.type == type), None)
+    return next((item for item in conditions if item.type == type), None)
 
 
 def as_raw(model: Model) -> Any:

@@ -12,7 +12,8 @@ DEFAULT_SCHEDULER = "default-scheduler"
 KAI_SCHEDULER = "kai-scheduler"
 GROVE_SCHEDULER = "grove-scheduler"
 
-# --- Grove: labels, annotations, finalizers ----------------------------------------------------------------------------
+# --- Grove: labels, annotations, finalizers
+# ----------------------------------------------------------------------------
 MANAGED_BY = "app.kubernetes.io/managed-by"
 PART_OF = "app.kubernetes.io/part-of"
 APP_NAME = "app.kubernetes.io/name"
@@ -33,7 +34,8 @@ SCHEDULER_BACKEND = "grove.io/scheduler-backend"
 MNNVL_GROUP = "grove.io/mnnvl-group"
 TOPOLOGY_NAME = "grove.io/topology-name"
 SCHEDULE_QUEUED_PODS = "gangline.io/schedule-queued-pods"
-"""On a namespace: `true` gives its pods that name a queue and no scheduler to the scheduler half, `false` never does."""
+"""On a namespace: `true` gives its pods that name a queue and no scheduler to the scheduler half, `false` never
+does."""
 REUSE_PLACES = "gangline.io/reuse-places-of"
 """On a PodCliqueSet: an earlier set of its namespace, whose gangs' places its own gangs would rather use again."""
 ASKED_AGAIN = "gangline.io/asked-again"
@@ -55,7 +57,8 @@ COMPUTE_DOMAIN_FINALIZER = "grove.io/computedomain-finalizer"
 RESERVED_LABELS = "grove.io/"
 """What begins so on a PodGang is the operator's; everything else there mirrors the set."""
 
-# --- Grove: what an object is for (label app.kubernetes.io/component) ----------------------------------------------------
+# --- Grove: what an object is for (label app.kubernetes.io/component)
+# ----------------------------------------------------
 FOR_SERVICE = "pcs-headless-service"
 FOR_ROLE = "pod-role"
 FOR_ROLE_BINDING = "pod-role-binding"
@@ -69,7 +72,8 @@ FOR_GROUPED_CLIQUE = "pcsg-podclique"
 FOR_CLAIM = "resource-claim"
 FOR_COMPUTE_DOMAIN = "pcs-computedomain"
 
-# --- Grove: inside a pod -------------------------------------------------------------------------------------------------
+# --- Grove: inside a pod
+# -------------------------------------------------------------------------------------------------
 INIT_CONTAINER = "grove-initc"
 INIT_IMAGE_VARIABLE = "GROVE_INIT_CONTAINER_IMAGE"
 TOKEN_VOLUME = "sa-token-secret-vol"
@@ -79,7 +83,8 @@ TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 MNNVL_CLAIM = "mnnvl-claim"
 MNNVL_OPT_OUT = "none"
 
-# --- scheduling gates --------------------------------------------------------------------------------------------------
+# --- scheduling gates
+# --------------------------------------------------------------------------------------------------
 GATE_GROVE = "grove.io/podgang-pending-creation"
 GATE_KAI = "grove.io/podgang"
 GATE_DEFAULT = "scheduling.k8s.io/workload"
@@ -89,11 +94,23 @@ GATE_YUNIKORN = "yunikorn.apache.org/gang"
 GATE_KUEUE = "kueue.x-k8s.io/gang"
 GATE_COSCHEDULING = "scheduling.x-k8s.io/gang"
 GATE_PASSTHROUGH = "gangline.io/gang"
-OUR_GATES = frozenset({GATE_GROVE, GATE_KAI, GATE_DEFAULT, GATE_KOORDINATOR, GATE_VOLCANO, GATE_YUNIKORN, GATE_KUEUE, GATE_COSCHEDULING,
-                       GATE_PASSTHROUGH})
+OUR_GATES = frozenset(
+    {
+        GATE_GROVE,
+        GATE_KAI,
+        GATE_DEFAULT,
+        GATE_KOORDINATOR,
+        GATE_VOLCANO,
+        GATE_YUNIKORN,
+        GATE_KUEUE,
+        GATE_COSCHEDULING,
+        GATE_PASSTHROUGH,
+    }
+)
 """Gates that the operator may lift; any other was set by someone else and is never touched."""
 
-# --- Volcano: labels and annotations -----------------------------------------------------------------------------------
+# --- Volcano: labels and annotations
+# -----------------------------------------------------------------------------------
 VOLCANO = "volcano"
 VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
 VOLCANO_GROUP = "scheduling.volcano.sh/group-name"
@@ -101,7 +118,8 @@ KUBE_GROUP = "scheduling.k8s.io/group-name"
 DEFAULT_VOLCANO_QUEUE = "default"
 LPX_SCHEDULER = "lpx-scheduler"
 
-# --- KAI: labels and annotations ---------------------------------------------------------------------------------------
+# --- KAI: labels and annotations
+# ---------------------------------------------------------------------------------------
 QUEUE = "kai.scheduler/queue"
 NODE_POOL = "kai.scheduler/node-pool"
 SUB_GROUP = "kai.scheduler/subgroup-name"
@@ -146,7 +164,8 @@ MIG_PREFIX = "nvidia.com/mig-"
 GPU_MEMORY_LABEL = "nvidia.com/gpu.memory"
 GPU_COUNT_LABEL = "nvidia.com/gpu.count"
 
-# --- ours ----------------------------------------------------------------------------------------------------------------
+# --- ours
+# ----------------------------------------------------------------------------------------------------------------
 SYSTEM_NAMESPACE = "gangline-system"
 INSTALLER = "gangline-installer"
 """Label app.kubernetes.io/managed-by of what the installer makes, and the name of its own Deployment."""
@@ -190,7 +209,8 @@ PROGRESS_DEADLINE = "gangline.io/progress-deadline"
 """Annotation on a PodCliqueSet: after how long without progress an update is said to be stuck."""
 
 
-# --- generated names -----------------------------------------------------------------------------------------------------
+# --- generated names
+# -----------------------------------------------------------------------------------------------------
 def set_replica(pcs: str, replica: int) -> str:
     """Base PodGang and headless service of one replica of a set."""
     return f"{pcs}-{replica}"

@@ -1,21 +1,23 @@
 """The notation in which `api/tables` states the shape of every kind, and its reader.
 
-A table is lines of text. A line that starts in column one opens a type; indented lines hold its fields, separated by "; ".
+A table is lines of text. A line that starts in column one opens a type; indented lines hold its fields, separated by ";
+".
 
     Container                                    a type
       name str!; image str; ports [ContainerPort] map:containerPort,protocol merge:containerPort
     Pod +meta                                    a kind: apiVersion, kind and ObjectMeta come on top
     DeleteOptions +type                          a kind without metadata
-    LabelSelector atomic                         a type that is owned as a whole in server-side apply (crd-atomic: in custom ones only)
+    LabelSelector atomic                         a type that is owned as a whole in server-side apply (crd-atomic: in
+    custom ones only)
 
-A field is `name type marks…`. Types: str int int32 int64 float bool bytes time microtime quantity intstr, raw (any object), json (any
-value), a type of the same table, of core or of meta, or `table.Type`; `[T]` is a list, `{T}` a map from strings,
-`T|json` a T when it is an object and anything else too. Directly behind
-the type: `?` may be absent without being zero (a zero value is kept), `!` always written and required, `~` left out when all of it is
-zero. Marks: `opt` / `req` overrule what `!` says about required; `by:key` a list keyed in apply and strategic merge alike, `map:keys`
-keyed in apply only, `merge:key` / `merge` in strategic merge only; `set`, `atomic`, `retainKeys`; `=json` a default.
-A field or a type (line `! {…}`) of a custom resource may end with a JSON object: further schema attributes, alone on its line (four
-spaces continue a line; a pattern `@name` is one of PATTERNS).
+A field is `name type marks…`. Types: str int int32 int64 float bool bytes time microtime quantity intstr, raw (any
+object), json (any value), a type of the same table, of core or of meta, or `table.Type`; `[T]` is a list, `{T}` a map
+from strings, `T|json` a T when it is an object and anything else too. Directly behind the type: `?` may be absent
+without being zero (a zero value is kept), `!` always written and required, `~` left out when all of it is zero. Marks:
+`opt` / `req` overrule what `!` says about required; `by:key` a list keyed in apply and strategic merge alike,
+`map:keys` keyed in apply only, `merge:key` / `merge` in strategic merge only; `set`, `atomic`, `retainKeys`; `=json` a
+default. A field or a type (line `! {…}`) of a custom resource may end with a JSON object: further schema attributes,
+alone on its line (four spaces continue a line; a pattern `@name` is one of PATTERNS).
 
 Pure. Turned into something that works by `schema` (built-in kinds) and `api/crds.py` (custom resource definitions).
 """
@@ -30,10 +32,14 @@ from functools import cache
 from typing import Any
 
 SCALARS = frozenset(
-    ("str", "int", "int32", "int64", "float", "bool", "bytes", "time", "microtime", "quantity", "intstr", "raw", "json"))
+    ("str", "int", "int32", "int64", "float", "bool", "bytes", "time", "microtime", "quantity", "intstr", "raw", "json")
+)
 MISSING: Any = object()
 PATTERNS = {
-    "qualified-name": r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+    "qualified-name": (
+        r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+        r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
+    ),
     "label-key": r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$",
     "duration": r"^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$",
     "reason": r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
@@ -43,7 +49,8 @@ _FALLBACK = ("core", "meta")
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """`form` is scalar, struct, list, map or either. A struct is named with its table; list and map have an inner type."""
+    """`form` is scalar, struct, list, map or either. A struct is named with its table; list and map have an inner
+    type."""
 
     form: str
     name: str = ""
@@ -91,8 +98,16 @@ def struct(table: str, name: str) -> Struct:
             extra.update(_json(line[2:]))
         else:
             fields.extend(_field(table, text) for text in _split(line))
-    return Struct(name, table, "atomic" in head, "+meta" in head or "+type" in head, "+meta" in head,
-                  "atomic" in head or "crd-atomic" in head, tuple(fields), extra)
+    return Struct(
+        name,
+        table,
+        "atomic" in head,
+        "+meta" in head or "+type" in head,
+        "+meta" in head,
+        "atomic" in head or "crd-atomic" in head,
+        tuple(fields),
+        extra,
+    )
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -140,12 +155,20 @@ def _field(table: str, text: str) -> Field:
         extra = _json('{"' + tail)
     name, kind, *marks = text.split(" ")
     bare = kind.rstrip("?!~")
-    suffix = kind[len(bare):]
+    suffix = kind[len(bare) :]
     facts = _marks(marks)
     always = "!" in suffix
     required = facts.pop("required", always)
-    return Field(name, _type(table, bare), pointer="?" in suffix, always=always, omit_zero="~" in suffix,
-                 required=required, extra=extra, **facts)
+    return Field(
+        name,
+        _type(table, bare),
+        pointer="?" in suffix,
+        always=always,
+        omit_zero="~" in suffix,
+        required=required,
+        extra=extra,
+        **facts,
+    )
 
 
 def _marks(marks: list[str]) -> dict[str, Any]:
@@ -166,7 +189,10 @@ def _marks(marks: list[str]) -> dict[str, Any]:
 
 
 _FLAGS: dict[str, dict[str, Any]] = {
-    "opt": {"required": False}, "req": {"required": True}, "set": {"list_type": "set"}, "retainKeys": {"retain_keys": True},
+    "opt": {"required": False},
+    "req": {"required": True},
+    "set": {"list_type": "set"},
+    "retainKeys": {"retain_keys": True},
     "atomic": {"atomic": True, "list_type": "atomic"},
 }
 

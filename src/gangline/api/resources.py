@@ -1,8 +1,7 @@
 """Quantities: exact arithmetic on what Kubernetes writes as `500m`, `1Gi` or `2`.
 
-A quantity is kept as an integer number of nano-units, so sums never lose a digit. Formatting follows Kubernetes' canonical
-form. Nothing here knows what a resource means.
-"""
+A quantity is kept as an integer number of nano-units, so sums never lose a digit. Formatting follows Kubernetes'
+canonical form. Nothing here knows what a resource means."""
 
 from __future__ import annotations
 
@@ -36,7 +35,9 @@ def _parse(text: str) -> int:
         numerator *= _BINARY[suffix]
         exponent = -scale
     else:
-        exponent = (int(suffix[1:]) if suffix and suffix[0] in "eE" and len(suffix) > 1 else _DECIMAL[suffix or ""]) - scale
+        exponent = (
+            int(suffix[1:]) if suffix and suffix[0] in "eE" and len(suffix) > 1 else _DECIMAL[suffix or ""]
+        ) - scale
     if exponent >= 0:
         amount: int = numerator * 10 ** min(exponent, 60)
     else:
@@ -122,7 +123,7 @@ ResourceList = Mapping[str, Any]
 def add(*lists: ResourceList) -> dict[str, int]:
     """The sum of resource lists, in nano-units."""
     total: dict[str, int] = {}
-    for each in lists:
-        for name, value in each.items():
+    for item in lists:
+        for name, value in item.items():
             total[name] = total.get(name, 0) + nanos(value)
     return total

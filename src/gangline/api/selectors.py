@@ -15,7 +15,7 @@ from gangline.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
+class SelectorRequirement:
     key: str
     operator: str
     """One of in, notin, exists, !exists, =, !=, gt, lt."""
@@ -47,7 +47,7 @@ _OPERATORS: dict[str, Callable[[str | None, tuple[str, ...]], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[SelectorRequirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         return all(requirement.matches(labels) for requirement in self.requirements)
@@ -63,7 +63,7 @@ def parse_labels(text: str) -> Selector:
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != re.sub(r"\s+", "", text):
         raise BadInput(f"unable to parse label selector {text!r}")
-    requirements: list[Requirement] = []
+    requirements: list[SelectorRequirement] = []
     position = 0
     while position < len(tokens):
         requirement, position = _requirement(tokens, position, text)
@@ -75,29 +75,29 @@ def parse_labels(text: str) -> Selector:
     return Selector(tuple(requirements))
 
 
-def _requirement(tokens: list[str], at: int, text: str) -> tuple[Requirement, int]:
+def _requirement(tokens: list[str], at: int, text: str) -> tuple[SelectorRequirement, int]:
     def token(index: int) -> str:
         if index >= len(tokens):
             raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
         return tokens[index]
 
     if token(at) == "!":
-        return Requirement(token(at + 1), "!exists"), at + 2
+        return SelectorRequirement(token(at + 1), "!exists"), at + 2
     key = token(at)
     follow = tokens[at + 1] if at + 1 < len(tokens) else ","
     if follow == ",":
-        return Requirement(key, "exists"), at + 1
+        return SelectorRequirement(key, "exists"), at + 1
     if follow in ("=", "==", "!="):
         value = tokens[at + 2] if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
-        return Requirement(key, "!=" if follow == "!=" else "=", (value,)), at + (3 if value else 2)
+        return SelectorRequirement(key, "!=" if follow == "!=" else "=", (value,)), at + (3 if value else 2)
     if follow in (">", "<"):
-        return Requirement(key, "gt" if follow == ">" else "lt", (token(at + 2),)), at + 3
+        return SelectorRequirement(key, "gt" if follow == ">" else "lt", (token(at + 2),)), at + 3
     if follow in ("in", "notin") and token(at + 2) == "(":
         end = next((i for i in range(at + 3, len(tokens)) if tokens[i] == ")"), None)
         if end is None:
             raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
-        values = tuple(value for value in tokens[at + 3:end] if value != ",") or ("",)
-        return Requirement(key, follow, values), end + 1
+        values = tuple(value for value in tokens[at + 3 : end] if value != ",") or ("",)
+        return SelectorRequirement(key, follow, values), end + 1
     raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
 
 
@@ -105,23 +105,31 @@ _EXPRESSION = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist":
 
 
 def from_selector(selector: LabelSelector | Mapping[str, Any] | None) -> Selector:
-    """A `matchLabels`/`matchExpressions` selector, typed or plain; None matches nothing in Kubernetes, so callers decide."""
+    """A `matchLabels`/`matchExpressions` selector, typed or plain; None matches nothing in Kubernetes, so callers
+    decide."""
     if selector is None:
         return EVERYTHING
     if isinstance(selector, LabelSelector):
         labels: Mapping[str, str] = selector.match_labels
-        expressions = [(each.key, each.operator, each.values) for each in selector.match_expressions]
+        expressions = [
+            (match_expression.key, match_expression.operator, match_expression.values)
+            for match_expression in selector.match_expressions
+        ]
     else:
         labels = selector.get("matchLabels") or {}
-        expressions = [(each["key"], each["operator"], tuple(each.get("values") or ()))
-                       for each in selector.get("matchExpressions") or ()]
-    equal = tuple(Requirement(key, "=", (value,)) for key, value in sorted(labels.items()))
-    return Selector(equal + tuple(Requirement(key, _EXPRESSION[op], tuple(values)) for key, op, values in expressions))
+        expressions = [
+            (match_expression["key"], match_expression["operator"], tuple(match_expression.get("values") or ()))
+            for match_expression in selector.get("matchExpressions") or ()
+        ]
+    equal = tuple(SelectorRequirement(key, "=", (value,)) for key, value in sorted(labels.items()))
+    return Selector(
+        equal + tuple(SelectorRequirement(key, _EXPRESSION[op], tuple(values)) for key, op, values in expressions)
+    )
 
 
 def equals(labels: Mapping[str, str]) -> Selector:
     """A selector for exactly these label values."""
-    return Selector(tuple(Requirement(key, "=", (value,)) for key, value in sorted(labels.items())))
+    return Selector(tuple(SelectorRequirement(key, "=", (value,)) for key, value in sorted(labels.items())))
 
 
 def print_labels(selector: Selector) -> str:
@@ -129,7 +137,7 @@ def print_labels(selector: Selector) -> str:
     return ",".join(_print(requirement) for requirement in selector.requirements)
 
 
-def _print(requirement: Requirement) -> str:
+def _print(requirement: SelectorRequirement) -> str:
     key, values = requirement.key, requirement.values
     match requirement.operator:
         case "exists":

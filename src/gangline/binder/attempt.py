@@ -31,7 +31,7 @@ class NotYet(GanglineError):
 
 
 @dataclass(slots=True)
-class Attempt:
+class BindAttempt:
     ctx: Context
     request: BindRequest
     pod: Pod

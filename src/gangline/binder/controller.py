@@ -20,10 +20,10 @@ from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, NODE, POD, PVC, Kind
 from gangline.api.meta import Object, Raw
 from gangline.binder import plugins, reservations
-from gangline.binder.attempt import Attempt, CannotBind, NotYet
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.attempt import BindAttempt, CannotBind, NotYet
+from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.binder.plugins.volumes import claims_of
-from gangline.binder.settings import DEFAULTS, Settings
+from gangline.binder.settings import DEFAULTS, BinderSettings
 from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import ApiError, NotFound
@@ -38,31 +38,40 @@ SUCCEEDED, FAILED = "Succeeded", "Failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class RequestSettled:
     """A request that ends without a bind; `reason` empty: it is fulfilled."""
 
     reason: str = ""
 
 
-def settled(request: BindRequest, pod: Pod | None, node: Node | None, schedulers: Sequence[str]) -> Settled | None:
+def settled(
+    request: BindRequest, pod: Pod | None, node: Node | None, schedulers: Sequence[str]
+) -> RequestSettled | None:
     """Whether there is nothing to do for a request, or nothing that can be done."""
     spec = request.spec
-    owner = next((each.uid for each in request.metadata.owner_references if each.kind == POD.kind), None)
+    owner = next(
+        (
+            owner_reference.uid
+            for owner_reference in request.metadata.owner_references
+            if owner_reference.kind == POD.kind
+        ),
+        None,
+    )
     if pod is None:
-        return Settled(f"pod {request.namespace}/{spec.pod_name} does not exist")
+        return RequestSettled(f"pod {request.namespace}/{spec.pod_name} does not exist")
     if owner is not None and owner != pod.uid:
-        return Settled(f"it was made for an earlier pod named {pod.name}")
+        return RequestSettled(f"it was made for an earlier pod named {pod.name}")
     if pod.spec.node_name:
         here = pod.spec.node_name == spec.selected_node
-        return Settled("" if here else f"the pod is already on node {pod.spec.node_name}")
+        return RequestSettled("" if here else f"the pod is already on node {pod.spec.node_name}")
     if pod.metadata.deleting:
-        return Settled("the pod is being deleted")
+        return RequestSettled("the pod is being deleted")
     if pod.spec.scheduler_name not in schedulers:
-        return Settled(f"the pod belongs to scheduler {pod.spec.scheduler_name}, not {' or '.join(schedulers)}")
+        return RequestSettled(f"the pod belongs to scheduler {pod.spec.scheduler_name}, not {' or '.join(schedulers)}")
     if node is None:
-        return Settled(f"node {spec.selected_node} does not exist")
+        return RequestSettled(f"node {spec.selected_node} does not exist")
     if spec.received_resource_type == requests.FRACTION and not spec.selected_gpu_groups:
-        return Settled("it shares a GPU but names no GPU group")
+        return RequestSettled("it shares a GPU but names no GPU group")
     return None
 
 
@@ -71,7 +80,7 @@ def gave_up(request: BindRequest) -> bool:
     return request.status.phase == FAILED and (limit is None or request.status.failed_attempts >= limit)
 
 
-def next_try(failures: int, settings: Settings) -> float:
+def next_try(failures: int, settings: BinderSettings) -> float:
     """Seconds to wait after so many failures in a row."""
     return float(min(settings.first_delay * 2.0 ** min(failures - 1, 30), settings.longest_delay))
 
@@ -92,11 +101,11 @@ def extra_annotations(request: BindRequest) -> dict[str, str]:
 
 
 class Binder:
-    def __init__(self, settings: Settings, steps: Sequence[Plugin]) -> None:
+    def __init__(self, settings: BinderSettings, steps: Sequence[BinderPlugin]) -> None:
         self._settings, self._steps = settings, steps
         self._since: dict[Key, float] = {}
         self._due: dict[Key, float] = {}
-        self._untold: dict[Key, Attempt] = {}
+        self._untold: dict[Key, BindAttempt] = {}
         """What was bound and not yet reported: after a restart it is seen on the pod."""
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
@@ -118,14 +127,19 @@ class Binder:
             return None
         assert pod is not None and node is not None
         since = self._since.setdefault(key, ctx.clock.now())
-        return await self._try(Attempt(ctx, request, pod, node, since, annotations=extra_annotations(request)), key)
+        return await self._try(BindAttempt(ctx, request, pod, node, since, annotations=extra_annotations(request)), key)
 
-    async def _try(self, attempt: Attempt, key: Key) -> Again | None:
+    async def _try(self, attempt: BindAttempt, key: Key) -> Again | None:
         try:
             for plugin in self._steps:
                 await plugin.prepare(attempt)
-            await attempt.ctx.client.bind(attempt.pod.name, attempt.pod.namespace, attempt.node.name, uid=attempt.pod.uid,
-                                          annotations=attempt.annotations)
+            await attempt.ctx.client.bind(
+                attempt.pod.name,
+                attempt.pod.namespace,
+                attempt.node.name,
+                uid=attempt.pod.uid,
+                annotations=attempt.annotations,
+            )
         except NotYet as wait:
             return Again(wait.seconds)
         except (ApiError, CannotBind) as error:
@@ -138,14 +152,14 @@ class Binder:
         self._since.pop(key, None)
         self._due.pop(key, None)
 
-    async def _settle(self, ctx: Context, request: BindRequest, pod: Pod | None, end: Settled) -> None:
+    async def _settle(self, ctx: Context, request: BindRequest, pod: Pod | None, end: RequestSettled) -> None:
         if not end.reason:
             await _write(ctx.client, request, {"phase": SUCCEEDED, "reason": None})
             return
         attempts = max(request.status.failed_attempts, request.spec.backoff_limit or 0)
         await _write(ctx.client, request, {"phase": FAILED, "reason": end.reason, "failedAttempts": attempts})
 
-    async def _succeeded(self, ctx: Context, attempt: Attempt, key: Key) -> Again | None:
+    async def _succeeded(self, ctx: Context, attempt: BindAttempt, key: Key) -> Again | None:
         """Report it, when reports have their turn: whoever reads it has the pod itself to look at meanwhile."""
         reporter, pod = ctx.reporter(), attempt.pod
         if reporter is None:
@@ -159,8 +173,9 @@ class Binder:
             await _condition(ctx, pod, "True", "Bound", text)
         return None
 
-    async def _failed(self, attempt: Attempt, key: Key, error: ApiError | CannotBind) -> Again | None:
-        """Undo everything, unless the pod turns out to be bound after all (the answer was lost, or another was faster)."""
+    async def _failed(self, attempt: BindAttempt, key: Key, error: ApiError | CannotBind) -> Again | None:
+        """Undo everything, unless the pod turns out to be bound after all (the answer was lost, or another was
+        faster)."""
         ctx, request = attempt.ctx, attempt.request
         pod = await _live(ctx, attempt.pod)
         if pod is None or pod.uid != attempt.pod.uid or pod.spec.node_name:
@@ -168,21 +183,32 @@ class Binder:
             if not bound_here:
                 await self._undo(attempt)
             end = settled(request, pod, attempt.node, self._settings.scheduler_names)
-            await self._settle(ctx, request, pod, end or Settled(str(error)))
+            await self._settle(ctx, request, pod, end or RequestSettled(str(error)))
             return None
         await self._undo(attempt)
         self._since.pop(key, None)
         return await self._record(attempt, key, error)
 
-    async def _record(self, attempt: Attempt, key: Key, error: ApiError | CannotBind) -> Again | None:
+    async def _record(self, attempt: BindAttempt, key: Key, error: ApiError | CannotBind) -> Again | None:
         ctx, request, pod = attempt.ctx, attempt.request, attempt.pod
         failures = failures_of(pod) + 1
         delay = next_try(failures, self._settings)
         final = isinstance(error, CannotBind) and error.final
         attempts = max(request.status.failed_attempts + 1, (request.spec.backoff_limit or 0) if final else 0)
         text = f"{error}; binding is tried again in {delay:g} s"
-        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"annotations": {
-            names.BIND_FAILURES: str(failures), names.BIND_AFTER: timestamp(ctx.clock.now() + delay)}}})
+        await ctx.client.patch_only(
+            POD,
+            pod.name,
+            pod.namespace,
+            {
+                "metadata": {
+                    "annotations": {
+                        names.BIND_FAILURES: str(failures),
+                        names.BIND_AFTER: timestamp(ctx.clock.now() + delay),
+                    }
+                }
+            },
+        )
         ctx.events.tell(POD, pod, "BindingError", f"cannot bind {attempt}: {text}", warning=True)
         await _condition(ctx, pod, "False", "BindingError", text)
         again = request.spec.backoff_limit is not None and attempts < request.spec.backoff_limit
@@ -191,8 +217,9 @@ class Binder:
         await _write(ctx.client, request, {"phase": FAILED, "reason": str(error), "failedAttempts": attempts})
         return Again(delay) if again else None
 
-    async def _undo(self, attempt: Attempt) -> None:
-        """Every plugin undoes its part, even if another cannot; what is left over is found by the next try or the clean-up."""
+    async def _undo(self, attempt: BindAttempt) -> None:
+        """Every plugin undoes its part, even if another cannot; what is left over is found by the next try or the
+        clean-up."""
         for plugin in reversed(self._steps):
             try:
                 await plugin.undo(attempt)
@@ -229,18 +256,28 @@ async def _condition(ctx: Context, pod: Pod, status: str, reason: str, message: 
     now = timestamp(ctx.clock.now())
     condition = {"type": "PodBound", "status": status, "reason": reason, "message": message, "lastTransitionTime": now}
     try:
-        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"status": {"conditions": [condition]}}, subresource="status",
-                               content_type=STRATEGIC_PATCH)
+        await ctx.client.patch_only(
+            POD,
+            pod.name,
+            pod.namespace,
+            {"status": {"conditions": [condition]}},
+            subresource="status",
+            content_type=STRATEGIC_PATCH,
+        )
     except NotFound:
         log.debug("pod %s/%s is gone", pod.namespace, pod.name)
 
 
 def _waiting_for(index: str, values: Iterable[str], read: Reader) -> list[Key]:
-    return [Key(each.namespace, each.name) for value in values for each in read.by(BIND_REQUEST, index, value)
-            if each.status.phase != SUCCEEDED]
+    return [
+        Key(item.namespace, item.name)
+        for value in values
+        for item in read.by(BIND_REQUEST, index, value)
+        if item.status.phase != SUCCEEDED
+    ]
 
 
-def controller(settings: Settings = DEFAULTS) -> Controller:
+def controller(settings: BinderSettings = DEFAULTS) -> Controller:
     binder = Binder(settings, plugins.build(settings))
 
     def of_pod(pod: Pod, read: Reader) -> Iterable[Key]:
@@ -253,8 +290,18 @@ def controller(settings: Settings = DEFAULTS) -> Controller:
         return _waiting_for("pod", [f"{pod.namespace}/{pod.name}" for pod in users], read)
 
     return Controller(
-        "binder", binder.reconcile, workers=settings.workers, reads=(NODE,),
-        watches=(Watch(BIND_REQUEST, itself), Watch(POD, of_pod, when=reservations.said_something), Watch(PVC, of_claim)),
-        indexes=((BIND_REQUEST, "group", lambda request: request.spec.selected_gpu_groups),
-                 (BIND_REQUEST, "pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"]),
-                 (POD, "volume", lambda pod: [f"{pod.namespace}/{name}" for name in claims_of(pod)])))
+        "binder",
+        binder.reconcile,
+        workers=settings.workers,
+        reads=(NODE,),
+        watches=(
+            Watch(BIND_REQUEST, itself),
+            Watch(POD, of_pod, when=reservations.said_something),
+            Watch(PVC, of_claim),
+        ),
+        indexes=(
+            (BIND_REQUEST, "group", lambda request: request.spec.selected_gpu_groups),
+            (BIND_REQUEST, "pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"]),
+            (POD, "volume", lambda pod: [f"{pod.namespace}/{name}" for name in claims_of(pod)]),
+        ),
+    )

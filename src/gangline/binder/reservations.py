@@ -17,11 +17,11 @@ from gangline.api.core import Pod
 from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, POD
 from gangline.api.meta import Raw, as_raw, condition
-from gangline.binder.attempt import Attempt, CannotBind, NotYet
-from gangline.binder.settings import Settings
+from gangline.binder.attempt import BindAttempt, CannotBind, NotYet
+from gangline.binder.settings import BinderSettings
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
-from gangline.rules import times
+from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
 from gangline.runtime.clock import timestamp
 
@@ -42,10 +42,12 @@ def pod_name(node: str, group: str) -> str:
 def by_group(pod: Pod) -> list[str]:
     """Every GPU group a pod is in, or reserves."""
     prefix = names.GPU_GROUP + "/"
-    return list(dict.fromkeys(value for key, value in pod.labels.items() if key == names.GPU_GROUP or key.startswith(prefix)))
+    return list(
+        dict.fromkeys(value for key, value in pod.labels.items() if key == names.GPU_GROUP or key.startswith(prefix))
+    )
 
 
-async def reserve(attempt: Attempt, group: str, settings: Settings) -> str:
+async def reserve(attempt: BindAttempt, group: str, settings: BinderSettings) -> str:
     """The UUID of the group's GPU; raises NotYet until its reservation pod has said it."""
     client, namespace, name = attempt.ctx.client, settings.reservation_namespace, pod_name(attempt.node.name, group)
     try:
@@ -57,22 +59,30 @@ async def reserve(attempt: Attempt, group: str, settings: Settings) -> str:
         return device
     if pod.status.phase in ENDED and not pod.metadata.deleting:
         await _delete(client, pod)
-        raise CannotBind(f"reservation pod {namespace}/{name} got no GPU of node {attempt.node.name}: "
-                         f"{pod.status.message or pod.status.reason or pod.status.phase}")
+        raise CannotBind(
+            f"reservation pod {namespace}/{name} got no GPU of node {attempt.node.name}: "
+            f"{pod.status.message or pod.status.reason or pod.status.phase}"
+        )
     since = times.seconds(pod.annotations.get(SINCE) or pod.metadata.creation_timestamp)
     age = attempt.ctx.clock.now() - (attempt.ctx.clock.now() if since is None else since)
     if age < settings.reservation_timeout:
         raise NotYet(f"waiting for reservation pod {namespace}/{name} to say which GPU it holds", LOOK_AGAIN)
     await _delete(client, pod)
-    raise CannotBind(f"reservation pod {namespace}/{name} did not get a GPU of node {attempt.node.name} in "
-                     f"{settings.reservation_timeout:g} s")
+    raise CannotBind(
+        f"reservation pod {namespace}/{name} did not get a GPU of node {attempt.node.name} in "
+        f"{settings.reservation_timeout:g} s"
+    )
 
 
-async def free_unused(attempt: Attempt, settings: Settings) -> None:
+async def free_unused(attempt: BindAttempt, settings: BinderSettings) -> None:
     """A pod for whole GPUs waits until reservations on its node that nobody uses any more have given theirs back."""
     read = attempt.ctx.read
-    unused = [group for pod in read.by(POD, ON_NODE, attempt.node.name) for group in by_group(pod)
-              if not in_order(read, group, settings)]
+    unused = [
+        group
+        for pod in read.by(POD, ON_NODE, attempt.node.name)
+        for group in by_group(pod)
+        if not in_order(read, group, settings)
+    ]
     for group in unused:
         await settle(attempt.ctx, group, settings)
     if unused:
@@ -88,11 +98,13 @@ def _said(pod: Pod) -> tuple[str | None, str, bool]:
     return pod.annotations.get(names.RESERVED_GPU), pod.status.phase, pod.metadata.deleting
 
 
-async def _create(attempt: Attempt, group: str, settings: Settings) -> Pod:
+async def _create(attempt: BindAttempt, group: str, settings: BinderSettings) -> Pod:
     waiting = next((pod for pod in attempt.ctx.read.list(POD, settings.scale_namespace) if _unscheduled(pod)), None)
     if waiting is not None:
-        raise CannotBind(f"the cluster is growing (scaling pod {waiting.name} waits), so no GPU is reserved on "
-                         f"{attempt.node.name} now")
+        raise CannotBind(
+            f"the cluster is growing (scaling pod {waiting.name} waits), so no GPU is reserved on "
+            f"{attempt.node.name} now"
+        )
     wanted = reservation_pod(attempt, group, settings)
     try:
         return await attempt.ctx.client.create(POD, wanted)
@@ -105,14 +117,18 @@ def _unscheduled(pod: Pod) -> bool:
     return found is not None and found.status != "True"
 
 
-def reservation_pod(attempt: Attempt, group: str, settings: Settings) -> Raw:
+def reservation_pod(attempt: BindAttempt, group: str, settings: BinderSettings) -> Raw:
     gpu = {names.NVIDIA_GPU: "1"}
     given = settings.reservation_resources
     container: Raw = {
-        "name": CONTAINER, "image": settings.reservation_image, "imagePullPolicy": "IfNotPresent",
+        "name": CONTAINER,
+        "image": settings.reservation_image,
+        "imagePullPolicy": "IfNotPresent",
         "resources": {part: {**(given.get(part) or {}), **gpu} for part in ("requests", "limits")},
-        "env": [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
-                for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))],
+        "env": [
+            {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+            for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))
+        ],
     }
     if settings.reservation_command:
         container["command"] = list(settings.reservation_command)
@@ -121,19 +137,32 @@ def reservation_pod(attempt: Attempt, group: str, settings: Settings) -> Raw:
         container |= {"image": "ubuntu", "args": ["sleep", "infinity"]}
     if settings.reservation_container_security is not None:
         container["securityContext"] = settings.reservation_container_security
-    spec: Raw = {"nodeName": attempt.node.name, "serviceAccountName": settings.reservation_service_account,
-                 "containers": [container], "tolerations": [as_raw(each) for each in attempt.pod.spec.tolerations]}
+    spec: Raw = {
+        "nodeName": attempt.node.name,
+        "serviceAccountName": settings.reservation_service_account,
+        "containers": [container],
+        "tolerations": [as_raw(toleration) for toleration in attempt.pod.spec.tolerations],
+    }
     if settings.reservation_runtime_class:
         spec["runtimeClassName"] = settings.reservation_runtime_class
     if settings.reservation_pod_security is not None:
         spec["securityContext"] = settings.reservation_pod_security
-    return {"metadata": {"name": pod_name(attempt.node.name, group), "namespace": settings.reservation_namespace,
-                         "labels": {"app": settings.reservation_app, names.GPU_GROUP: group},
-                         "annotations": {"karpenter.sh/do-not-disrupt": "true", TOUCHED: attempt.pod.uid,
-                                         SINCE: timestamp(attempt.ctx.clock.now())}}, "spec": spec}
+    return {
+        "metadata": {
+            "name": pod_name(attempt.node.name, group),
+            "namespace": settings.reservation_namespace,
+            "labels": {"app": settings.reservation_app, names.GPU_GROUP: group},
+            "annotations": {
+                "karpenter.sh/do-not-disrupt": "true",
+                TOUCHED: attempt.pod.uid,
+                SINCE: timestamp(attempt.ctx.clock.now()),
+            },
+        },
+        "spec": spec,
+    }
 
 
-async def settle(ctx: Context, group: str, settings: Settings) -> None:
+async def settle(ctx: Context, group: str, settings: BinderSettings) -> None:
     """Bring one group in order: a reservation nobody uses goes, a pod that shares a GPU nobody holds goes.
 
     Who arrives makes a request, touches the reservation, then labels its pod. So: note the reservation's revision, then
@@ -143,34 +172,34 @@ async def settle(ctx: Context, group: str, settings: Settings) -> None:
     held, sharers = await _members(ctx.client, group, settings)
     if not held:
         await _delete_unheld(ctx, group, sharers)
-    elif not sharers and not any(_wants(each, group) for each in (await ctx.client.list(BIND_REQUEST)).items):
+    elif not sharers and not any(_wants(item, group) for item in (await ctx.client.list(BIND_REQUEST)).items):
         _, late = await _members(ctx.client, group, settings)
         for pod in [] if late else held:
             await _delete(ctx.client, pod)
 
 
-async def _members(client: Client, group: str, settings: Settings) -> tuple[list[Pod], list[Pod]]:
+async def _members(client: Client, group: str, settings: BinderSettings) -> tuple[list[Pod], list[Pod]]:
     """Who reserves the group, and who shares it."""
     pods = (await client.list(POD, labels={names.GPU_GROUP: group})).items
     pods += (await client.list(POD, labels={f"{names.GPU_GROUP}/{group}": group})).items
     return split(pods, settings)
 
 
-def split(pods: list[Pod], settings: Settings) -> tuple[list[Pod], list[Pod]]:
+def split(pods: list[Pod], settings: BinderSettings) -> tuple[list[Pod], list[Pod]]:
     held = [pod for pod in pods if pod.namespace == settings.reservation_namespace]
     others = [pod for pod in pods if pod.namespace != settings.reservation_namespace]
     return held, [pod for pod in others if pod.status.phase in ("Pending", "Running")]
 
 
-def in_order(read: Reader, group: str, settings: Settings) -> bool:
+def in_order(read: Reader, group: str, settings: BinderSettings) -> bool:
     """Whether, as far as the cache knows, the group needs nothing: spares the server most questions."""
     held, sharers = split(read.by(POD, GROUP, group), settings)
     if sharers or not held:
         return bool(held) or not any(pod.status.phase == "Running" for pod in sharers)
-    return any(_wants(each, group) for each in read.by(BIND_REQUEST, GROUP, group))
+    return any(_wants(item, group) for item in read.by(BIND_REQUEST, GROUP, group))
 
 
-def clean_up(settings: Settings) -> Controller:
+def clean_up(settings: BinderSettings) -> Controller:
     """Looks at a group when a pod or a request leaves it, and at all groups at start."""
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:
@@ -185,9 +214,16 @@ def clean_up(settings: Settings) -> Controller:
         return [Key("", group) for group in request.spec.selected_gpu_groups]
 
     return Controller(
-        "reservations", reconcile, workers=4, watches=(Watch(POD, of_pod), Watch(BIND_REQUEST, of_request)),
-        indexes=((POD, GROUP, by_group), (BIND_REQUEST, GROUP, lambda request: request.spec.selected_gpu_groups),
-                 (POD, ON_NODE, lambda pod: [pod.spec.node_name] if pod.namespace == settings.reservation_namespace else [])))
+        "reservations",
+        reconcile,
+        workers=4,
+        watches=(Watch(POD, of_pod), Watch(BIND_REQUEST, of_request)),
+        indexes=(
+            (POD, GROUP, by_group),
+            (BIND_REQUEST, GROUP, lambda request: request.spec.selected_gpu_groups),
+            (POD, ON_NODE, lambda pod: [pod.spec.node_name] if pod.namespace == settings.reservation_namespace else []),
+        ),
+    )
 
 
 def _wants(request: BindRequest, group: str) -> bool:

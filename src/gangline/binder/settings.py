@@ -15,7 +15,7 @@ from gangline.rules.schedulers import SERVED
 
 
 @dataclass(frozen=True, slots=True)
-class PluginSetting:
+class BinderPluginSetting:
     enabled: bool = True
     priority: int | None = None
     """None: the plugin's own."""
@@ -23,7 +23,7 @@ class PluginSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class BinderSettings:
     scheduler_names: tuple[str, ...] = SERVED
     """Whose pods are bound."""
     manner: Manner = NATIVE
@@ -46,7 +46,7 @@ class Settings:
     reservation_runtime_class: str = ""
     fake_gpu_nodes: bool = False
     scale_namespace: str = names.SCALE_NAMESPACE
-    plugins: Mapping[str, PluginSetting] = field(default_factory=dict)
+    plugins: Mapping[str, BinderPluginSetting] = field(default_factory=dict)
 
 
-DEFAULTS = Settings()
+DEFAULTS = BinderSettings()

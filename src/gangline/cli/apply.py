@@ -7,14 +7,21 @@ import click
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
-from gangline.cli.connection import Connection, cluster_options, connect
+from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.errors import ApiError, BadInput, NotFound
 
 
 @click.command(help="Create or change objects from files: what a file says is owned by you, the rest is left alone.")
-@click.option("-f", "--filename", "files", multiple=True, required=True, metavar="FILE",
-              help="file, folder or - (may be repeated)")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="file, folder or - (may be repeated)",
+)
 @cluster_options
 def command(files: tuple[str, ...], kubeconfig: str | None, namespace: str | None) -> None:
     run(_apply(manifests.read(files), kubeconfig, namespace))
@@ -34,14 +41,14 @@ async def _apply(objects: list[Raw], kubeconfig: str | None, namespace: str | No
         raise BadInput(f"{refused} of {len(objects)} objects were not applied")
 
 
-async def kind_of(connection: Connection, obj: Raw) -> Kind[Object]:
-    for each in await connection.served():
-        if (each.kind.api_version, each.kind.kind) == (obj.get("apiVersion"), obj.get("kind")):
-            return each.kind
+async def kind_of(connection: ClusterConnection, obj: Raw) -> Kind[Object]:
+    for item in await connection.served():
+        if (item.kind.api_version, item.kind.kind) == (obj.get("apiVersion"), obj.get("kind")):
+            return item.kind
     raise BadInput(f"the server at {connection.server} serves no {obj.get('kind')} of {obj.get('apiVersion')}")
 
 
-async def apply_one(connection: Connection, kind: Kind[Object], obj: Raw) -> str:
+async def apply_one(connection: ClusterConnection, kind: Kind[Object], obj: Raw) -> str:
     """Applies one object; says whether it was created, configured or left as it was."""
     meta = dict(obj["metadata"])
     if kind.namespaced:

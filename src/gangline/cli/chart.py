@@ -1,6 +1,7 @@
-"""`python -m gangline.cli.chart FOLDER` prints the Helm chart into a folder, as `make chart` does; no command of `gangline`.
+"""`python -m gangline.cli.chart FOLDER` prints the Helm chart into a folder, as `make chart` does; no command of
+`gangline`.
 
-What is printed is installer/chart.py's; definitions are printed by api/crds.py.
+What is printed is installer/release/chart.py's; definitions are printed by api/crds.py.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from gangline.api.crds import crds
 from gangline.cli.install import manifests
-from gangline.installer.chart import chart
+from gangline.installer.release.chart import chart
 from gangline.installer.settings import BOTH
 
 

@@ -1,9 +1,8 @@
 """Which cluster a command speaks to, and the kinds that cluster serves.
 
 The kubeconfig is, in this order: `--kubeconfig`, `$KUBECONFIG`, the platform started here by `gangline up`
-(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`; in a pod that has none of these, the pod's own cluster is meant. Commands get a
-`Connection` and never open files themselves.
-"""
+(`$GANGLINE_HOME/kubeconfig`), and `~/.kube/config`; in a pod that has none of these, the pod's own cluster is meant.
+Commands get a `ClusterConnection` and never open files themselves."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ def kubeconfig_path(given: str | None) -> Path | None:
 
 
 @dataclass(slots=True)
-class Connection:
+class ClusterConnection:
     client: Client
     namespace: str
     server: str
@@ -52,26 +51,31 @@ class Connection:
         """The kind a user means by `pods`, `pcs`, `podgroup` or `podgroups.scheduling.run.ai`."""
         served = await self.served()
         wanted = name.lower()
-        found = [each for each in served if wanted in each.names or wanted == each.kind.resource]
+        found = [item for item in served if wanted in item.names or wanted == item.kind.resource]
         if not found:
-            known = sorted({each.kind.plural for each in served})
+            known = sorted({item.kind.plural for item in served})
             raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}")
-        return min(found, key=lambda each: (each.kind.group not in PREFERRED, each.kind.resource)).kind
+        return min(found, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
 
-    async def served(self) -> list[Served]:
-        groups = [""] + [each["name"] for each in (await self.json("/apis")).get("groups", [])]
+    async def served(self) -> list[ServedKinds]:
+        groups = [""] + [item["name"] for item in (await self.json("/apis")).get("groups", [])]
         versions = await asyncio.gather(*(self._preferred(group) for group in groups))
-        return [each for listing in versions for each in listing]
+        return [item for listing in versions for item in listing]
 
-    async def _preferred(self, group: str) -> list[Served]:
+    async def _preferred(self, group: str) -> list[ServedKinds]:
         """What a group serves, each kind in the first version that has it; the preferred version goes first."""
         if not group:
             return _resources("v1", await self.json("/api/v1"))
-        found: dict[str, Served] = {}
+        found: dict[str, ServedKinds] = {}
         try:
             about = await self.json(f"/apis/{group}")
-            for version in dict.fromkeys(each["groupVersion"] for each in (about["preferredVersion"], *about["versions"])):
-                found = {each.kind.plural: each for each in _resources(version, await self.json(f"/apis/{version}"))} | found
+            for version in dict.fromkeys(
+                item["groupVersion"] for item in (about["preferredVersion"], *about["versions"])
+            ):
+                found = {
+                    resource.kind.plural: resource
+                    for resource in _resources(version, await self.json(f"/apis/{version}"))
+                } | found
         except ApiError:
             pass
         return list(found.values())
@@ -82,29 +86,34 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedKinds:
     kind: Kind[Object]
     names: frozenset[str]
 
 
-def _resources(group_version: str, listing: dict[str, Any]) -> list[Served]:
+def _resources(group_version: str, listing: dict[str, Any]) -> list[ServedKinds]:
     served = []
-    for each in listing.get("resources", []):
-        if "/" in each["name"]:
+    for resource in listing.get("resources", []):
+        if "/" in resource["name"]:
             continue
-        kind = kinds.known(group_version, each["kind"]) or kinds.foreign(
-            group_version, each["kind"], each["name"], each["namespaced"])
-        names = {each["name"], each.get("singularName") or each["kind"].lower(), *each.get("shortNames", [])}
-        served.append(Served(kind, frozenset(names)))
+        kind = kinds.known(group_version, resource["kind"]) or kinds.foreign(
+            group_version, resource["kind"], resource["name"], resource["namespaced"]
+        )
+        names = {
+            resource["name"],
+            resource.get("singularName") or resource["kind"].lower(),
+            *resource.get("shortNames", []),
+        }
+        served.append(ServedKinds(kind, frozenset(names)))
     return served
 
 
 @asynccontextmanager
-async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterator[Connection]:
+async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterator[ClusterConnection]:
     carrier, usual = _carrier(kubeconfig_path(kubeconfig))
     client = Client(carrier, manager="gangline-cli", retries=1)
     try:
-        yield Connection(client, namespace or usual, carrier.server)
+        yield ClusterConnection(client, namespace or usual, carrier.server)
     finally:
         await client.close()
 
@@ -125,5 +134,7 @@ def inside() -> bool:
 
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--kubeconfig` and `-n`, the same for every command that speaks to a cluster."""
-    function = click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")(function)
+    function = click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")(
+        function
+    )
     return click.option("-n", "--namespace", metavar="NAME", help="namespace (default: the kubeconfig's)")(function)

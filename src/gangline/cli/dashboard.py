@@ -19,12 +19,25 @@ PORT = 8080
 HERE = ("127.0.0.1", "localhost", "::1")
 
 
-@click.command(help="Serve a web page that shows what waits and why, what would start it, who holds the GPUs, who borrows, and where free "
-               "room is. It only reads: get, list and watch are all it needs.")
-@click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)")
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="where to listen; 0 takes a free port")
+@click.command(
+    help="Serve a web page that shows what waits and why, what would start it, who holds the GPUs, who borrows, and "
+    "where free "
+    "room is. It only reads: get, list and watch are all it needs."
+)
+@click.option(
+    "--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)"
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="where to listen; 0 takes a free port",
+)
 @click.option("--address", default="127.0.0.1", show_default=True, help="address to listen on")
-@click.option("--log", "level", default="error", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
+@click.option(
+    "--log", "level", default="error", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
+)
 def command(kubeconfig: str | None, port: int, address: str, level: str) -> None:
     from gangline.runtime.logs import set_up
 
@@ -40,12 +53,17 @@ async def _serve(kubeconfig: str | None, address: str, port: int) -> None:
     try:
         url = await dashboard.start(address, port)
         if address not in HERE:
-            click.echo(f"warning: listening on {address}, which other machines may reach; who reaches it sees the cluster", err=True)
+            click.echo(
+                f"warning: listening on {address}, which other machines may reach; who reaches it sees the cluster",
+                err=True,
+            )
         click.echo(f"dashboard    {url} (of {server}; Ctrl-C ends)")
         await asyncio.Event().wait()
     except OSError as error:
-        raise BadInput(f"cannot listen on {address}:{port} ({os.strerror(error.errno or 0)}); "
-                       "choose another port with --port, or --port 0 for a free one") from None
+        raise BadInput(
+            f"cannot listen on {address}:{port} ({os.strerror(error.errno or 0)}); "
+            "choose another port with --port, or --port 0 for a free one"
+        ) from None
     finally:
         await dashboard.stop()
         await client.close()

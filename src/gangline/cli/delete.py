@@ -16,15 +16,17 @@ from gangline.errors import BadInput, NotFound
 @click.argument("names", nargs=-1)
 @click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="file, folder or - (may be repeated)")
 @cluster_options
-def command(kind: str | None, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None,
-            namespace: str | None) -> None:
+def command(
+    kind: str | None, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None, namespace: str | None
+) -> None:
     if not files and not (kind and names):
         raise click.UsageError("say what to delete: KIND NAME, or -f FILE")
     run(_delete(kind or "", names, files, kubeconfig, namespace))
 
 
-async def _delete(kind_name: str, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None,
-                  namespace: str | None) -> None:
+async def _delete(
+    kind_name: str, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None, namespace: str | None
+) -> None:
     async with connect(kubeconfig, namespace) as connection:
         targets = []
         if kind_name:
@@ -32,7 +34,9 @@ async def _delete(kind_name: str, names: tuple[str, ...], files: tuple[str, ...]
             targets += [(kind, name, connection.namespace) for name in names]
         for obj in manifests.read(files):
             meta = obj["metadata"]
-            targets.append((await kind_of(connection, obj), meta["name"], meta.get("namespace") or connection.namespace))
+            targets.append(
+                (await kind_of(connection, obj), meta["name"], meta.get("namespace") or connection.namespace)
+            )
         missing = 0
         for kind, name, where in targets:
             try:

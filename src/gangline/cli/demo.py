@@ -1,4 +1,5 @@
-"""`gangline demo`: the platform in memory, six scenes with visible progress, and an exit code that says whether all went well.
+"""`gangline demo`: the platform in memory, six scenes with visible progress, and an exit code that says whether all
+went well.
 
 The scenes apply the files of `examples/`, so what is shown is what a user can repeat by hand.
 """
@@ -33,7 +34,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
-from gangline.cli.connection import Connection
+from gangline.cli.connection import ClusterConnection
 from gangline.cli.ending import run
 from gangline.cli.explain import headline
 from gangline.errors import GanglineError
@@ -48,7 +49,9 @@ class SceneFailed(GanglineError):
 
 
 @click.command(help="Start the platform in memory, play six scenes, stop. Exit code 0 if all went well.")
-@click.option("--log", "level", default="error", type=click.Choice(["debug", "info", "warning", "error"]), show_default=True)
+@click.option(
+    "--log", "level", default="error", type=click.Choice(["debug", "info", "warning", "error"]), show_default=True
+)
 def command(level: str) -> None:
     from gangline.runtime.logs import set_up
 
@@ -81,7 +84,7 @@ class Stage:
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
         self.client = platform.admin
-        self._connection = Connection(platform.admin, NAMESPACE, "the demo's server")
+        self._connection = ClusterConnection(platform.admin, NAMESPACE, "the demo's server")
 
     async def apply(self, path: str) -> None:
         for obj in manifests.read([str(_examples() / path)]):
@@ -89,7 +92,8 @@ class Stage:
         click.echo(f"      applied examples/{path}")
 
     async def step(self, text: str, look: Callable[[], Awaitable[str | None]]) -> None:
-        """Wait until `look` gives a remark (it may be empty); then the step is done and the remark is shown, below if it is indented."""
+        """Wait until `look` gives a remark (it may be empty); then the step is done and the remark is shown, below if
+        it is indented."""
         started = time.monotonic()
         while (remark := await look()) is None:
             if time.monotonic() - started > PATIENCE:
@@ -130,12 +134,16 @@ class Stage:
         """Wait for the events of so many gangs that made room, and show what they were told."""
 
         async def seen() -> str | None:
-            events = [each for each in (await self.client.list(EVENT, NAMESPACE)).items if each.reason == "Evict"
-                      and each.annotations.get("evictor-action-type") == action
-                      and each.involved_object.get("name", "").partition("pg-")[2].startswith(f"{name}-")]
+            events = [
+                item
+                for item in (await self.client.list(EVENT, NAMESPACE)).items
+                if item.reason == "Evict"
+                and item.annotations.get("evictor-action-type") == action
+                and item.involved_object.get("name", "").partition("pg-")[2].startswith(f"{name}-")
+            ]
             if len(events) < gangs:
                 return None
-            return "\n".join(made_room(each.involved_object["name"], each.annotations) for each in events)
+            return "\n".join(made_room(event.involved_object["name"], event.annotations) for event in events)
 
         await self.step(f"{gangs} gang{'s' if gangs > 1 else ''} of {name} made room, whole, by {action}", seen)
 
@@ -144,8 +152,12 @@ class Stage:
 
         async def gone() -> str | None:
             left = [kind.plural for kind in (POD_CLIQUE, POD_GANG, POD) if await self.owned(kind, name)]
-            left += [each.name for kind in (POD_GROUP, WORKLOAD, BIND_REQUEST) for each in
-                     (await self.client.list(kind, NAMESPACE)).items if f"{name}-" in each.name]
+            left += [
+                item.name
+                for kind in (POD_GROUP, WORKLOAD, BIND_REQUEST)
+                for item in (await self.client.list(kind, NAMESPACE)).items
+                if f"{name}-" in item.name
+            ]
             return None if left else ""
 
         await self.step(f"{name} deleted, nothing of it is left", gone)
@@ -162,7 +174,7 @@ async def gang_by_kai(stage: Stage) -> None:
         groups = (await stage.client.list(POD_GROUP, NAMESPACE)).items
         if not groups:
             return None
-        parts = ", ".join(f"{each.name} ≥ {each.min_member}" for each in groups[0].spec.sub_groups)
+        parts = ", ".join(f"{sub_group.name} ≥ {sub_group.min_member}" for sub_group in groups[0].spec.sub_groups)
         return f"needs {groups[0].spec.min_member} pods together ({parts})"
 
     await stage.step("one PodGang", gang)
@@ -197,7 +209,9 @@ async def job(stage: Stage) -> None:
 
     async def grouped() -> str | None:
         groups = (await stage.client.list(POD_GROUP, NAMESPACE)).items
-        return f"{groups[0].name}, minMember {groups[0].spec.min_member}, queue {groups[0].spec.queue}" if groups else None
+        return (
+            f"{groups[0].name}, minMember {groups[0].spec.min_member}, queue {groups[0].spec.queue}" if groups else None
+        )
 
     async def complete() -> str | None:
         done = (await stage.client.get(JOB, "train", NAMESPACE)).status.succeeded
@@ -231,8 +245,10 @@ async def waiting(stage: Stage) -> None:
 async def reclaim(stage: Stage) -> None:
     await stage.apply("06-company/queues.yaml")
     await stage.apply("06-company/load.yaml")
-    await stage.step("three gangs of a set, a gang of a Job, two notebooks on one GPU",
-                     lambda: stage.all_run(("sweep", 6), ("embed", 4), ("notebook", 2)))
+    await stage.step(
+        "three gangs of a set, a gang of a Job, two notebooks on one GPU",
+        lambda: stage.all_run(("sweep", 6), ("embed", 4), ("notebook", 2)),
+    )
     await stage.queues(uses=29)
     await stage.apply("06-company/claim.yaml")
     await stage.step("serving takes its 16 GPUs back and runs", lambda: stage.all_run(("serve", 4)))
@@ -244,8 +260,10 @@ async def preempt(stage: Stage) -> None:
     await stage.apply("06-company/urgent.yaml")
     await stage.step("the urgent gang runs", lambda: stage.all_run(("urgent", 2)))
     await stage.evictions("preempt", "serve", 1)
-    await stage.step("the Job, the notebooks and the other gangs never noticed",
-                     lambda: stage.all_run(("embed", 4), ("notebook", 2), ("serve", 2), ("sweep", 2)))
+    await stage.step(
+        "the Job, the notebooks and the other gangs never noticed",
+        lambda: stage.all_run(("embed", 4), ("notebook", 2), ("serve", 2), ("sweep", 2)),
+    )
     await stage.queues(uses=29)
 
     async def told() -> str | None:
@@ -266,7 +284,10 @@ SCENES: list[tuple[str, Callable[[Stage], Awaitable[None]]]] = [
 
 def made_room(group: str, facts: Mapping[str, str]) -> str:
     mark = click.style("✗", fg="yellow")
-    return f"        {mark} {gang_of(group)} ({facts['num-evicted-pods']} pods) for {gang_of(facts['evictor-pod-group-name'])}"
+    return (
+        f"        {mark} {gang_of(group)} ({facts['num-evicted-pods']} pods) for "
+        f"{gang_of(facts['evictor-pod-group-name'])}"
+    )
 
 
 def gang_of(group: str) -> str:
@@ -284,13 +305,13 @@ def used(queues: Iterable[Queue], name: str) -> float:
 
 def queue_lines(queues: Sequence[Queue], name: str, indent: str = "        ", mark: str = "") -> list[str]:
     """The queue and those below it, one a line, with a bar of GPUs."""
-    queue = next(each for each in queues if each.name == name)
+    queue = next(item for item in queues if item.name == name)
     quota = round(queue.spec.resources.gpu.quota) if queue.spec.resources is not None else 0
     uses = used(queues, name)
     bar = "█" * round(min(uses, quota)) + "▒" * round(max(uses - quota, 0)) + "░" * round(max(quota - uses, 0))
     head = f"{indent}{mark}{name}".ljust(28)
     lines = [f"{head}{uses:>3g} of {quota:<3}{click.style(bar, fg='yellow' if uses > quota else 'green')}"]
-    below = sorted(each.name for each in queues if each.spec.parent_queue == name)
+    below = sorted(item.name for item in queues if item.spec.parent_queue == name)
     inner = indent + ("" if not mark else "   " if mark.startswith("└") else "│  ")
     for place, child in enumerate(below):
         lines += queue_lines(queues, child, inner, "└─ " if place == len(below) - 1 else "├─ ")

@@ -15,15 +15,19 @@ import click
 
 from gangline.cli.ending import run
 from gangline.errors import BadInput, GanglineError
-from gangline.schema.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 if TYPE_CHECKING:
     from aiohttp import web
 
 
-@click.command(help="Say what share of a cluster each queue would get. FILE (YAML or JSON, `-`: standard input) has totalResource {GPU, "
-               "CPU, Memory} and queues [{uid, priority, resourceShare: {gpu: {deserved, maxAllowed, overQuotaWeight, request}}}]; without "
-               "a file, the same is answered to POST /simulate.")
+@click.command(
+    help="Say what share of a cluster each queue would get. FILE (YAML or JSON, `-`: standard input) has "
+    "totalResource {GPU, "
+    "CPU, Memory} and queues [{uid, priority, resourceShare: {gpu: {deserved, maxAllowed, overQuotaWeight, "
+    "request}}}]; without "
+    "a file, the same is answered to POST /simulate."
+)
 @click.argument("file", required=False)
 @click.option("--port", default=8080, show_default=True, help="where to listen, without a file")
 def command(file: str | None, port: int) -> None:
@@ -39,7 +43,7 @@ def command(file: str | None, port: int) -> None:
 def _read(file: str) -> dict[str, Any]:
     try:
         found = read_yaml(sys.stdin.read() if file == "-" else Path(file).read_text())
-    except (OSError, UnicodeDecodeError, Unreadable) as error:
+    except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise BadInput(f"{file} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise BadInput(f"{file} holds no mapping with totalResource and queues")

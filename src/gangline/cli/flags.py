@@ -14,7 +14,7 @@ MEANINGS = {
     "listen-address": "where health and metrics are served, as :8080",
     "max-concurrent-reconciles": "how many pods are looked at side by side (32)",
     "init-container-image": "where the init container of start orders comes from",
-    "scheduler-name": "whose pods are served: one schedulerName, or several with commas (kai-scheduler,grove-scheduler)",
+    "scheduler-name": "whose pods are served: one schedulerName, or several with commas: kai-scheduler,grove-scheduler",
     "queue-label-key": "the label that names a queue (kai.scheduler/queue)",
     "nodepool-label-key": "the label that names a node pool (kai.scheduler/node-pool)",
     "partition-label-value": "serve only nodes, queues and groups of this pool",

@@ -1,4 +1,5 @@
-"""`gangline initc`: the init container's wait, for images that hold all of gangline. The script itself needs nothing of it."""
+"""`gangline initc`: the init container's wait, for images that hold all of gangline. The script itself needs nothing of
+it."""
 
 from __future__ import annotations
 
@@ -10,7 +11,13 @@ from gangline.operator import initc
 
 
 @click.command()
-@click.option("-p", "--podcliques", multiple=True, metavar="NAME:COUNT", help="A clique and how many ready pods it needs; may be repeated.")
+@click.option(
+    "-p",
+    "--podcliques",
+    multiple=True,
+    metavar="NAME:COUNT",
+    help="A clique and how many ready pods it needs; may be repeated.",
+)
 def command(podcliques: tuple[str, ...]) -> None:
     """Wait until other cliques of the same gang have ready pods."""
-    sys.exit(initc.main([f"--podcliques={each}" for each in podcliques]))
+    sys.exit(initc.main([f"--podcliques={podclique}" for podclique in podcliques]))

@@ -1,4 +1,5 @@
-"""`gangline install`: definitions, namespaces, the installer with its rights, a Config and a shard; then wait until all of it works."""
+"""`gangline install`: definitions, namespaces, the installer with its rights, a Config and a shard; then wait until all
+of it works."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.connection import Connection, connect
+from gangline.cli.connection import ClusterConnection, connect
 from gangline.cli.ending import run
 from gangline.errors import AlreadyExists, BadInput, NotFound
 
 if TYPE_CHECKING:
-    from gangline.installer.manifests import Manifest
+    from gangline.installer.release.manifests import Manifest
 
 MANAGER = "gangline-install"
 LOOK_AGAIN = 0.5
@@ -23,19 +24,47 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
 """Whose definitions come with the operator of PodCliqueSets."""
 
 
-@click.command(help="Bring gangline into a cluster: its definitions, the installer with its rights, a Config and a SchedulingShard. The "
-               "installer does the rest. Doing it again changes only what is new.")
+@click.command(
+    help="Bring gangline into a cluster: its definitions, the installer with its rights, a Config and a "
+    "SchedulingShard. The "
+    "installer does the rest. Doing it again changes only what is new."
+)
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
 @click.option("--image", metavar="IMAGE", help="where every component runs from: an image with `gangline` on its PATH")
-@click.option("--config", "file", metavar="FILE", help="your own Config and SchedulingShards, file, folder or - (default: one of each)")
-@click.option("--half", type=click.Choice(["both", "scheduler"]), default="both", show_default=True,
-              help="scheduler: leave PodCliqueSets to another operator, such as Grove's")
+@click.option(
+    "--config",
+    "file",
+    metavar="FILE",
+    help="your own Config and SchedulingShards, file, folder or - (default: one of each)",
+)
+@click.option(
+    "--half",
+    type=click.Choice(["both", "scheduler"]),
+    default="both",
+    show_default=True,
+    help="scheduler: leave PodCliqueSets to another operator, such as Grove's",
+)
 @click.option("--dry-run", is_flag=True, help="only print what would be written")
-@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True, help="how --dry-run prints")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["yaml", "json"]),
+    default="yaml",
+    show_default=True,
+    help="how --dry-run prints",
+)
 @click.option("--wait/--no-wait", default=True, show_default=True, help="until everything is at work")
 @click.option("--timeout", type=float, default=300.0, show_default=True, metavar="SECONDS", help="how long to wait")
-def command(kubeconfig: str | None, image: str | None, file: str | None, half: str, dry_run: bool, output: str, wait: bool,
-            timeout: float) -> None:
+def command(
+    kubeconfig: str | None,
+    image: str | None,
+    file: str | None,
+    half: str,
+    dry_run: bool,
+    output: str,
+    wait: bool,
+    timeout: float,
+) -> None:
     found = manifests(image, file, half)
     if dry_run:
         click.echo(printed(found, output), nl=False)
@@ -47,12 +76,12 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     from gangline.api.crds import crds
     from gangline.cli.manifests import read
     from gangline.controllers.defaults import default_objects
-    from gangline.installer.manifests import manifests as wanted
+    from gangline.installer.release.manifests import manifests as wanted
     from gangline.installer.settings import read_flags
     from gangline.rights import objects
 
     settings = read_flags({"half": half} | ({"image": image} if image else {}))
-    definitions = [each for each in crds() if half == "both" or each["spec"]["group"] not in WORKLOAD]
+    definitions = [crd for crd in crds() if half == "both" or crd["spec"]["group"] not in WORKLOAD]
     return wanted(settings, definitions, objects(("installer",)), default_objects(), read([file]) if file else [])
 
 
@@ -60,8 +89,10 @@ def printed(found: list[Manifest], output: str) -> str:
     import yaml
 
     if output == "json":
-        return json.dumps({"apiVersion": "v1", "kind": "List", "items": [each.whole for each in found]}, indent=2) + "\n"
-    return yaml.safe_dump_all([each.whole for each in found], sort_keys=False)
+        return (
+            json.dumps({"apiVersion": "v1", "kind": "List", "items": [item.whole for item in found]}, indent=2) + "\n"
+        )
+    return yaml.safe_dump_all([item.whole for item in found], sort_keys=False)
 
 
 async def _install(found: list[Manifest], kubeconfig: str | None, seconds: float | None) -> None:
@@ -69,17 +100,17 @@ async def _install(found: list[Manifest], kubeconfig: str | None, seconds: float
 
     async with connect(kubeconfig, None) as connection:
         click.echo(f"installing into {connection.server} …")
-        definitions = [each for each in found if each.kind == CRD]
-        for each in definitions:
-            await _write(connection, each)
+        definitions = [item for item in found if item.kind == CRD]
+        for definition in definitions:
+            await _write(connection, definition)
         await served(connection, definitions)
-        for each in found[len(definitions):]:
-            await _write(connection, each)
+        for item in found[len(definitions) :]:
+            await _write(connection, item)
         if seconds is not None:
-            await at_work(connection, [each for each in found if each.kind in (CONFIG, SCHEDULING_SHARD)], seconds)
+            await at_work(connection, [item for item in found if item.kind in (CONFIG, SCHEDULING_SHARD)], seconds)
 
 
-async def _write(connection: Connection, manifest: Manifest) -> None:
+async def _write(connection: ClusterConnection, manifest: Manifest) -> None:
     """One object, and one line about it."""
     client, kind = connection.client, manifest.kind
     try:
@@ -99,28 +130,31 @@ async def _write(connection: Connection, manifest: Manifest) -> None:
     click.echo(f"{kind.resource}/{manifest.name} {'unchanged' if same else 'created' if before is None else 'changed'}")
 
 
-async def served(connection: Connection, definitions: list[Manifest], seconds: float = 60.0) -> None:
+async def served(connection: ClusterConnection, definitions: list[Manifest], seconds: float = 60.0) -> None:
     """A server needs a moment before it serves a new kind."""
     from gangline.api.kinds import KINDS
 
-    names, deadline = {each.name for each in definitions}, time.monotonic() + seconds
-    for kind in (each for each in KINDS if each.resource in names):
+    names, deadline = {definition.name for definition in definitions}, time.monotonic() + seconds
+    for kind in (item for item in KINDS if item.resource in names):
         while True:
             try:
                 await connection.client.list(kind)
                 break
             except NotFound:
                 if time.monotonic() > deadline:
-                    raise BadInput(f"the server at {connection.server} does not serve {kind.resource} after {seconds:g} s; look at "
-                                   f"`kubectl describe crd {kind.resource}`, then install again") from None
+                    raise BadInput(
+                        f"the server at {connection.server} does not serve {kind.resource} after {seconds:g} s; look "
+                        f"at "
+                        f"`kubectl describe crd {kind.resource}`, then install again"
+                    ) from None
                 await asyncio.sleep(LOOK_AGAIN)
 
 
-async def at_work(connection: Connection, wanted: list[Manifest], seconds: float) -> None:
+async def at_work(connection: ClusterConnection, wanted: list[Manifest], seconds: float) -> None:
     """Until Config and shards say so; whatever they wait for is told when it changes."""
     deadline, told = time.monotonic() + seconds, ""
     while True:
-        waits = [text for each in wanted if (text := await _waits(connection, each))]
+        waits = [text for item in wanted if (text := await _waits(connection, item))]
         news = "\n".join(waits)
         if news != told:
             click.echo(f"waiting …\n{news}" if news else "everything is at work")
@@ -128,16 +162,21 @@ async def at_work(connection: Connection, wanted: list[Manifest], seconds: float
         if not waits:
             return
         if time.monotonic() > deadline:
-            raise BadInput(f"not at work after {seconds:g} s; the installer goes on. Look again with `kubectl get config kai-config "
-                           "-o yaml`, or at its log with `kubectl logs -n gangline-system deployment/gangline-installer`")
+            raise BadInput(
+                f"not at work after {seconds:g} s; the installer goes on. Look again with `kubectl get config "
+                f"kai-config "
+                "-o yaml`, or at its log with `kubectl logs -n gangline-system deployment/gangline-installer`"
+            )
         await asyncio.sleep(LOOK_AGAIN)
 
 
-async def _waits(connection: Connection, manifest: Manifest) -> str:
+async def _waits(connection: ClusterConnection, manifest: Manifest) -> str:
     """What a Config or shard says that it waits for; empty: it is ready."""
     obj: Any = await connection.client.get(manifest.kind, manifest.name)
     label = f"  {manifest.kind.kind} {manifest.name}: "
-    ready: dict[str, Any] = next((each for each in obj.status.get("conditions") or () if each["type"] == "Ready"), {})
+    ready: dict[str, Any] = next(
+        (condition for condition in obj.status.get("conditions") or () if condition["type"] == "Ready"), {}
+    )
     if not ready or ready.get("observedGeneration") != obj.metadata.generation:
         return f"{label}the installer has not looked at it yet"
     return "" if ready["status"] == "True" else label + str(ready["message"])

@@ -1,5 +1,4 @@
-"""Files of manifests → plain objects, with errors that name the file and the document.
-"""
+"""Files of manifests → plain objects, with errors that name the file and the document."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
-from gangline.schema.documents import Unreadable, read_documents
+from gangline.rules.values.documents import DocumentUnreadable, read_documents
 
 
 def read(sources: Iterable[str]) -> list[Raw]:
@@ -23,7 +22,7 @@ def _texts(source: str) -> Iterator[tuple[str, str]]:
         return
     path = Path(source)
     if path.is_dir():
-        files = sorted(each for each in path.iterdir() if each.suffix in (".yaml", ".yml", ".json"))
+        files = sorted(item for item in path.iterdir() if item.suffix in (".yaml", ".yml", ".json"))
         if not files:
             raise BadInput(f"{path} holds no .yaml, .yml or .json file")
     elif path.exists():
@@ -44,8 +43,8 @@ def _text(file: Path) -> str:
 def parse(text: str, name: str) -> list[Raw]:
     """The documents of one text; a List is taken apart."""
     try:
-        documents = [each for each in read_documents(text) if each is not None]
-    except Unreadable as error:
+        documents = [read_document for read_document in read_documents(text) if read_document is not None]
+    except DocumentUnreadable as error:
         raise BadInput(f"{name} is not YAML: {error}") from None
     objects: list[Raw] = []
     for number, document in enumerate(documents, 1):

@@ -17,10 +17,15 @@ NAMES = (*COMPONENTS, "dashboard")
 """Whatever has an account of its own in a cluster, besides backends that run on their own."""
 
 
-@click.command(help="Print the account, roles and bindings of components (default: of all that a real cluster runs) as YAML for "
-               "`kubectl apply -f -`. `rights backend NAME` prints those of a scheduler's backend that runs as a process of its own.")
+@click.command(
+    help="Print the account, roles and bindings of components (default: of all that a real cluster runs) as YAML for "
+    "`kubectl apply -f -`. `rights backend NAME` prints those of a scheduler's backend that runs as a process of its "
+    "own."
+)
 @click.argument("components", nargs=-1, metavar="[COMPONENT|backend NAME]...")
-@click.option("--deployment", is_flag=True, help="print also the Deployment of each backend, so that it runs on its own")
+@click.option(
+    "--deployment", is_flag=True, help="print also the Deployment of each backend, so that it runs on its own"
+)
 @click.option("--image", metavar="IMAGE", help="for --deployment: an image with `gangline` on its PATH")
 def command(components: tuple[str, ...], deployment: bool, image: str | None) -> None:
     from gangline.api import names
@@ -29,8 +34,10 @@ def command(components: tuple[str, ...], deployment: bool, image: str | None) ->
     wanted = _named(components) or [name for name in NAMES if name not in SIMULATED]
     others = [name for name in wanted if not name.startswith(BACKEND)]
     if deployment and others:
-        raise BadInput(f"--deployment is for backends, as in `gangline rights backend kai --deployment`, not for {others[0]}; "
-                       "`gangline install` deploys the rest")
+        raise BadInput(
+            f"--deployment is for backends, as in `gangline rights backend kai --deployment`, not for {others[0]}; "
+            "`gangline install` deploys the rest"
+        )
     places = [{"name": name, "namespace": names.SYSTEM_NAMESPACE} for name in wanted]
     accounts = [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": place} for place in places]
     roles = [{"apiVersion": kind.api_version, "kind": kind.kind, **obj} for kind, obj in objects(wanted)]
@@ -62,7 +69,7 @@ def _backend(name: str) -> str:
 
     [real] = real_backends([name])
     if f"{BACKEND}{real}" not in backends():
-        there = ", ".join(each.removeprefix(BACKEND) for each in backends())
+        there = ", ".join(backend.removeprefix(BACKEND) for backend in backends())
         raise BadInput(f"no backend is called {name!r}; there are: {there}")
     return f"{BACKEND}{real}"
 
@@ -71,9 +78,9 @@ def _deployment(component: str, image: str | None) -> Raw:
     """The backend alone, in the namespace of its account."""
     from gangline.api import names
     from gangline.api.kinds import DEPLOYMENT
-    from gangline.installer.said import Said
+    from gangline.installer.config_reader import ConfigReading
+    from gangline.installer.objects.workload import alone
     from gangline.installer.settings import read_flags
-    from gangline.installer.workload import alone
 
-    said = Said({"namespace": names.SYSTEM_NAMESPACE}, read_flags({"image": image} if image else {}))
+    said = ConfigReading({"namespace": names.SYSTEM_NAMESPACE}, read_flags({"image": image} if image else {}))
     return {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, **alone(said, component)}

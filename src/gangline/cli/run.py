@@ -16,11 +16,11 @@ from gangline.cli.connection import kubeconfig_path
 from gangline.cli.ending import run
 from gangline.components import COMPONENTS
 from gangline.errors import ConfigError
-from gangline.schema.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 if TYPE_CHECKING:
     from gangline.client import Client
-    from gangline.components import Options
+    from gangline.components import ComponentOptions
     from gangline.runtime.election import Elected, ElectionSettings
 
 NAMES = [*COMPONENTS, "backend"]
@@ -32,7 +32,7 @@ class RunCommand(click.Command):
     """Its help says the flags of the component that is named with it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta["component"] = next((each for each in args if each in NAMES), "")
+        ctx.meta["component"] = next((argument for argument in args if argument in NAMES), "")
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -45,36 +45,78 @@ class RunCommand(click.Command):
             formatter.write_text("`gangline run COMPONENT --help` lists the flags of that component.")
             return
         known = sorted(set(known_flags(name)) - set(_options(self)))
-        idle = [f"--{each}" for each in known if each in idle_flags(name)]
+        idle = [f"--{item}" for item in known if item in idle_flags(name)]
         with formatter.section(f"Flags of {name}"):
-            formatter.write_dl([(f"--{each}", MEANINGS[each]) for each in known if f"--{each}" not in idle])
+            formatter.write_dl([(f"--{item}", MEANINGS[item]) for item in known if f"--{item}" not in idle])
         with formatter.section("Accepted as upstream's, without effect here"):
             formatter.write_text(", ".join(idle))
 
 
 def _options(command: click.Command) -> list[str]:
     """Those of `gangline run` itself, without dashes."""
-    return [text.lstrip("-") for each in command.params if isinstance(each, click.Option) for text in each.opts]
+    return [text.lstrip("-") for param in command.params if isinstance(param, click.Option) for text in param.opts]
 
 
-@click.command(cls=RunCommand, help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in "
-               "`run backend kai`. Of several copies of a component one works, the one that holds its lease; --leader-elect=false lets "
-               "each work. FLAGS are upstream's own.",
-               context_settings={"ignore_unknown_options": True})
+@click.command(
+    cls=RunCommand,
+    help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in "
+    "`run backend kai`. Of several copies of a component one works, the one that holds its lease; "
+    "--leader-elect=false lets "
+    "each work. FLAGS are upstream's own.",
+    context_settings={"ignore_unknown_options": True},
+)
 @click.argument("component", type=click.Choice(NAMES))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-@click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)")
-@click.option("--config", "configuration", metavar="FILE", help="for operator, admission and backends: Grove's OperatorConfiguration")
+@click.option(
+    "--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)"
+)
+@click.option(
+    "--config",
+    "configuration",
+    metavar="FILE",
+    help="for operator, admission and backends: Grove's OperatorConfiguration",
+)
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
-@click.option("--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own")
-@click.option("--webhook", default="", metavar="URL", help="for admission: where the cluster reaches it, if not through its service")
-@click.option("--schedule-period", "period", default="1s", show_default=True, help="time between cycles, at least: 500ms, or 0.5 seconds")
-@click.option("--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
-@click.option("--log-format", default="json", show_default=True, type=click.Choice(["json", "text"]), help="for machines, or for people")
-def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, configuration: str | None, compat: tuple[str, ...],
-            outside: tuple[str, ...], webhook: str, period: str, level: str, log_format: str) -> None:
+@click.option(
+    "--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own"
+)
+@click.option(
+    "--webhook",
+    default="",
+    metavar="URL",
+    help="for admission: where the cluster reaches it, if not through its service",
+)
+@click.option(
+    "--schedule-period",
+    "period",
+    default="1s",
+    show_default=True,
+    help="time between cycles, at least: 500ms, or 0.5 seconds",
+)
+@click.option(
+    "--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
+)
+@click.option(
+    "--log-format",
+    default="json",
+    show_default=True,
+    type=click.Choice(["json", "text"]),
+    help="for machines, or for people",
+)
+def command(
+    component: str,
+    flags: tuple[str, ...],
+    kubeconfig: str | None,
+    configuration: str | None,
+    compat: tuple[str, ...],
+    outside: tuple[str, ...],
+    webhook: str,
+    period: str,
+    level: str,
+    log_format: str,
+) -> None:
     from gangline.component_flags import real_backends, refuse_flags
-    from gangline.components import BACKEND, Options
+    from gangline.components import BACKEND, ComponentOptions
     from gangline.rules.flags import parse
     from gangline.runtime.logs import set_up
 
@@ -87,16 +129,22 @@ def command(component: str, flags: tuple[str, ...], kubeconfig: str | None, conf
         component, flags = f"{BACKEND}{real_backends(flags[:1])[0]}", flags[1:]
     given = parse(flags)
     refuse_flags(component, given, _options(click.get_current_context().command))
-    options = Options(compat=compat, period=pace(period), webhook=webhook, outside=outside, flags=given,
-                      namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
-                      config=mapping(given.get("scheduler-conf"), "--scheduler-conf"))
+    options = ComponentOptions(
+        compat=compat,
+        period=pace(period),
+        webhook=webhook,
+        outside=outside,
+        flags=given,
+        namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
+        config=mapping(given.get("scheduler-conf"), "--scheduler-conf"),
+    )
     options = configured(options, configuration)
     run(_run(component, kubeconfig, replace(options, operator=replace(options.operator, narrow=True))), serves=True)
 
 
 def pace(text: str) -> float:
     """Seconds, given as a number of them or as upstream writes durations."""
-    from gangline.rules.times import duration
+    from gangline.rules.values.times import duration
 
     try:
         return float(text)
@@ -114,14 +162,14 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
         return {}
     try:
         found = read_yaml(Path(path).read_text()) or {}
-    except (OSError, UnicodeDecodeError, Unreadable) as error:
+    except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise ConfigError(f"{flag}={path} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise ConfigError(f"{flag}={path} holds no mapping")
     return found
 
 
-def configured(options: Options, path: str | None) -> Options:
+def configured(options: ComponentOptions, path: str | None) -> ComponentOptions:
     """Options with what Grove's OperatorConfiguration says; what it says in vain is told."""
     from gangline.operator.reread import ConfigFile
     from gangline.operator.settings import notes, process, read
@@ -138,7 +186,7 @@ def configured(options: Options, path: str | None) -> Options:
     return replace(options, operator=read(said), reread=ConfigFile(Path(path), read).current, process=runs)
 
 
-async def _run(component: str, kubeconfig: str | None, options: Options) -> None:
+async def _run(component: str, kubeconfig: str | None, options: ComponentOptions) -> None:
     from gangline.client import Client
     from gangline.client.kubeconfig import in_cluster, load, transport
     from gangline.components import preflight
@@ -178,17 +226,19 @@ async def _work(component: str, worker: Elected) -> None:
         await worker.stop()
 
 
-def _worker(component: str, options: Options, client: Client) -> Elected:
+def _worker(component: str, options: ComponentOptions, client: Client) -> Elected:
     """The component; where it is elected, it works only while it leads."""
     from gangline.components import build
     from gangline.runtime import Manager, SystemClock
     from gangline.runtime.election import Elected, Election
 
     built, settings = build(component, options), _election(component, options)
-    return Elected(lambda: Manager(built, client), Election(client, SystemClock(), settings) if settings is not None else None)
+    return Elected(
+        lambda: Manager(built, client), Election(client, SystemClock(), settings) if settings is not None else None
+    )
 
 
-def _election(component: str, options: Options) -> ElectionSettings | None:
+def _election(component: str, options: ComponentOptions) -> ElectionSettings | None:
     from gangline.components import EVERYWHERE, lease
     from gangline.rules.flags import truth
     from gangline.runtime.election import ElectionSettings
@@ -196,19 +246,23 @@ def _election(component: str, options: Options) -> ElectionSettings | None:
     said = options.process.election if options.process is not None and component == "operator" else None
     if said is not None and "leader-elect" not in options.flags:
         home = _home(component, options)
-        return ElectionSettings(said.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry) if said.enabled else None
+        return (
+            ElectionSettings(said.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry)
+            if said.enabled
+            else None
+        )
     elect = component not in EVERYWHERE and truth(options.flags.get("leader-elect", "true"))
     return ElectionSettings(lease(component, options), _home(component, options)) if elect else None
 
 
-def _home(component: str, options: Options) -> str:
+def _home(component: str, options: ComponentOptions) -> str:
     from gangline.components import home
 
     return options.namespace or home(component)
 
 
 @asynccontextmanager
-async def _pages(component: str, options: Options, worker: Elected) -> AsyncIterator[None]:
+async def _pages(component: str, options: ComponentOptions, worker: Elected) -> AsyncIterator[None]:
     """Health and metrics, where one of upstream's flags names an address, or the operator's configuration its ports."""
     from gangline.runtime.health import Endpoint
 
@@ -220,12 +274,12 @@ async def _pages(component: str, options: Options, worker: Elected) -> AsyncIter
         yield
 
 
-def _metrics_namespace(component: str, options: Options) -> str:
+def _metrics_namespace(component: str, options: ComponentOptions) -> str:
     """The queue controller names its metrics itself."""
     return options.flags.get("metrics-namespace", "") if component == "scheduler" else ""
 
 
-def _addresses(component: str, options: Options) -> list[tuple[str, int]]:
+def _addresses(component: str, options: ComponentOptions) -> list[tuple[str, int]]:
     from gangline.runtime.health import split_address
 
     named = ("listen-address", "metrics-bind-address", "metrics-listen-address", "health-probe-bind-address")

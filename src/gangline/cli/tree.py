@@ -8,7 +8,7 @@ import click
 
 from gangline.api import names
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
-from gangline.cli.connection import Connection, cluster_options, connect
+from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.rules import trees
 from gangline.rules.trees import Branch
@@ -26,13 +26,16 @@ async def _tree(name: str, kubeconfig: str | None, namespace: str | None) -> Non
         click.echo("\n".join(await lines(connection, name)))
 
 
-async def lines(connection: Connection, name: str) -> list[str]:
+async def lines(connection: ClusterConnection, name: str) -> list[str]:
     client, where = connection.client, connection.namespace
     mine = {names.PART_OF: name}
     tree = trees.of_set(
-        await client.get(POD_CLIQUE_SET, name, where), (await client.list(POD_GANG, where, mine)).items,
-        (await client.list(SCALING_GROUP, where, mine)).items, (await client.list(POD_CLIQUE, where, mine)).items,
-        (await client.list(POD, where, mine)).items)
+        await client.get(POD_CLIQUE_SET, name, where),
+        (await client.list(POD_GANG, where, mine)).items,
+        (await client.list(SCALING_GROUP, where, mine)).items,
+        (await client.list(POD_CLIQUE, where, mine)).items,
+        (await client.list(POD, where, mine)).items,
+    )
     return [tree.text, *_draw(tree.below)]
 
 

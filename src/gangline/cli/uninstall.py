@@ -1,4 +1,5 @@
-"""`gangline uninstall`: takes away what `gangline install` and the installer brought; what users made stays unless they say otherwise."""
+"""`gangline uninstall`: takes away what `gangline install` and the installer brought; what users made stays unless they
+say otherwise."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.connection import Connection, connect
+from gangline.cli.connection import ClusterConnection, connect
 from gangline.cli.ending import run
 from gangline.errors import BadInput, NotFound
 
@@ -18,14 +19,32 @@ if TYPE_CHECKING:
 LOOK_AGAIN = 0.5
 
 
-@click.command(help="Take gangline out of a cluster: Config, shards, all that was deployed for them, and the installer. Queues, priority "
-               "classes, namespaces and definitions stay, because users' objects hang on them; --all takes them too.")
+@click.command(
+    help="Take gangline out of a cluster: Config, shards, all that was deployed for them, and the installer. Queues, "
+    "priority "
+    "classes, namespaces and definitions stay, because users' objects hang on them; --all takes them too."
+)
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
-@click.option("--all", "everything", is_flag=True, help="also priority classes, definitions with ALL objects of our kinds, and "
-              "namespaces that we made")
-@click.option("--keep-installer", is_flag=True, help="only Config, shards and what was deployed for them: whoever brought the installer "
-              "takes it away, as Helm does")
-@click.option("--timeout", type=float, default=120.0, show_default=True, metavar="SECONDS", help="how long to wait until all is gone")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="also priority classes, definitions with ALL objects of our kinds, and namespaces that we made",
+)
+@click.option(
+    "--keep-installer",
+    is_flag=True,
+    help="only Config, shards and what was deployed for them: whoever brought the installer "
+    "takes it away, as Helm does",
+)
+@click.option(
+    "--timeout",
+    type=float,
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="how long to wait until all is gone",
+)
 def command(kubeconfig: str | None, everything: bool, keep_installer: bool, timeout: float) -> None:
     if everything and keep_installer:
         raise BadInput("--all takes the installer too: choose one of --all and --keep-installer")
@@ -39,51 +58,60 @@ async def _uninstall(kubeconfig: str | None, everything: bool, seconds: float, k
             await _take_rest(connection, everything)
 
 
-async def take_components(connection: Connection, everything: bool, seconds: float) -> None:
+async def take_components(connection: ClusterConnection, everything: bool, seconds: float) -> None:
     """Config and shards, whoever made them; then wait for all that belonged to them."""
     from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
 
     await _check(connection, everything)
     for kind in (SCHEDULING_SHARD, CONFIG):
-        for each in await _listed(connection, kind):
-            await _delete(connection, kind, each.name)
+        for item in await _listed(connection, kind):
+            await _delete(connection, kind, item.name)
     await _emptied(connection, seconds)
 
 
-async def _take_rest(connection: Connection, everything: bool) -> None:
+async def _take_rest(connection: ClusterConnection, everything: bool) -> None:
     from gangline.api.kinds import NAMESPACE
     from gangline.installer.contract import OURS
 
     for kind, name, namespace in _own(everything):
         await _delete(connection, kind, name, namespace)
-    for each in await _listed(connection, NAMESPACE, dict(OURS)) if everything else ():
-        await _delete(connection, NAMESPACE, each.name)
-    click.echo("everything is gone" if everything else
-               "done; queues, priority classes, namespaces and definitions stay (`gangline uninstall --all` takes them too)")
+    for item in await _listed(connection, NAMESPACE, dict(OURS)) if everything else ():
+        await _delete(connection, NAMESPACE, item.name)
+    click.echo(
+        "everything is gone"
+        if everything
+        else "done; queues, priority classes, namespaces and definitions stay (`gangline uninstall --all` takes them "
+        "too)"
+    )
 
 
-async def _check(connection: Connection, everything: bool) -> None:
+async def _check(connection: ClusterConnection, everything: bool) -> None:
     """A set cannot be deleted once nobody runs who lets go of it."""
     from gangline.api import names
     from gangline.api.kinds import DEPLOYMENT, POD_CLIQUE_SET
-    from gangline.installer.services import OPERATOR
+    from gangline.installer.objects.services import OPERATOR
 
     sets = await _listed(connection, POD_CLIQUE_SET)
-    operator = any(each.name == OPERATOR.name and each.labels.get(names.MANAGED_BY) == names.INSTALLER
-                   for each in await _listed(connection, DEPLOYMENT))
+    operator = any(
+        item.name == OPERATOR.name and item.labels.get(names.MANAGED_BY) == names.INSTALLER
+        for item in await _listed(connection, DEPLOYMENT)
+    )
     if sets and (operator or everything):
-        raise BadInput(f"{len(sets)} PodCliqueSets are still there, such as {sets[0].namespace}/{sets[0].name}; delete them first, while "
-                       "their operator runs: kubectl delete podcliquesets --all --all-namespaces")
+        raise BadInput(
+            f"{len(sets)} PodCliqueSets are still there, such as {sets[0].namespace}/{sets[0].name}; delete them "
+            f"first, while "
+            "their operator runs: kubectl delete podcliquesets --all --all-namespaces"
+        )
 
 
-async def _listed(connection: Connection, kind: Kind[Any], labels: dict[str, str] | None = None) -> list[Any]:
+async def _listed(connection: ClusterConnection, kind: Kind[Any], labels: dict[str, str] | None = None) -> list[Any]:
     try:
         return list((await connection.client.list(kind, labels=labels)).items)
     except NotFound:
         return []
 
 
-async def _delete(connection: Connection, kind: Kind[Any], name: str, namespace: str = "") -> None:
+async def _delete(connection: ClusterConnection, kind: Kind[Any], name: str, namespace: str = "") -> None:
     try:
         await connection.client.delete(kind, name, namespace, propagation="Background")
         click.echo(f"{kind.resource}/{name} deleted")
@@ -91,23 +119,30 @@ async def _delete(connection: Connection, kind: Kind[Any], name: str, namespace:
         pass
 
 
-async def _emptied(connection: Connection, seconds: float) -> None:
+async def _emptied(connection: ClusterConnection, seconds: float) -> None:
     """Until the cluster has collected what belonged to Config and shards."""
     from gangline.installer.contract import OURS
     from gangline.installer.plan import ALWAYS, SOMETIMES
 
     deadline, told = time.monotonic() + seconds, -1
     while True:
-        left = [f"{kind.kind} {each.name}" for kind in (*ALWAYS, *SOMETIMES) for each in await _listed(connection, kind, dict(OURS))
-                if any(owner.group == "kai.scheduler" for owner in each.metadata.owner_references)]
+        left = [
+            f"{kind.kind} {item.name}"
+            for kind in (*ALWAYS, *SOMETIMES)
+            for item in await _listed(connection, kind, dict(OURS))
+            if any(owner.group == "kai.scheduler" for owner in item.metadata.owner_references)
+        ]
         if not left:
             return
         if len(left) != told:
             click.echo(f"{len(left)} objects are still going …")
             told = len(left)
         if time.monotonic() > deadline:
-            raise BadInput(f"after {seconds:g} s there are still {', '.join(left[:5])}; look whether the garbage collector works, then "
-                           "uninstall again")
+            raise BadInput(
+                f"after {seconds:g} s there are still {', '.join(left[:5])}; look whether the garbage collector "
+                f"works, then "
+                "uninstall again"
+            )
         await asyncio.sleep(LOOK_AGAIN)
 
 
@@ -117,7 +152,9 @@ def _own(everything: bool) -> list[tuple[Kind[Any], str, str]]:
     from gangline.cli.install import manifests
 
     kept = (CONFIG, SCHEDULING_SHARD)
-    found = [each for each in reversed(manifests(None, None, "both")) if each.kind not in kept]
-    always = [each for each in found if not each.once and each.kind != CRD]
-    rest = [each for each in found if each.once and each.kind != NAMESPACE] + [each for each in found if each.kind == CRD]
-    return [(each.kind, each.name, each.namespace) for each in (*always, *(rest if everything else ()))]
+    found = [manifest for manifest in reversed(manifests(None, None, "both")) if manifest.kind not in kept]
+    always = [item for item in found if not item.once and item.kind != CRD]
+    rest = [item for item in found if item.once and item.kind != NAMESPACE] + [
+        item for item in found if item.kind == CRD
+    ]
+    return [(item.kind, item.name, item.namespace) for item in (*always, *(rest if everything else ()))]

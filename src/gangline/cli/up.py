@@ -16,7 +16,7 @@ from gangline.cli.ending import run
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
-    from gangline.components import Options
+    from gangline.components import ComponentOptions
     from gangline.local import Platform
 
 PORT = 8443
@@ -25,43 +25,111 @@ DASHBOARD = 8080
 
 @click.command(help="Start the API server, simulated GPU nodes and every component on this machine; stop with Ctrl-C.")
 @click.option("--memory", is_flag=True, help="keep nothing: all objects are gone when it stops")
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True,
-              help="port of the API server; 0 takes a free one")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="port of the API server; 0 takes a free one",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
-@click.option("--connections-per-address", "per_address", metavar="N", type=click.IntRange(1), default=2000, show_default=True,
-              help="connections to the API server that one address may have")
-@click.option("--nodes", "nodes_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
-              help="simulated nodes (default: 4 nodes of 8 GPUs); see examples/nodes.yaml")
-@click.option("--config", "configuration", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
-              help="Grove's OperatorConfiguration, for the operator and its admission checks")
-@click.option("--workload-api", default="1.35", show_default=True, type=click.Choice(["none", "1.35", "1.36", "1.37"]),
-              help="serve kube-scheduler's Workload API as this Kubernetes release does")
-@click.option("--feature-gate", "gates", metavar="NAME", multiple=True, help="a feature gate of Kubernetes to switch on; repeatable")
+@click.option(
+    "--connections-per-address",
+    "per_address",
+    metavar="N",
+    type=click.IntRange(1),
+    default=2000,
+    show_default=True,
+    help="connections to the API server that one address may have",
+)
+@click.option(
+    "--nodes",
+    "nodes_file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="simulated nodes (default: 4 nodes of 8 GPUs); see examples/nodes.yaml",
+)
+@click.option(
+    "--config",
+    "configuration",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Grove's OperatorConfiguration, for the operator and its admission checks",
+)
+@click.option(
+    "--workload-api",
+    default="1.35",
+    show_default=True,
+    type=click.Choice(["none", "1.35", "1.36", "1.37"]),
+    help="serve kube-scheduler's Workload API as this Kubernetes release does",
+)
+@click.option(
+    "--feature-gate",
+    "gates",
+    metavar="NAME",
+    multiple=True,
+    help="a feature gate of Kubernetes to switch on; repeatable",
+)
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
-@click.option("--dashboard-port", type=click.IntRange(0, 65535), default=DASHBOARD, show_default=True,
-              help="port of the web page that shows it all; 0 takes a free one")
+@click.option(
+    "--dashboard-port",
+    type=click.IntRange(0, 65535),
+    default=DASHBOARD,
+    show_default=True,
+    help="port of the web page that shows it all; 0 takes a free one",
+)
 @click.option("--no-dashboard", is_flag=True, help="serve no web page")
-@click.option("--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"]))
-def command(memory: bool, port: int, host: str, per_address: int, nodes_file: str | None, configuration: str | None, workload_api: str,
-            gates: tuple[str, ...], compat: tuple[str, ...], dashboard_port: int, no_dashboard: bool, level: str) -> None:
+@click.option(
+    "--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
+)
+def command(
+    memory: bool,
+    port: int,
+    host: str,
+    per_address: int,
+    nodes_file: str | None,
+    configuration: str | None,
+    workload_api: str,
+    gates: tuple[str, ...],
+    compat: tuple[str, ...],
+    dashboard_port: int,
+    no_dashboard: bool,
+    level: str,
+) -> None:
     from gangline.cli.run import configured
-    from gangline.components import Options
+    from gangline.components import ComponentOptions
     from gangline.runtime.logs import set_up
 
     set_up(level)
     nodes = Path(nodes_file).read_text() if nodes_file else ""
-    options = configured(Options(compat=compat, period=0.05, nodes=nodes), configuration)
-    run(_up(memory, port, host, per_address, options, workload_api, gates, None if no_dashboard else dashboard_port), serves=True)
+    options = configured(ComponentOptions(compat=compat, period=0.05, nodes=nodes), configuration)
+    run(
+        _up(memory, port, host, per_address, options, workload_api, gates, None if no_dashboard else dashboard_port),
+        serves=True,
+    )
 
 
-async def _up(memory: bool, port: int, host: str, per_address: int, options: Options, workload_api: str, gates: tuple[str, ...],
-              dashboard: int | None) -> None:
+async def _up(
+    memory: bool,
+    port: int,
+    host: str,
+    per_address: int,
+    options: ComponentOptions,
+    workload_api: str,
+    gates: tuple[str, ...],
+    dashboard: int | None,
+) -> None:
     from gangline.local import Platform, PlatformSettings
     from gangline.runtime.files import allow_many
 
     allow_many()
-    settings = PlatformSettings(folder=None if memory else home() / "data", options=options, workload_api=workload_api, shards=True,
-                                connections_per_address=per_address)
+    settings = PlatformSettings(
+        folder=None if memory else home() / "data",
+        options=options,
+        workload_api=workload_api,
+        shards=True,
+        connections_per_address=per_address,
+    )
     settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
     platform = Platform(settings)
     pages = contextlib.AsyncExitStack()
@@ -75,12 +143,16 @@ async def _up(memory: bool, port: int, host: str, per_address: int, options: Opt
         await platform.stop()
 
 
-async def _serve(platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None) -> None:
+async def _serve(
+    platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None
+) -> None:
     await _start(platform, host, port, memory, pages, dashboard)
     await asyncio.Event().wait()
 
 
-async def _start(platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None) -> None:
+async def _start(
+    platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None
+) -> None:
     from gangline.local import write_kubeconfig
     from gangline.runtime.memory import settle
 
@@ -89,8 +161,10 @@ async def _start(platform: Platform, host: str, port: int, memory: bool, pages: 
     try:
         url = await platform.listen(host, port)
     except OSError as error:
-        raise BadInput(f"cannot listen on {host}:{port} ({os.strerror(error.errno or 0)}); "
-                       "choose another port with --port, or --port 0 for a free one") from None
+        raise BadInput(
+            f"cannot listen on {host}:{port} ({os.strerror(error.errno or 0)}); "
+            "choose another port with --port, or --port 0 for a free one"
+        ) from None
     config = write_kubeconfig(platform, url, home() / "kubeconfig")
     if host not in ("127.0.0.1", "localhost", "::1"):
         click.echo(f"warning: listening on {host}, which other machines may reach", err=True)
@@ -106,7 +180,8 @@ async def _start(platform: Platform, host: str, port: int, memory: bool, pages: 
 
 
 async def _show(platform: Platform, server: str, port: int, pages: contextlib.AsyncExitStack) -> str:
-    """Serve the web page on this machine only, at the port asked for or, where that is taken, at a free one; gives the address."""
+    """Serve the web page on this machine only, at the port asked for or, where that is taken, at a free one; gives the
+    address."""
     from gangline.dashboard.service import Dashboard
 
     dashboard = Dashboard(platform.connect("dashboard"), server, platform.clock)

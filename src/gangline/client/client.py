@@ -1,8 +1,8 @@
 """The one async client: verbs on kinds, for the embedded server and for a real one alike.
 
-Reads give typed views; writes take plain data (a create, a patch, or server-side apply of the fields we own), so nothing that
-we do not know is lost. Errors are members of the family in errors.py. Nothing here caches; runtime/cache.py does.
-"""
+Reads give typed views; writes take plain data (a create, a patch, or server-side apply of the fields we own), so
+nothing that we do not know is lost. Errors are members of the family in errors.py. Nothing here caches;
+runtime/cache.py does."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ PAGE = 500
 LONGEST_EVENT = 64 * 1024 * 1024
 """Bytes of one line of a watch; an object has a few megabytes at most."""
 SHARED, BATCHES, LARGE = 1024, 32, 256 * 1024
-"""How many watch events are kept decoded for other watchers of this process, how many batches of them, and of which size at most."""
+"""How many watch events are kept decoded for other watchers of this process, how many batches of them, and of which
+size at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadObject:
     """An object that does not fit its typed view: a server may hold what an older or looser definition let in."""
 
     metadata: Metadata
@@ -45,7 +46,7 @@ class Unread:
 class Listing(Generic[T]):
     items: list[T]
     revision: str
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,14 @@ class Client:
     """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it
     is a report; `may_write` is asked before each write is sent, and raises what keeps it."""
 
-    def __init__(self, transport: Transport, manager: str = "gangline", retries: int = 4, lanes: Lanes | None = None,
-                 may_write: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        manager: str = "gangline",
+        retries: int = 4,
+        lanes: Lanes | None = None,
+        may_write: Callable[[], None] | None = None,
+    ) -> None:
         self.transport = transport
         self.manager = manager
         self._retries = retries
@@ -128,7 +135,8 @@ class Client:
         """The same, for who may write only while something holds."""
         return Client(self.transport, self.manager, self._retries, self._lanes, may_write)
 
-    # --- reading -------------------------------------------------------------------------------------------------------
+    # --- reading
+    # -------------------------------------------------------------------------------------------------------
 
     async def get(self, kind: Kind[T], name: str, namespace: str = "") -> T:
         return decode(kind, (await self.send("GET", kind.path(namespace, name))).body)
@@ -139,42 +147,72 @@ class Client:
     async def list(self, kind: Kind[T], namespace: str = "", labels: Labels = None, fields: str = "") -> Listing[T]:
         """All objects, page by page, on one consistent revision."""
         items: list[T] = []
-        unread: list[Unread] = []
+        unread: list[UnreadObject] = []
         token = revision = ""
         while True:
-            answer = await self.send("GET", kind.path(namespace), query=_query(
-                limit=str(PAGE), labelSelector=label_query(labels), fieldSelector=fields, **{"continue": token}))
+            answer = await self.send(
+                "GET",
+                kind.path(namespace),
+                query=_query(
+                    limit=str(PAGE), labelSelector=label_query(labels), fieldSelector=fields, **{"continue": token}
+                ),
+            )
             page = _LIST.decode(answer.body)
             for raw in page.items or ():
                 try:
                     items.append(decode(kind, raw))
                 except UNREADABLE as error:
-                    unread.append(Unread(_metadata(raw), str(error)))
+                    unread.append(UnreadObject(_metadata(raw), str(error)))
             revision, token = page.metadata.resource_version, page.metadata.continue_
             if not token:
                 return Listing(items, revision, tuple(unread))
 
     async def list_raw(self, kind: Kind[Any], namespace: str = "", labels: Labels = None, fields: str = "") -> Raws:
-        answer = await self.send("GET", kind.path(namespace), query=_query(
-            labelSelector=label_query(labels), fieldSelector=fields))
+        answer = await self.send(
+            "GET", kind.path(namespace), query=_query(labelSelector=label_query(labels), fieldSelector=fields)
+        )
         items = _STATUS.decode(answer.body).get("items") or []
         return [{"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items]
 
-    async def watch(self, kind: Kind[T], since: str, namespace: str = "", labels: Labels = None,
-                    fields: str = "", seconds: int = 300) -> AsyncIterator[WatchEvent[T]]:
-        """Events after a revision, until the server ends the stream. Raises `Gone` when the revision is no longer kept."""
+    async def watch(
+        self,
+        kind: Kind[T],
+        since: str,
+        namespace: str = "",
+        labels: Labels = None,
+        fields: str = "",
+        seconds: int = 300,
+    ) -> AsyncIterator[WatchEvent[T]]:
+        """Events after a revision, until the server ends the stream. Raises `Gone` when the revision is no longer
+        kept."""
         batches = self.watch_batches(kind, since, namespace, labels, fields, seconds)
         async with contextlib.aclosing(cast("AsyncGenerator[Sequence[WatchEvent[T]], None]", batches)):
             async for batch in batches:
                 for event in batch:
                     yield event
 
-    async def watch_batches(self, kind: Kind[T], since: str, namespace: str = "", labels: Labels = None,
-                            fields: str = "", seconds: int = 300) -> AsyncIterator[Sequence[WatchEvent[T]]]:
+    async def watch_batches(
+        self,
+        kind: Kind[T],
+        since: str,
+        namespace: str = "",
+        labels: Labels = None,
+        fields: str = "",
+        seconds: int = 300,
+    ) -> AsyncIterator[Sequence[WatchEvent[T]]]:
         """The same, as many events at a time as the server sent together."""
-        answer = await self.send("GET", kind.path(namespace), query=_query(
-            watch="true", resourceVersion=since, allowWatchBookmarks="true", timeoutSeconds=str(seconds),
-            labelSelector=label_query(labels), fieldSelector=fields))
+        answer = await self.send(
+            "GET",
+            kind.path(namespace),
+            query=_query(
+                watch="true",
+                resourceVersion=since,
+                allowWatchBookmarks="true",
+                timeoutSeconds=str(seconds),
+                labelSelector=label_query(labels),
+                fieldSelector=fields,
+            ),
+        )
         if answer.stream is None:
             raise Unavailable({"message": f"the server did not answer a watch of {kind.resource} with a stream"})
         async for lines in _lines(answer.stream):
@@ -184,7 +222,8 @@ class Client:
             if batch.failure is not None:
                 raise api_error(batch.failure)
 
-    # --- writing -------------------------------------------------------------------------------------------------------
+    # --- writing
+    # -------------------------------------------------------------------------------------------------------
 
     async def create(self, kind: Kind[T], obj: Raw, namespace: str = "", *, dry_run: bool = False) -> T:
         return decode(kind, (await self._create(kind, obj, namespace, dry_run)).body)
@@ -196,40 +235,83 @@ class Client:
     async def _create(self, kind: Kind[Any], obj: Raw, namespace: str, dry_run: bool) -> Response:
         namespace = namespace or obj.get("metadata", {}).get("namespace", "")
         body = msgspec.json.encode({"apiVersion": kind.api_version, "kind": kind.kind, **obj})
-        return await self.send("POST", kind.path(namespace), body, query=_query(
-            fieldManager=self.manager, dryRun="All" if dry_run else ""))
+        return await self.send(
+            "POST", kind.path(namespace), body, query=_query(fieldManager=self.manager, dryRun="All" if dry_run else "")
+        )
 
-    async def patch(self, kind: Kind[T], name: str, namespace: str, patch: Any, *, subresource: str = "",
-                    content_type: str = MERGE_PATCH) -> T:
+    async def patch(
+        self,
+        kind: Kind[T],
+        name: str,
+        namespace: str,
+        patch: Any,
+        *,
+        subresource: str = "",
+        content_type: str = MERGE_PATCH,
+    ) -> T:
         return decode(kind, (await self._patch(kind, name, namespace, patch, subresource, content_type)).body)
 
-    async def patch_only(self, kind: Kind[Any], name: str, namespace: str, patch: Any, *, subresource: str = "",
-                         content_type: str = MERGE_PATCH) -> None:
+    async def patch_only(
+        self,
+        kind: Kind[Any],
+        name: str,
+        namespace: str,
+        patch: Any,
+        *,
+        subresource: str = "",
+        content_type: str = MERGE_PATCH,
+    ) -> None:
         """Patch, and leave the answer unread."""
         await self._patch(kind, name, namespace, patch, subresource, content_type)
 
-    async def _patch(self, kind: Kind[Any], name: str, namespace: str, patch: Any, subresource: str, content_type: str) -> Response:
-        return await self.send("PATCH", kind.path(namespace, name, subresource), msgspec.json.encode(patch),
-                               content_type=content_type, query=(("fieldManager", self.manager),))
+    async def _patch(
+        self, kind: Kind[Any], name: str, namespace: str, patch: Any, subresource: str, content_type: str
+    ) -> Response:
+        return await self.send(
+            "PATCH",
+            kind.path(namespace, name, subresource),
+            msgspec.json.encode(patch),
+            content_type=content_type,
+            query=(("fieldManager", self.manager),),
+        )
 
-    async def apply(self, kind: Kind[T], obj: Raw, *, force: bool = True, subresource: str = "", manager: str = "") -> T:
+    async def apply(
+        self, kind: Kind[T], obj: Raw, *, force: bool = True, subresource: str = "", manager: str = ""
+    ) -> T:
         """Server-side apply: we own exactly the fields given."""
         meta = obj["metadata"]
         body = msgspec.json.encode({"apiVersion": kind.api_version, "kind": kind.kind, **obj})
-        answer = await self.send("PATCH", kind.path(meta.get("namespace", ""), meta["name"], subresource), body,
-                                 content_type=APPLY_PATCH, query=_query(
-                                     fieldManager=manager or self.manager, force="true" if force else ""))
+        answer = await self.send(
+            "PATCH",
+            kind.path(meta.get("namespace", ""), meta["name"], subresource),
+            body,
+            content_type=APPLY_PATCH,
+            query=_query(fieldManager=manager or self.manager, force="true" if force else ""),
+        )
         return decode(kind, answer.body)
 
     async def replace(self, kind: Kind[T], obj: Raw, *, subresource: str = "") -> T:
         meta = obj["metadata"]
         body = msgspec.json.encode({"apiVersion": kind.api_version, "kind": kind.kind, **obj})
-        answer = await self.send("PUT", kind.path(meta.get("namespace", ""), meta["name"], subresource), body,
-                                 query=_query(fieldManager=self.manager))
+        answer = await self.send(
+            "PUT",
+            kind.path(meta.get("namespace", ""), meta["name"], subresource),
+            body,
+            query=_query(fieldManager=self.manager),
+        )
         return decode(kind, answer.body)
 
-    async def delete(self, kind: Kind[Any], name: str, namespace: str = "", *, uid: str = "", revision: str = "",
-                     grace: int | None = None, propagation: str = "") -> None:
+    async def delete(
+        self,
+        kind: Kind[Any],
+        name: str,
+        namespace: str = "",
+        *,
+        uid: str = "",
+        revision: str = "",
+        grace: int | None = None,
+        propagation: str = "",
+    ) -> None:
         options: Raw = {"apiVersion": "v1", "kind": "DeleteOptions"}
         conditions = {key: value for key, value in (("uid", uid), ("resourceVersion", revision)) if value}
         if conditions:
@@ -240,13 +322,18 @@ class Client:
             options["propagationPolicy"] = propagation
         await self.send("DELETE", kind.path(namespace, name), msgspec.json.encode(options))
 
-    async def bind(self, pod: str, namespace: str, node: str, *, uid: str = "",
-                   annotations: Mapping[str, str] | None = None) -> None:
+    async def bind(
+        self, pod: str, namespace: str, node: str, *, uid: str = "", annotations: Mapping[str, str] | None = None
+    ) -> None:
         meta: Raw = {"name": pod, "namespace": namespace} | ({"uid": uid} if uid else {})
         if annotations:
             meta["annotations"] = dict(annotations)
-        body = {"apiVersion": "v1", "kind": "Binding", "metadata": meta,
-                "target": {"apiVersion": "v1", "kind": "Node", "name": node}}
+        body = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": meta,
+            "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+        }
         await self.send("POST", POD.path(namespace, pod, "binding"), msgspec.json.encode(body))
 
     async def evict(self, pod: str, namespace: str, *, grace: int | None = None) -> None:
@@ -255,10 +342,18 @@ class Client:
             body["deleteOptions"] = {"gracePeriodSeconds": grace}
         await self.send("POST", POD.path(namespace, pod, "eviction"), msgspec.json.encode(body))
 
-    # --- the wire ------------------------------------------------------------------------------------------------------
+    # --- the wire
+    # ------------------------------------------------------------------------------------------------------
 
-    async def send(self, method: str, path: str, body: bytes = b"", *, query: tuple[tuple[str, str], ...] = (),
-                   content_type: str = JSON) -> Response:
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        *,
+        query: tuple[tuple[str, str], ...] = (),
+        content_type: str = JSON,
+    ) -> Response:
         """One request. Overload and, for reads, passing faults are tried again with back-off."""
         request = Request(method, path, query, body, content_type)
         if method == "GET" or self._lanes is None:

@@ -12,7 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from typing import cast
 
-from gangline.client.response_reader import Head, ResponseReader
+from gangline.client.response_reader import ResponseHead, ResponseReader
 from gangline.client.wire import Response
 
 HELD = 16 * 1024 * 1024
@@ -21,11 +21,11 @@ LONGEST_ANSWER = 10
 """So many times the patience a whole answer may take; its head may take it once."""
 
 
-class Connection(asyncio.BufferedProtocol):
+class ClientConnection(asyncio.BufferedProtocol):
     """`room` is where bytes arrive before they are looked at, at once: connections may share it. `gone` is called when
     it has ended."""
 
-    def __init__(self, room: memoryview, gone: Callable[[Connection], None]) -> None:
+    def __init__(self, room: memoryview, gone: Callable[[ClientConnection], None]) -> None:
         self._room, self._gone = room, gone
         self.ended = False
         self.free_since = 0.0
@@ -114,8 +114,15 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._watching and head.status == 200 and head.chunked and not self._streaming:
             self._streaming = self._reader.streams = True
-            self._settle(Response(200, content_type=head.content_type, headers=head.headers, warnings=head.warnings,
-                                  stream=self._stream()))
+            self._settle(
+                Response(
+                    200,
+                    content_type=head.content_type,
+                    headers=head.headers,
+                    warnings=head.warnings,
+                    stream=self._stream(),
+                )
+            )
         if not self._streaming:
             if self._reader.complete:
                 self._finish(head)
@@ -126,7 +133,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._reader.held or self._reader.complete:
             self._wake()
 
-    def _finish(self, head: Head) -> None:
+    def _finish(self, head: ResponseHead) -> None:
         if not head.stays:
             self.abort()
         self._settle(Response(head.status, self._reader.take(), head.content_type, head.headers, head.warnings))

@@ -1,8 +1,7 @@
 """Requests over HTTP, to a real API server or to the embedded one in another process.
 
-Adds the bearer token (asked for anew when it may have changed), keeps connections (connection.py), and turns "no answer" into
-`Unavailable`. Through a proxy aiohttp carries them instead. Nothing here knows kinds; client.py does.
-"""
+Adds the bearer token (asked for anew when it may have changed), keeps connections (connection.py), and turns "no
+answer" into `Unavailable`. Through a proxy aiohttp carries them instead. Nothing here knows kinds; client.py does."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from urllib.request import getproxies_environment, proxy_bypass
 import aiohttp
 from yarl import URL
 
-from gangline.client.connection import Connection
+from gangline.client.connection import ClientConnection
 from gangline.client.response_reader import LONGEST_BODY
 from gangline.client.wire import Request, Response
 from gangline.errors import ConfigError, Unavailable
@@ -28,7 +27,8 @@ CONNECTING, PATIENCE = 10.0, 60.0
 ROOM = 256 * 1024
 """Bytes read at once, at most."""
 KEPT = 30.0
-"""Seconds for which a connection that nobody uses is kept: servers keep them longer, and one must not be ended while we send."""
+"""Seconds for which a connection that nobody uses is kept: servers keep them longer, and one must not be ended while we
+send."""
 _PLAIN = "/%:@!$&'()*+,;=~"
 """What may stand in a path as it is; a path that is already quoted stays as it is."""
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/%:@!$&'()*+,;=~._-]*")
@@ -52,8 +52,14 @@ def _environment_names_proxy(server: str) -> bool:
 class Http:
     """A Transport to one server."""
 
-    def __init__(self, server: str, tls: ssl.SSLContext | None = None, token: Token | None = None,
-                 agent: str = "gangline", proxy: str | None = None) -> None:
+    def __init__(
+        self,
+        server: str,
+        tls: ssl.SSLContext | None = None,
+        token: Token | None = None,
+        agent: str = "gangline",
+        proxy: str | None = None,
+    ) -> None:
         self.server = server.rstrip("/")
         self._token = token
         self._agent = agent
@@ -70,8 +76,13 @@ class Http:
         try:
             answer = await self._line.send(request, headers, watching)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise Unavailable({"message": f"no answer from {self.server}: {error or type(error).__name__}",
-                               "reason": "ServiceUnavailable", "code": 503}) from error
+            raise Unavailable(
+                {
+                    "message": f"no answer from {self.server}: {error or type(error).__name__}",
+                    "reason": "ServiceUnavailable",
+                    "code": 503,
+                }
+            ) from error
         if answer.stream is not None:
             answer.stream = _whole(answer.stream)
         return answer
@@ -102,8 +113,8 @@ class Direct:
         self._name, self._prefix = where.netloc.rpartition("@")[2], where.path
         self._tls = tls
         self._room = memoryview(bytearray(ROOM))
-        self._connections: dict[Connection, None] = {}
-        self._free: dict[Connection, None] = {}
+        self._connections: dict[ClientConnection, None] = {}
+        self._free: dict[ClientConnection, None] = {}
 
     async def send(self, request: Request, headers: dict[str, str], watching: bool) -> Response:
         text = self._text(request, headers)
@@ -115,15 +126,18 @@ class Direct:
         return answer
 
     def _text(self, request: Request, headers: dict[str, str]) -> bytes:
-        lines = [f"{request.method} {self._prefix}{_target(request)} HTTP/1.1", f"Host: {self._name}",
-                 *(f"{name}: {value}" for name, value in headers.items())]
+        lines = [
+            f"{request.method} {self._prefix}{_target(request)} HTTP/1.1",
+            f"Host: {self._name}",
+            *(f"{name}: {value}" for name, value in headers.items()),
+        ]
         if request.body or request.method != "GET":
             lines.append(f"Content-Length: {len(request.body)}")
         if any("\n" in line or "\r" in line for line in lines):
             raise ConfigError("a header of a request would hold a line break; look at the token and the names in it")
         return "\r\n".join((*lines, "", "")).encode() + request.body
 
-    async def _connection(self) -> Connection:
+    async def _connection(self) -> ClientConnection:
         """One that is free, or a new one."""
         oldest = asyncio.get_running_loop().time() - KEPT
         while self._free:
@@ -133,16 +147,20 @@ class Direct:
             connection.abort()
         return await self._open()
 
-    async def _open(self) -> Connection:
+    async def _open(self) -> ClientConnection:
         if self._secure and self._tls is None:
             self._tls = ssl.create_default_context()
         opening = asyncio.get_running_loop().create_connection(
-            lambda: Connection(self._room, self._gone), self._host, self._port, ssl=self._tls if self._secure else None)
+            lambda: ClientConnection(self._room, self._gone),
+            self._host,
+            self._port,
+            ssl=self._tls if self._secure else None,
+        )
         _, connection = await asyncio.wait_for(opening, CONNECTING)
         self._connections[connection] = None
         return connection
 
-    def _gone(self, connection: Connection) -> None:
+    def _gone(self, connection: ClientConnection) -> None:
         self._connections.pop(connection, None)
         self._free.pop(connection, None)
 
@@ -166,18 +184,30 @@ class Proxied:
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(ssl=self._tls if self._tls is not None else True, limit=0)
-            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=True, trust_env=self._proxy is None,
-                                                  cookie_jar=aiohttp.DummyCookieJar())
+            self._session = aiohttp.ClientSession(
+                connector=connector,
+                auto_decompress=True,
+                trust_env=self._proxy is None,
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
         return self._session
 
     async def send(self, request: Request, headers: dict[str, str], watching: bool) -> Response:
         url = URL(f"{self._server}{_target(request)}", encoded=True)
-        answer = await self._connected().request(request.method, url, data=request.body or None, headers=headers,
-                                                 timeout=_WATCHING if watching else _READING, proxy=self._proxy)
+        answer = await self._connected().request(
+            request.method,
+            url,
+            data=request.body or None,
+            headers=headers,
+            timeout=_WATCHING if watching else _READING,
+            proxy=self._proxy,
+        )
         found = {key.lower(): value for key, value in answer.headers.items()}
         warnings = tuple(answer.headers.getall("Warning", []))
         if watching and answer.status == 200:
-            return Response(200, content_type=answer.content_type, headers=found, warnings=warnings, stream=_chunks(answer))
+            return Response(
+                200, content_type=answer.content_type, headers=found, warnings=warnings, stream=_chunks(answer)
+            )
         return Response(answer.status, await _body(answer), answer.content_type, found, warnings)
 
     async def close(self) -> None:

@@ -20,13 +20,13 @@ from urllib.parse import urlsplit
 
 from gangline.client.http import Http, Token
 from gangline.errors import ConfigError
-from gangline.schema.documents import Unreadable, read_yaml
+from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ClusterTarget:
     """One context of a kubeconfig, resolved."""
 
     server: str
@@ -37,14 +37,16 @@ class Target:
     """The kubeconfig; what it names by a path lies beside it."""
 
 
-def load(path: str | Path | None = None, context: str = "") -> Target:
+def load(path: str | Path | None = None, context: str = "") -> ClusterTarget:
     """The context asked for, or the current one, of a kubeconfig (`$KUBECONFIG`, else `~/.kube/config`)."""
     file = _which(path)
     try:
         config = read_yaml(file.read_text()) or {}
     except FileNotFoundError:
-        raise ConfigError(f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE") from None
-    except (Unreadable, OSError, ValueError) as error:
+        raise ConfigError(
+            f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE"
+        ) from None
+    except (DocumentUnreadable, OSError, ValueError) as error:
         raise ConfigError(f"{file} is not a readable kubeconfig: {error}") from None
     if not isinstance(config, dict):
         raise ConfigError(f"{file} is not a kubeconfig: it holds no mapping")
@@ -56,8 +58,10 @@ def load(path: str | Path | None = None, context: str = "") -> Target:
     if not server:
         raise ConfigError(f"{file}: cluster {chosen.get('cluster')!r} names no server")
     if not _is_address(server):
-        raise ConfigError(f"{file}: the server of cluster {chosen.get('cluster')!r} is {server!r}; it is written https://host:port")
-    return Target(server, cluster, user, str(chosen.get("namespace") or "default"), file)
+        raise ConfigError(
+            f"{file}: the server of cluster {chosen.get('cluster')!r} is {server!r}; it is written https://host:port"
+        )
+    return ClusterTarget(server, cluster, user, str(chosen.get("namespace") or "default"), file)
 
 
 def _is_address(server: str) -> bool:
@@ -77,18 +81,18 @@ def _which(path: str | Path | None) -> Path:
 
 def _entry(config: dict[str, Any], listing: str, key: str, name: str, file: Path) -> dict[str, Any]:
     given = config.get(listing) or []
-    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
         raise ConfigError(f"{file} is not a kubeconfig: its {listing} are no list of mappings")
-    entries = {str(each.get("name")): each.get(key) or {} for each in given}
+    entries = {str(item.get("name")): item.get(key) or {} for item in given}
     if name not in entries:
         raise ConfigError(f"{file} has no {key} {name!r}; it has: {', '.join(sorted(entries)) or 'none'}")
-    found = entries[name]
-    if not isinstance(found, dict):
+    entry = entries[name]
+    if not isinstance(entry, dict):
         raise ConfigError(f"{file} is not a kubeconfig: {key} {name!r} is no mapping")
-    return found
+    return entry
 
 
-def transport(target: Target, agent: str = "gangline") -> Http:
+def transport(target: ClusterTarget, agent: str = "gangline") -> Http:
     """A transport for a kubeconfig's context."""
     tls = _tls(target) if target.server.startswith("https") else None
     return Http(target.server, tls, _token(target), agent, target.cluster.get("proxy-url"))
@@ -106,8 +110,10 @@ def in_cluster(agent: str = "gangline") -> Http:
     try:
         context = ssl.create_default_context(cafile=str(SERVICE_ACCOUNT / "ca.crt"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {_why(error)}; the pod needs the token of its service account "
-                          "(automountServiceAccountToken)") from None
+        raise ConfigError(
+            f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {_why(error)}; the pod needs the token of its service account "
+            "(automountServiceAccountToken)"
+        ) from None
     return Http(f"https://{host}:{port}", context, token, agent)
 
 
@@ -119,13 +125,15 @@ def own_namespace() -> str:
         return "default"
 
 
-def _tls(target: Target) -> ssl.SSLContext:
+def _tls(target: ClusterTarget) -> ssl.SSLContext:
     cluster, user = target.cluster, target.user
     authority = _material(cluster, "certificate-authority", target.file)
     try:
         context = ssl.create_default_context(cadata=authority.decode("ascii") if authority else None)
     except (ssl.SSLError, ValueError) as error:
-        raise ConfigError(f"{target.file}: its certificate-authority holds no certificate in PEM: {_why(error)}") from None
+        raise ConfigError(
+            f"{target.file}: its certificate-authority holds no certificate in PEM: {_why(error)}"
+        ) from None
     if cluster.get("insecure-skip-tls-verify"):
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -142,7 +150,9 @@ def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes, file: Pa
         try:
             context.load_cert_chain(pair.name, password=b"")
         except (ssl.SSLError, ValueError) as error:
-            raise ConfigError(f"{file}: its client-certificate and client-key are no pair in PEM: {_why(error)}") from None
+            raise ConfigError(
+                f"{file}: its client-certificate and client-key are no pair in PEM: {_why(error)}"
+            ) from None
 
 
 def _material(section: dict[str, Any], name: str, file: Path) -> bytes | None:
@@ -174,7 +184,7 @@ def _checked(token: str, whence: object) -> str:
     return token
 
 
-def _token(target: Target) -> Token | None:
+def _token(target: ClusterTarget) -> Token | None:
     user = target.user
     if user.get("exec"):
         if not isinstance(user["exec"], dict) or not user["exec"].get("command"):
@@ -212,22 +222,33 @@ class ExecToken:
 
     async def _ask(self) -> None:
         spec = self._spec
-        environment = dict(os.environ) | {each["name"]: each["value"] for each in spec.get("env") or []}
-        environment["KUBERNETES_EXEC_INFO"] = json.dumps({
-            "apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}})
+        environment = dict(os.environ) | {item["name"]: item["value"] for item in spec.get("env") or []}
+        environment["KUBERNETES_EXEC_INFO"] = json.dumps(
+            {"apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
+        )
         try:
             process = await asyncio.create_subprocess_exec(
-                str(spec["command"]), *[str(each) for each in spec.get("args") or []],
-                env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+                str(spec["command"]),
+                *[str(argument) for argument in spec.get("args") or []],
+                env=environment,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
         except OSError as error:
             raise ConfigError(f"the credential plug-in {spec['command']!r} cannot be started: {_why(error)}") from None
         out, err = await process.communicate()
         if process.returncode:
-            raise ConfigError(f"the credential plug-in {spec['command']!r} failed: {err.decode(errors='replace').strip()[:300]}")
+            raise ConfigError(
+                f"the credential plug-in {spec['command']!r} failed: {err.decode(errors='replace').strip()[:300]}"
+            )
         try:
             status = json.loads(out).get("status") or {}
             until = status.get("expirationTimestamp")
-            self._expires = datetime.fromisoformat(str(until).replace("Z", "+00:00")).timestamp() if until else float("inf")
+            self._expires = (
+                datetime.fromisoformat(str(until).replace("Z", "+00:00")).timestamp() if until else float("inf")
+            )
             self._token = _checked(str(status.get("token") or ""), f"the answer of {spec['command']!r}")
         except (ValueError, AttributeError) as error:
-            raise ConfigError(f"the credential plug-in {spec['command']!r} did not answer with an ExecCredential: {error}") from None
+            raise ConfigError(
+                f"the credential plug-in {spec['command']!r} did not answer with an ExecCredential: {error}"
+            ) from None

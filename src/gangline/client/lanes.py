@@ -1,10 +1,10 @@
 """Decide first, report later: when the writes that only tell have their turn.
 
-Two lanes for the writes of one process. *Urgent* ones bring something nearer to its place: a PodGroup, a BindRequest, a bind, a
-delete. *Reports* tell how things stand (events, statuses) and can be worked out again from the objects at any time. While a crowd of
-urgent writes passes, reports get one turn for every so many of them and a few per second whatever happens; in calm they never wait.
-Clients note their urgent writes here, runtime/ asks for turns. Nothing is sent or kept here.
-"""
+Two lanes for the writes of one process. *Urgent* ones bring something nearer to its place: a PodGroup, a BindRequest, a
+bind, a delete. *Reports* tell how things stand (events, statuses) and can be worked out again from the objects at any
+time. While a crowd of urgent writes passes, reports get one turn for every so many of them and a few per second
+whatever happens; in calm they never wait. Clients note their urgent writes here, runtime/ asks for turns. Nothing is
+sent or kept here."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from time import monotonic
 HALF_LIFE = 0.25
 """Seconds after which an urgent write counts half."""
 HOT, HOTTEST = 120.0, 320.0
-"""Urgent writes, counted so, that make a crowd (about 330 a second, or so many at once), and the most that are counted: a crowd is
-over half a second after it ended."""
+"""Urgent writes, counted so, that make a crowd (about 330 a second, or so many at once), and the most that are counted:
+a crowd is over half a second after it ended."""
 AT_ONCE = 32
 """As many urgent writes without an answer are a crowd too: the server is slow."""
 SHARE = 16

@@ -21,7 +21,7 @@ FRAMING_LIMIT, FRAMING_SHARE = 64 * 1024, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ResponseHead:
     """What stands before the body of an answer."""
 
     status: int
@@ -55,7 +55,7 @@ class ResponseReader:
     def expect(self) -> None:
         """Another answer may come."""
         self._expected = True
-        self.head: Head | None = None
+        self.head: ResponseHead | None = None
         self.complete = self.streams = False
         """The whole answer was read. Its body is taken as it comes."""
         self._beginning = b""
@@ -136,7 +136,7 @@ class ResponseReader:
             raise ValueError(f"an answer is encoded as {coding[:60]!r}, which nobody asked for")
         if status < 200:
             return
-        head = Head(status, self._headers, tuple(self._warnings), self._parser.should_keep_alive())
+        head = ResponseHead(status, self._headers, tuple(self._warnings), self._parser.should_keep_alive())
         announced = 0 if head.chunked else int(self._headers.get("content-length", 0))
         if announced > LONGEST_BODY:
             raise ValueError(f"an answer of {announced} bytes is larger than {LONGEST_BODY}")

@@ -1,8 +1,7 @@
 """One request, one response: the seam between whoever asks and whoever answers.
 
-A `Transport` carries a Request to an API server and brings back a Response: over HTTP (client/http.py), or by calling the
-embedded server in the same process (`InProcess`). Nothing here knows kinds or objects; client/client.py does.
-"""
+A `Transport` carries a Request to an API server and brings back a Response: over HTTP (client/http.py), or by calling
+the embedded server in the same process (`InProcess`). Nothing here knows kinds or objects; client/client.py does."""
 
 from __future__ import annotations
 
@@ -75,8 +74,18 @@ class InProcess:
 
     async def send(self, request: Request) -> Response:
         headers = request.headers if "user-agent" in request.headers else {**request.headers, "user-agent": self._agent}
-        return await self._handle(Request(request.method, request.path, request.query, request.body, request.content_type,
-                                          request.accept, headers, self._user))
+        return await self._handle(
+            Request(
+                request.method,
+                request.path,
+                request.query,
+                request.body,
+                request.content_type,
+                request.accept,
+                headers,
+                self._user,
+            )
+        )
 
     async def close(self) -> None:
         return None

@@ -11,12 +11,19 @@ from gangline.rules.flags import COMMON, Table, pairs, refuse_unknown, values
 from gangline.rules.schedulers import read_names
 
 POD_GROUP: Table = {"scheduler-name": ("schedulers", read_names)}
-QUEUE: Table = {"metrics-namespace": ("namespace", str), "queue-label-to-metric-label": ("labels", pairs),
-                "queue-label-to-default-metric-value": ("defaults", pairs)}
+QUEUE: Table = {
+    "metrics-namespace": ("namespace", str),
+    "queue-label-to-metric-label": ("labels", pairs),
+    "queue-label-to-default-metric-value": ("defaults", pairs),
+}
 NODE_SCALE: Table = {
-    "scheduler-name": ("scheduler_names", read_names), "scale-adjust-namespace": ("namespace", str), "scaling-pod-image": ("image", str),
-    "scaling-pod-app-label": ("app", str), "scaling-pod-service-account": ("service_account", str),
-    "gpu-memory-to-fraction-ratio": ("memory_as_fraction", float)}
+    "scheduler-name": ("scheduler_names", read_names),
+    "scale-adjust-namespace": ("namespace", str),
+    "scaling-pod-image": ("image", str),
+    "scaling-pod-app-label": ("app", str),
+    "scaling-pod-service-account": ("service_account", str),
+    "gpu-memory-to-fraction-ratio": ("memory_as_fraction", float),
+}
 SERVED_ELSEWHERE = ("enable-podgroup-webhook", "enable-webhook", "enable-quota-validation", "metrics-listen-address")
 """Webhooks are the admission component's; metrics are served by `gangline run`."""
 

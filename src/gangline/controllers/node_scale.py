@@ -45,7 +45,7 @@ class NodeScaleSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScalingPodPlan:
     delete: list[Pod] = field(default_factory=list)
     create: list[Pod] = field(default_factory=list)
     """The waiting pods that need a scaling pod."""
@@ -55,7 +55,7 @@ def scaling_name(pod: Pod) -> str:
     name = f"{pod.namespace}-{pod.name}"
     if len(name) <= LABEL_LENGTH:
         return name
-    return f"{name[:LABEL_LENGTH - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"{name[: LABEL_LENGTH - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def waits(pod: Pod) -> bool | None:
@@ -64,16 +64,22 @@ def waits(pod: Pod) -> bool | None:
     return None if said is None else said.status == "False" and said.reason == "Unschedulable"
 
 
-def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> Plan:
+def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> ScalingPodPlan:
     """Which scaling pods to remove, and for which waiting pods to make one."""
     every = list(pods)
     scaling = [pod for pod in every if pod.namespace == settings.namespace]
-    ours = [pod for pod in every if pod.namespace != settings.namespace and pod.spec.scheduler_name in settings.scheduler_names]
-    keep = {scaling_name(pod) for pod in ours if waits(pod) is not False and pod.status.phase not in ("Succeeded", "Failed")}
+    ours = [
+        pod
+        for pod in every
+        if pod.namespace != settings.namespace and pod.spec.scheduler_name in settings.scheduler_names
+    ]
+    keep = {
+        scaling_name(pod) for pod in ours if waits(pod) is not False and pod.status.phase not in ("Succeeded", "Failed")
+    }
     unneeded = [pod for pod in scaling if pod.status.phase == "Succeeded" or pod.name not in keep]
     if cooling or unneeded:
-        return Plan(unneeded)
-    return Plan([], list(_missing(ours, [pod for pod in scaling if pod not in unneeded], settings)))
+        return ScalingPodPlan(unneeded)
+    return ScalingPodPlan([], list(_missing(ours, [pod for pod in scaling if pod not in unneeded], settings)))
 
 
 def _missing(ours: Iterable[Pod], scaling: list[Pod], settings: NodeScaleSettings) -> Iterable[Pod]:
@@ -90,8 +96,12 @@ def _missing(ours: Iterable[Pod], scaling: list[Pod], settings: NodeScaleSetting
 
 
 def _is_candidate(pod: Pod) -> bool:
-    return (not pod.spec.node_name and waits(pod) is True and pod.status.phase not in ("Succeeded", "Failed")
-            and requests.request(pod).gpu.shared)
+    return (
+        not pod.spec.node_name
+        and waits(pod) is True
+        and pod.status.phase not in ("Succeeded", "Failed")
+        and requests.request(pod).gpu.shared
+    )
 
 
 def _hundredths(pod: Pod, settings: NodeScaleSettings) -> int:
@@ -102,18 +112,37 @@ def _hundredths(pod: Pod, settings: NodeScaleSettings) -> int:
 
 def scaling_pod(pod: Pod, settings: NodeScaleSettings) -> Raw:
     gpu = {names.NVIDIA_GPU: str(requests.request(pod).gpu.count)}
-    plain = total(amounts({name: value for name, value in each.resources.requests.items() if name in ("cpu", "memory")})
-                  for each in pod.spec.containers)
-    spec: Raw = {"restartPolicy": "OnFailure", "serviceAccountName": settings.service_account,
-                 "tolerations": [as_raw(each) for each in pod.spec.tolerations], "nodeSelector": pod.spec.node_selector,
-                 "containers": [{"name": CONTAINER, "image": settings.image, "imagePullPolicy": "IfNotPresent",
-                                 "resources": {"requests": printed(plain) | gpu, "limits": gpu}}]}
+    plain = total(
+        amounts({name: value for name, value in container.resources.requests.items() if name in ("cpu", "memory")})
+        for container in pod.spec.containers
+    )
+    spec: Raw = {
+        "restartPolicy": "OnFailure",
+        "serviceAccountName": settings.service_account,
+        "tolerations": [as_raw(toleration) for toleration in pod.spec.tolerations],
+        "nodeSelector": pod.spec.node_selector,
+        "containers": [
+            {
+                "name": CONTAINER,
+                "image": settings.image,
+                "imagePullPolicy": "IfNotPresent",
+                "resources": {"requests": printed(plain) | gpu, "limits": gpu},
+            }
+        ],
+    }
     if pod.spec.affinity:
         spec["affinity"] = pod.spec.affinity
     labels = {"app": settings.app, POD_NAME: pod.name[:LABEL_LENGTH].rstrip("-."), POD_NAMESPACE: pod.namespace}
     ends_at_once = {names.RUN_SECONDS: "0"}
-    return {"metadata": {"name": scaling_name(pod), "namespace": settings.namespace, "labels": labels, "annotations": ends_at_once},
-            "spec": spec}
+    return {
+        "metadata": {
+            "name": scaling_name(pod),
+            "namespace": settings.namespace,
+            "labels": labels,
+            "annotations": ends_at_once,
+        },
+        "spec": spec,
+    }
 
 
 def controller(settings: NodeScaleSettings | None = None) -> Controller:
@@ -134,8 +163,10 @@ def controller(settings: NodeScaleSettings | None = None) -> Controller:
         return Again(told.cool_down if todo.delete else rest) if rest > 0 or todo.delete else None
 
     def when(before: Pod | None, after: Pod | None) -> bool:
-        return any(pod is not None and (pod.namespace == told.namespace or pod.spec.scheduler_name in told.scheduler_names)
-                   for pod in (before, after))
+        return any(
+            pod is not None and (pod.namespace == told.namespace or pod.spec.scheduler_name in told.scheduler_names)
+            for pod in (before, after)
+        )
 
     return Controller("node-scale-adjuster", reconcile, (Watch(POD, lambda pod, read: [EVERYTHING], when),), workers=1)
 
@@ -147,7 +178,18 @@ async def _create(ctx: Context, pod: Pod, settings: NodeScaleSettings) -> None:
         made = await ctx.client.create(POD, body)
     except AlreadyExists:
         return
-    said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": timestamp(ctx.clock.now()),
-            "message": f"stands for pod {pod.namespace}/{pod.name}, which waits for a part of a GPU"}
-    await ctx.client.patch(POD, made.name, made.namespace, {"status": {"conditions": [said]}}, subresource="status",
-                           content_type=STRATEGIC_PATCH)
+    said = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "lastTransitionTime": timestamp(ctx.clock.now()),
+        "message": f"stands for pod {pod.namespace}/{pod.name}, which waits for a part of a GPU",
+    }
+    await ctx.client.patch(
+        POD,
+        made.name,
+        made.namespace,
+        {"status": {"conditions": [said]}},
+        subresource="status",
+        content_type=STRATEGIC_PATCH,
+    )

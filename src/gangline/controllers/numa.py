@@ -4,9 +4,9 @@ What a kubelet assigned to its pods comes in as `Assigned`; `placement` turns it
 reads. On simulated nodes `assign` plays the kubelet's topology manager over the zones of the node's
 NodeResourceTopology. Pods of which nothing can be told are left alone.
 
-Real nodes are not read: their kubelet answers only gRPC on a socket of the node, for which there is no client here. There, run
-KAI's own exporter: it writes the same annotation, and our scheduler reads it. A real node that this one meets is told once.
-"""
+Real nodes are not read: their kubelet answers only gRPC on a socket of the node, for which there is no client here.
+There, run KAI's own exporter: it writes the same annotation, and our scheduler reads it. A real node that this one
+meets is told once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gangline.api.builtin import NodeResourceTopology
 from gangline.api.core import Pod
 from gangline.api.kinds import NODE, NODE_RESOURCE_TOPOLOGY, POD
 from gangline.api.meta import Object
-from gangline.controllers.sums import Amount, Amounts, amount, printed, total
+from gangline.controllers.sums import Amounts, ExactAmount, amount, printed, total
 from gangline.errors import NotFound
 from gangline.rules import requests
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
@@ -28,7 +28,10 @@ from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key
 OBSERVED = "kai.scheduler/numa-placement-observed"
 PREDICTED = "kai.scheduler/numa-placement-predicted"
 ON_NODE = "node"
-NOT_SIMULATED = "node %s is not simulated: its kubelet's pod-resources socket is not read here; run KAI's numa-placement-exporter on it"
+NOT_SIMULATED = (
+    "node %s is not simulated: its kubelet's pod-resources socket is not read here; run KAI's "
+    "numa-placement-exporter on it"
+)
 log = logging.getLogger(__name__)
 
 
@@ -56,7 +59,7 @@ def placement(assigned: Assigned, zone_of_cpu: Mapping[int, int]) -> str | None:
             zones.setdefault(zone_of_cpu[cpu], []).append({"cpu": amount(1)})
     for kind, size, nodes in assigned.memory:
         if len(nodes) == 1 and (kind == "memory" or kind.startswith("hugepages-")):
-            zones.setdefault(nodes[0], []).append({kind: Amount(size * resources.NANO, True)})
+            zones.setdefault(nodes[0], []).append({kind: ExactAmount(size * resources.NANO, True)})
     if not zones:
         return None
     named = sorted((f"node-{zone}", parts) for zone, parts in zones.items())
@@ -76,7 +79,8 @@ def cpu_list(text: str) -> list[int]:
     return found
 
 
-# --- simulated nodes ---------------------------------------------------------------------------------------------------------
+# --- simulated nodes
+# ---------------------------------------------------------------------------------------------------------
 
 
 def zone_gpus(topology: NodeResourceTopology) -> dict[int, int]:
@@ -84,8 +88,8 @@ def zone_gpus(topology: NodeResourceTopology) -> dict[int, int]:
     found: dict[int, int] = {}
     for zone in topology.zones:
         number = str(zone.get("name") or "").rpartition("-")[2]
-        listed = [each for each in zone.get("resources") or () if requests.is_gpu(str(each.get("name")))]
-        gpus = sum(resources.units(each.get("allocatable", 0)) for each in listed)
+        listed = [resource for resource in zone.get("resources") or () if requests.is_gpu(str(resource.get("name")))]
+        gpus = sum(resources.units(item.get("allocatable", 0)) for item in listed)
         if number.isdigit() and gpus:
             found[int(number)] = gpus
     return found
@@ -95,14 +99,16 @@ def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[Assigned]:
     """GPUs for each pod as a topology manager gives them: all of one zone if one has enough (that which was predicted,
     else the fullest that fits), else zone after zone. Pods that started earlier keep theirs."""
     free = dict(gpus)
-    found = []
-    for pod in sorted(pods, key=lambda pod: (OBSERVED not in pod.annotations, pod.status.start_time or "", pod.namespace, pod.name)):
+    assigneds = []
+    for pod in sorted(
+        pods, key=lambda pod: (OBSERVED not in pod.annotations, pod.status.start_time or "", pod.namespace, pod.name)
+    ):
         wanted = requests.request(pod).gpu
         number = wanted.count if wanted.kind == requests.REGULAR else 0
         if 0 < number <= sum(free.values()):
             zones = _choose(free, number, observed_zones(pod))
-            found.append(Assigned(key_of(pod), tuple((names.NVIDIA_GPU, (zone,)) for zone in zones)))
-    return found
+            assigneds.append(Assigned(key_of(pod), tuple((names.NVIDIA_GPU, (zone,)) for zone in zones)))
+    return assigneds
 
 
 def _choose(free: dict[int, int], number: int, wished: Sequence[int]) -> list[int]:
@@ -121,7 +127,7 @@ def observed_zones(pod: Pod) -> list[int]:
     """The zones it was seen in, else those predicted for it."""
     text = pod.annotations.get(OBSERVED) or pod.annotations.get(PREDICTED)
     try:
-        return [int(str(each["zone"]).rpartition("-")[2]) for each in json.loads(text or "[]")]
+        return [int(str(load["zone"]).rpartition("-")[2]) for load in json.loads(text or "[]")]
     except (ValueError, KeyError, TypeError):
         return []
 
@@ -149,10 +155,16 @@ def controller() -> Controller:
         return None
 
     return Controller(
-        "numa-placement-exporter", reconcile, workers=4, reads=(NODE,),
-        watches=(Watch(POD, lambda pod, read: [Key("", pod.spec.node_name)] if pod.spec.node_name else []),
-                 Watch(NODE_RESOURCE_TOPOLOGY, _same_name)),
-        indexes=((POD, ON_NODE, lambda pod: [pod.spec.node_name]),))
+        "numa-placement-exporter",
+        reconcile,
+        workers=4,
+        reads=(NODE,),
+        watches=(
+            Watch(POD, lambda pod, read: [Key("", pod.spec.node_name)] if pod.spec.node_name else []),
+            Watch(NODE_RESOURCE_TOPOLOGY, _same_name),
+        ),
+        indexes=((POD, ON_NODE, lambda pod: [pod.spec.node_name]),),
+    )
 
 
 def _same_name(topology: Object, read: Reader) -> list[Key]:

@@ -15,7 +15,7 @@ from gangline.api import names, resources
 from gangline.api.core import Node, Pod
 from gangline.api.meta import Raw, condition
 from gangline.config import Manner
-from gangline.controllers.sums import Amount, Amounts, amount, amounts, total
+from gangline.controllers.sums import Amounts, ExactAmount, amount, amounts, total
 from gangline.errors import GanglineError
 from gangline.rules import requests
 
@@ -24,17 +24,17 @@ AMD_MEMORY_LABEL = "beta.amd.com/gpu.vram"
 MEGA = 10**6
 
 
-class Unreadable(GanglineError):
+class PartUnreadable(GanglineError):
     """A pod's part cannot be worked out; its group's status stays as it is until it can."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PodPart:
     requested: Amounts = field(default_factory=dict)
     allocated: Amounts = field(default_factory=dict)
 
 
-def part(pod: Pod, claims: list[Raw], node: Node | None, manner: Manner) -> Part:
+def part(pod: Pod, claims: list[Raw], node: Node | None, manner: Manner) -> PodPart:
     phase = pod.status.phase
     requested = allocated = False
     if phase == "Running":
@@ -43,11 +43,17 @@ def part(pod: Pod, claims: list[Raw], node: Node | None, manner: Manner) -> Part
         requested, scheduled = True, condition(pod.status.conditions, "PodScheduled")
         allocated = scheduled is not None and scheduled.status == "True"
     if not requested:
-        return Part()
-    plain = total(amounts(each.resources.requests) for each in pod.spec.containers)
-    devices = {name: Amount(count * resources.NANO, False) for name, count in requests.gpu_devices(claims).items() if count}
-    return Part(total((plain, _shared_asked(pod), devices)),
-                total((plain, _shared_held(pod, node, manner), devices)) if allocated else {})
+        return PodPart()
+    plain = total(amounts(container.resources.requests) for container in pod.spec.containers)
+    devices = {
+        name: ExactAmount(count * resources.NANO, False)
+        for name, count in requests.gpu_devices(claims).items()
+        if count
+    }
+    return PodPart(
+        total((plain, _shared_asked(pod), devices)),
+        total((plain, _shared_held(pod, node, manner), devices)) if allocated else {},
+    )
 
 
 def _shared_asked(pod: Pod) -> Amounts:
@@ -56,7 +62,7 @@ def _shared_asked(pod: Pod) -> Amounts:
     for key, resource in ((names.GPU_FRACTION, names.NVIDIA_GPU), (names.GPU_MEMORY, GPU_MEMORY_RESOURCE)):
         if key in pod.annotations:
             each = _quantity(pod, key)
-            found[resource] = Amount(each.nanos * devices, each.binary)
+            found[resource] = ExactAmount(each.nanos * devices, each.binary)
     return found
 
 
@@ -66,19 +72,21 @@ def _shared_held(pod: Pod, node: Node | None, manner: Manner) -> Amounts:
     devices = 1 if manner.fraction_counts_one_device else _devices(pod)
     if names.GPU_FRACTION in pod.annotations:
         each = _quantity(pod, names.GPU_FRACTION)
-        return {names.NVIDIA_GPU: Amount(each.nanos * devices, each.binary)}
+        return {names.NVIDIA_GPU: ExactAmount(each.nanos * devices, each.binary)}
     if names.GPU_MEMORY not in pod.annotations:
-        raise Unreadable(f"pod {pod.namespace}/{pod.name} shares a GPU but asks for neither a fraction nor GPU memory")
+        raise PartUnreadable(
+            f"pod {pod.namespace}/{pod.name} shares a GPU but asks for neither a fraction nor GPU memory"
+        )
     asked = _whole(pod, names.GPU_MEMORY)
     share = asked / _device_memory(pod, node)
-    return {names.NVIDIA_GPU: Amount(amount(f"{Decimal(repr(share)):f}").nanos * devices, False)}
+    return {names.NVIDIA_GPU: ExactAmount(amount(f"{Decimal(repr(share)):f}").nanos * devices, False)}
 
 
-def _quantity(pod: Pod, key: str) -> Amount:
+def _quantity(pod: Pod, key: str) -> ExactAmount:
     try:
         return amount(pod.annotations[key])
     except resources.QuantityError as error:
-        raise Unreadable(f"pod {pod.namespace}/{pod.name}: annotation {key}: {error}") from error
+        raise PartUnreadable(f"pod {pod.namespace}/{pod.name}: annotation {key}: {error}") from error
 
 
 def _devices(pod: Pod) -> int:
@@ -86,32 +94,50 @@ def _devices(pod: Pod) -> int:
         return 1
     count, rest = divmod(_quantity(pod, names.GPU_FRACTION_DEVICES).nanos, resources.NANO)
     if rest:
-        raise Unreadable(f"pod {pod.namespace}/{pod.name}: annotation {names.GPU_FRACTION_DEVICES} must be a whole number")
+        raise PartUnreadable(
+            f"pod {pod.namespace}/{pod.name}: annotation {names.GPU_FRACTION_DEVICES} must be a whole number"
+        )
     return count
 
 
 def _whole(pod: Pod, key: str) -> int:
     text = pod.annotations[key]
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise Unreadable(f"pod {pod.namespace}/{pod.name}: annotation {key} must be a whole number of MiB, not {text!r}")
+        raise PartUnreadable(
+            f"pod {pod.namespace}/{pod.name}: annotation {key} must be a whole number of MiB, not {text!r}"
+        )
     return int(text)
 
 
 def _device_memory(pod: Pod, node: Node | None) -> float:
     """MiB of one GPU of the pod's node."""
     if node is None:
-        raise Unreadable(f"pod {pod.namespace}/{pod.name} is on node {pod.spec.node_name!r}, which does not exist")
+        raise PartUnreadable(f"pod {pod.namespace}/{pod.name} is on node {pod.spec.node_name!r}, which does not exist")
     nvidia = node.labels.get(names.GPU_MEMORY_LABEL)
-    amd = next((found for label in sorted(node.labels) if label.startswith(AMD_MEMORY_LABEL)
-                and (found := re.search(r"\d+.*", label.removeprefix(AMD_MEMORY_LABEL)))), None)
+    amd = next(
+        (
+            match_
+            for label in sorted(node.labels)
+            if label.startswith(AMD_MEMORY_LABEL)
+            and (match_ := re.search(r"\d+.*", label.removeprefix(AMD_MEMORY_LABEL)))
+        ),
+        None,
+    )
     if (nvidia is None) == (amd is None):
-        raise Unreadable(f"node {node.name} must say its GPU memory in label {names.GPU_MEMORY_LABEL} or one beginning with "
-                         f"{AMD_MEMORY_LABEL}, and not in both")
+        raise PartUnreadable(
+            f"node {node.name} must say its GPU memory in label {names.GPU_MEMORY_LABEL} or one beginning with "
+            f"{AMD_MEMORY_LABEL}, and not in both"
+        )
     try:
-        size = float(int(nvidia)) if nvidia is not None else float(Fraction(amount(amd.group()).nanos, resources.NANO * MEGA)) \
-            if amd is not None else 0.0
+        size = (
+            float(int(nvidia))
+            if nvidia is not None
+            else float(Fraction(amount(amd.group()).nanos, resources.NANO * MEGA))
+            if amd is not None
+            else 0.0
+        )
     except (ValueError, resources.QuantityError) as error:
-        raise Unreadable(f"node {node.name}: the label with its GPU memory cannot be read: {error}") from error
+        raise PartUnreadable(f"node {node.name}: the label with its GPU memory cannot be read: {error}") from error
     if size <= 0:
-        raise Unreadable(f"node {node.name}: label {names.GPU_MEMORY_LABEL} says {size:g} MiB")
+        raise PartUnreadable(f"node {node.name}: label {names.GPU_MEMORY_LABEL} says {size:g} MiB")
     return size

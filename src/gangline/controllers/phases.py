@@ -1,10 +1,10 @@
 """How far a PodGroup has come, from its pods: its phase and conditions, as they stand in `status.conditions`.
 
-That list is the field that upstream's definition keeps, and upstream writes nothing into it: the phase is the reason of condition `Phase`.
-A group runs when its minimum holds nodes, as its resources say in the same write: whether containers are up is the pods' own status, and
-would cost a write of its own. What is said never holds a count that moves with every pod. Why a group waits is the scheduler's to say
-(`status.schedulingConditions`). Pure: podgroup.py reads and writes.
-"""
+That list is the field that upstream's definition keeps, and upstream writes nothing into it: the phase is the reason of
+condition `Phase`. A group runs when its minimum holds nodes, as its resources say in the same write: whether containers
+are up is the pods' own status, and would cost a write of its own. What is said never holds a count that moves with
+every pod. Why a group waits is the scheduler's to say (`status.schedulingConditions`). Pure: podgroup.py reads and
+writes."""
 
 from __future__ import annotations
 
@@ -22,31 +22,34 @@ PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed
 PHASE, SCHEDULED = "Phase", "Scheduled"
 """Types of the conditions."""
 SAYS = {
-    PENDING: "fewer pods than its minimum have a node", RUNNING: "its minimum has nodes",
-    SUCCEEDED: "all pods have ended, and its minimum succeeded", FAILED: "all pods have ended, and fewer than its minimum succeeded"}
+    PENDING: "fewer pods than its minimum have a node",
+    RUNNING: "its minimum has nodes",
+    SUCCEEDED: "all pods have ended, and its minimum succeeded",
+    FAILED: "all pods have ended, and fewer than its minimum succeeded",
+}
 
 
-class Standing(NamedTuple):
+class PodStanding(NamedTuple):
     """One pod: its sub-group, and how far it has come, in the words of phases."""
 
     part: str
     state: str
 
 
-def standing(pod: Pod) -> Standing:
+def standing(pod: Pod) -> PodStanding:
     phase = pod.status.phase
     state = phase if phase in (SUCCEEDED, FAILED) else RUNNING if phase == RUNNING or pod.spec.node_name else PENDING
-    return Standing(pod.labels.get(names.SUB_GROUP, ""), state)
+    return PodStanding(pod.labels.get(names.SUB_GROUP, ""), state)
 
 
 @dataclass(slots=True)
 class Standings:
     """The pods of one group, counted; a change of one pod costs the same however many there are."""
 
-    pods: dict[Hashable, Standing] = field(default_factory=dict)
-    counts: Counter[Standing] = field(default_factory=Counter)
+    pods: dict[Hashable, PodStanding] = field(default_factory=dict)
+    counts: Counter[PodStanding] = field(default_factory=Counter)
 
-    def put(self, pod: Hashable, now: Standing | None) -> None:
+    def put(self, pod: Hashable, now: PodStanding | None) -> None:
         """None: it is no member any longer."""
         before = self.pods.pop(pod, None)
         if before is not None:
@@ -56,11 +59,11 @@ class Standings:
             self.counts[now] += 1
 
     def by_part(self, states: Iterable[str]) -> Counter[str]:
-        found: Counter[str] = Counter()
+        counter: Counter[str] = Counter()
         for (part, state), count in self.counts.items():
             if state in states:
-                found[part] += count
-        return found
+                counter[part] += count
+        return counter
 
 
 def phase(spec: PodGroupSpec, pods: Standings) -> str:
@@ -81,8 +84,8 @@ def met(spec: PodGroupSpec, counts: Mapping[str, int]) -> bool:
     if not spec.sub_groups:
         return sum(counts.values()) >= (1 if spec.min_member is None else spec.min_member)
     below: dict[str, list[SubGroup]] = {}
-    for each in spec.sub_groups:
-        below.setdefault((each.parent or "").lower(), []).append(each)
+    for sub_group in spec.sub_groups:
+        below.setdefault((sub_group.parent or "").lower(), []).append(sub_group)
 
     def good(part: SubGroup) -> bool:
         if part.name not in below:
@@ -95,17 +98,21 @@ def met(spec: PodGroupSpec, counts: Mapping[str, int]) -> bool:
     return enough(below.get("", ()), spec.min_sub_group)
 
 
-def conditions(before: Sequence[Raw], spec: PodGroupSpec, pods: Standings, now: str, written: Sequence[Raw] = ()) -> list[Raw]:
-    """All conditions as they should stand; those of others stay. A group that never had a pod is not spoken of. `written`: what we said
-    last, which a cache may not show yet."""
+def conditions(
+    before: Sequence[Raw], spec: PodGroupSpec, pods: Standings, now: str, written: Sequence[Raw] = ()
+) -> list[Raw]:
+    """All conditions as they should stand; those of others stay. A group that never had a pod is not spoken of.
+    `written`: what we said last, which a cache may not show yet."""
     if not pods.pods and not before:
         return []
     found = phase(spec, pods)
     placed = found in (RUNNING, SUCCEEDED)
-    new = [_condition(PHASE, True, found, f"{SAYS[found]}; {minimum(spec)}"),
-           _condition(SCHEDULED, placed, "MinimumScheduled" if placed else "MinimumNotScheduled", minimum(spec))]
-    others = [each for each in before if each.get("type") not in (PHASE, SCHEDULED)]
-    return [*others, *(_since([*written, *before], each, now) for each in new)]
+    new = [
+        _condition(PHASE, True, found, f"{SAYS[found]}; {minimum(spec)}"),
+        _condition(SCHEDULED, placed, "MinimumScheduled" if placed else "MinimumNotScheduled", minimum(spec)),
+    ]
+    others = [item for item in before if item.get("type") not in (PHASE, SCHEDULED)]
+    return [*others, *(_since([*written, *before], item, now) for item in new)]
 
 
 def minimum(spec: PodGroupSpec) -> str:
@@ -113,9 +120,14 @@ def minimum(spec: PodGroupSpec) -> str:
     if not spec.sub_groups:
         return f"minimum: {1 if spec.min_member is None else spec.min_member} pods"
     needed = "" if spec.min_sub_group is None else f"{spec.min_sub_group} of "
-    parts = [f"{each.name} {each.min_member}" if each.min_member is not None else
-             each.name + (f" ({each.min_sub_group} sub-groups)" if each.min_sub_group is not None else "")
-             for each in spec.sub_groups if not each.parent]
+    parts = [
+        f"{sub_group.name} {sub_group.min_member}"
+        if sub_group.min_member is not None
+        else sub_group.name
+        + (f" ({sub_group.min_sub_group} sub-groups)" if sub_group.min_sub_group is not None else "")
+        for sub_group in spec.sub_groups
+        if not sub_group.parent
+    ]
     return f"minimum: {needed}{', '.join(parts)}"
 
 
@@ -125,6 +137,8 @@ def _condition(kind: str, holds: bool, reason: str, message: str) -> Raw:
 
 def _since(before: Sequence[Raw], new: Raw, now: str) -> Raw:
     """With the time of its last transition: of the status, and of the phase."""
-    old = next((each for each in before if each.get("type") == new["type"]), None)
+    old = next((item for item in before if item.get("type") == new["type"]), None)
     same = old is not None and (old.get("status"), old.get("reason")) == (new["status"], new["reason"])
-    return new | {"lastTransitionTime": old["lastTransitionTime"] if same and old and old.get("lastTransitionTime") else now}
+    return new | {
+        "lastTransitionTime": old["lastTransitionTime"] if same and old and old.get("lastTransitionTime") else now
+    }

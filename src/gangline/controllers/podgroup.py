@@ -17,7 +17,7 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import NODE, POD, POD_GROUP, PRIORITY_CLASS, RESOURCE_CLAIM
 from gangline.api.meta import Object, Raw
 from gangline.config import NATIVE, Manner
-from gangline.controllers.parts import Part, Unreadable, part
+from gangline.controllers.parts import PartUnreadable, PodPart, part
 from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
 from gangline.errors import NotFound
@@ -30,7 +30,7 @@ GROUP, CLAIM = "group", "claim"
 
 
 @dataclass(slots=True)
-class Account:
+class GroupSums:
     """One group's running sums, and the pods whose part must be worked out anew."""
 
     requested: Sum = field(default_factory=Sum)
@@ -40,7 +40,7 @@ class Account:
     """The conditions as last written."""
     changed: dict[Key, None] = field(default_factory=dict)
 
-    def put(self, key: Key, pod: Pod | None, value: Part) -> None:
+    def put(self, key: Key, pod: Pod | None, value: PodPart) -> None:
         """None: the pod is no member any longer."""
         self.requested.set(key, value.requested)
         self.allocated.set(key, value.allocated)
@@ -57,10 +57,10 @@ class Ledger:
 
     def __init__(self, schedulers: Sequence[str], manner: Manner) -> None:
         self._schedulers, self._manner = schedulers, manner
-        self._accounts: dict[Key, Account] = {}
+        self._accounts: dict[Key, GroupSums] = {}
 
-    def account(self, group: Key) -> Account:
-        return self._accounts.setdefault(group, Account())
+    def account(self, group: Key) -> GroupSums:
+        return self._accounts.setdefault(group, GroupSums())
 
     def forget(self, group: Key) -> None:
         account = self._accounts.get(group)
@@ -78,17 +78,17 @@ class Ledger:
                 self.account(group).changed[key_of(pod)] = None
         return True
 
-    def bring_up_to_date(self, group: Key, read: Reader) -> Account:
+    def bring_up_to_date(self, group: Key, read: Reader) -> GroupSums:
         """Works out the parts of changed pods; a pod that cannot be read stays to be tried again."""
         account = self.account(group)
         for key in list(account.changed):
             pod = read.get(POD, key.name, key.namespace)
             member = pod if pod is not None and self.ours(pod) and group_of(pod) == group else None
-            account.put(key, member, self._part(member, read) if member is not None else Part())
+            account.put(key, member, self._part(member, read) if member is not None else PodPart())
             del account.changed[key]
         return account
 
-    def _part(self, pod: Pod, read: Reader) -> Part:
+    def _part(self, pod: Pod, read: Reader) -> PodPart:
         claims = [] if pod.status.phase in ("Succeeded", "Failed") else list(_claims(pod, read))
         return part(pod, claims, _node(pod, read), self._manner)
 
@@ -99,7 +99,9 @@ def _claims(pod: Pod, read: Reader) -> Iterable[Raw]:
         name = found.get(reference.name, "")
         claim = read.get(RESOURCE_CLAIM, name, pod.namespace) if name else None
         if claim is None:
-            raise Unreadable(f"pod {pod.namespace}/{pod.name}: its ResourceClaim {name or reference.name} does not exist yet")
+            raise PartUnreadable(
+                f"pod {pod.namespace}/{pod.name}: its ResourceClaim {name or reference.name} does not exist yet"
+            )
         yield {"metadata": {"annotations": claim.annotations}, "spec": claim.spec}
 
 
@@ -107,11 +109,15 @@ def _node(pod: Pod, read: Reader) -> Node | None:
     return read.get(NODE, pod.spec.node_name) if pod.spec.node_name else None
 
 
-def status_patch(group: PodGroup, account: Account, preemptible: bool, manner: Manner, now: str) -> Raw | None:
+def status_patch(group: PodGroup, account: GroupSums, preemptible: bool, manner: Manner, now: str) -> Raw | None:
     """The merge patch that brings the status up to date; None when it is."""
     resources = _resources_patch(group, account.requested.amounts, account.allocated.amounts, preemptible, manner)
     before = group.status.conditions
-    said = [*before] if manner.group_conditions_unwritten else conditions(before, group.spec, account.standings, now, account.said)
+    said = (
+        [*before]
+        if manner.group_conditions_unwritten
+        else conditions(before, group.spec, account.standings, now, account.said)
+    )
     new = ({"resourcesStatus": resources} if resources else {}) | ({"conditions": said} if said != [*before] else {})
     return {"status": new} if new else None
 
@@ -123,8 +129,11 @@ def _resources_patch(group: PodGroup, requested: Amounts, allocated: Amounts, pr
     elif not manner.keeps_non_preemptible_status:
         wanted["allocatedNonPreemptible"] = {}
     stored = group.status.resources_status
-    current: dict[str, dict[str, Any]] = {"requested": stored.requested, "allocated": stored.allocated,
-                                          "allocatedNonPreemptible": stored.allocated_non_preemptible}
+    current: dict[str, dict[str, Any]] = {
+        "requested": stored.requested,
+        "allocated": stored.allocated,
+        "allocatedNonPreemptible": stored.allocated_non_preemptible,
+    }
     return {name: merge_patch(current[name], value) for name, value in wanted.items() if current[name] != value}
 
 
@@ -159,13 +168,15 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
                 yield group
 
     return Controller(
-        "podgroup", reconcile, workers=workers,
+        "podgroup",
+        reconcile,
+        workers=workers,
         watches=(
             Watch(POD_GROUP, itself),
             Watch(POD, lambda pod, read: [key for key in [group_of(pod)] if key is not None], ledger.pod_changed),
             Watch(RESOURCE_CLAIM, lambda claim, read: again(claim, read, CLAIM, f"{claim.namespace}/{claim.name}")),
             Watch(NODE, lambda node, read: again(node, read, "memory-on", node.name), _labels_changed),
-            Watch(PRIORITY_CLASS, lambda each, read: [key_of(group) for group in read.list(POD_GROUP)]),
+            Watch(PRIORITY_CLASS, lambda item, read: [key_of(group) for group in read.list(POD_GROUP)]),
         ),
         indexes=(
             (POD, CLAIM, lambda pod: [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]),

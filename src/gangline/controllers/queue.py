@@ -1,8 +1,7 @@
 """Queue status and metrics: the queues below each queue, and what is asked for and held in all of them.
 
-Stands last on the way back: it reads what the PodGroup controller wrote. Totals go up the tree in one step here, instead of
-one write per level. A status is written only when it differs. It never decides anything about a queue.
-"""
+Stands last on the way back: it reads what the PodGroup controller wrote. Totals go up the tree in one step here,
+instead of one write per level. A status is written only when it differs. It never decides anything about a queue."""
 
 from __future__ import annotations
 
@@ -25,16 +24,20 @@ AT_ONCE, STEADY = 20.0, 2.0
 def status_patch(queue: Queue, children: list[str], totals: dict[str, dict[str, str]]) -> Raw | None:
     """The merge patch that brings the status up to date; None when it is."""
     stored = queue.status
-    current: dict[str, dict[str, Any]] = {"requested": stored.requested, "allocated": stored.allocated,
-                                          "allocatedNonPreemptible": stored.allocated_non_preemptible}
+    current: dict[str, dict[str, Any]] = {
+        "requested": stored.requested,
+        "allocated": stored.allocated,
+        "allocatedNonPreemptible": stored.allocated_non_preemptible,
+    }
     changes: Raw = {name: merge_patch(current[name], totals[name]) for name in FIELDS if current[name] != totals[name]}
     if list(stored.child_queues) != children:
         changes["childQueues"] = children or None
     return {"status": changes} if changes else None
 
 
-class Pace:
-    """Lets a queue's status be written often for a moment, then at a steady pace: its sums move with every pod of a crowd."""
+class StatusPace:
+    """Lets a queue's status be written often for a moment, then at a steady pace: its sums move with every pod of a
+    crowd."""
 
     def __init__(self) -> None:
         self._spent: dict[str, tuple[float, float]] = {}
@@ -81,7 +84,7 @@ class Tree:
 def controller(metrics: QueueMetrics | None = None, workers: int = 4) -> Controller:
     seen = Tree()
     shown = metrics or QueueMetrics()
-    pace = Pace()
+    pace = StatusPace()
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:
         queue = ctx.read.get(QUEUE, key.name)
@@ -105,5 +108,12 @@ def controller(metrics: QueueMetrics | None = None, workers: int = 4) -> Control
         shown.show(queue, totals["allocated"])
         return None
 
-    return Controller("queue", reconcile, workers=workers, watches=(
-        Watch(QUEUE, seen.concerned, seen.queue_changed), Watch(POD_GROUP, seen.concerned, seen.group_changed)))
+    return Controller(
+        "queue",
+        reconcile,
+        workers=workers,
+        watches=(
+            Watch(QUEUE, seen.concerned, seen.queue_changed),
+            Watch(POD_GROUP, seen.concerned, seen.group_changed),
+        ),
+    )

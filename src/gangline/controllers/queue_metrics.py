@@ -1,4 +1,5 @@
-"""The Queue controller's metrics, with upstream's names: `kai_queue_info`, `…_deserved_gpus`, `…_allocated_gpus` and so on.
+"""The Queue controller's metrics, with upstream's names: `kai_queue_info`, `…_deserved_gpus`, `…_allocated_gpus` and so
+on.
 
 Time-based fair share can be fed from these through Prometheus. Labels of queues may be passed on as metric labels.
 """
@@ -45,17 +46,25 @@ def _scaled(resource: QueueResource, factor: float) -> float:
 
 
 class QueueMetrics:
-    """`labels`: label of a Queue → metric label; `defaults`: what the metric label says when the Queue has no such label."""
+    """`labels`: label of a Queue → metric label; `defaults`: what the metric label says when the Queue has no such
+    label."""
 
-    def __init__(self, namespace: str = "kai", labels: Mapping[str, str] | None = None, defaults: Mapping[str, str] | None = None,
-                 registry: CollectorRegistry | None = None) -> None:
+    def __init__(
+        self,
+        namespace: str = "kai",
+        labels: Mapping[str, str] | None = None,
+        defaults: Mapping[str, str] | None = None,
+        registry: CollectorRegistry | None = None,
+    ) -> None:
         self._passed = sorted((labels or {}).items())
         self._defaults = dict(defaults or {})
         self._shown: dict[str, tuple[str, ...]] = {}
         self.registry = registry or CollectorRegistry()
         names = ["queue_name", "queue_metadata_name", "queue_display_name", *(metric for _, metric in self._passed)]
-        self._gauges = {name: Gauge(f"{namespace}_queue_{name}", text, names, registry=self.registry)
-                        for name, text in GAUGES.items()}
+        self._gauges = {
+            name: Gauge(f"{namespace}_queue_{name}", text, names, registry=self.registry)
+            for name, text in GAUGES.items()
+        }
 
     def show(self, queue: Queue, allocated: Mapping[str, str]) -> None:
         passed = (queue.labels.get(label, self._defaults.get(label, "")) for label, _ in self._passed)

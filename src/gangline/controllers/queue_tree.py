@@ -22,17 +22,20 @@ class Totals:
         self._sums = {name: Sum() for name in FIELDS}
 
     def set(self, member: Any, parts: Mapping[str, Amounts]) -> bool:
-        changed = [each.set(member, parts.get(name, {})) for name, each in self._sums.items()]
+        changed = [item.set(member, parts.get(name, {})) for name, item in self._sums.items()]
         return any(changed)
 
     def printed(self) -> dict[str, dict[str, str]]:
-        return {name: printed(each.amounts) for name, each in self._sums.items()}
+        return {name: printed(item.amounts) for name, item in self._sums.items()}
 
 
 def parts_of(group: PodGroup) -> dict[str, Amounts]:
     held = group.status.resources_status
-    return {"requested": amounts(held.requested), "allocated": amounts(held.allocated),
-            "allocatedNonPreemptible": amounts(held.allocated_non_preemptible)}
+    return {
+        "requested": amounts(held.requested),
+        "allocated": amounts(held.allocated),
+        "allocatedNonPreemptible": amounts(held.allocated_non_preemptible),
+    }
 
 
 class QueueTree:
@@ -93,7 +96,7 @@ class QueueTree:
         return list(dict.fromkeys([*touched, *self.upwards(queue)]))
 
     def _add(self, group: Any, queue: str, parts: dict[str, Amounts]) -> list[str]:
-        return [each for each in self.upwards(queue) if self._totals.setdefault(each, Totals()).set(group, parts)]
+        return [upward for upward in self.upwards(queue) if self._totals.setdefault(upward, Totals()).set(group, parts)]
 
     def _count(self) -> None:
         self._moved = False

@@ -1,4 +1,5 @@
-"""What runs inside a GPU reservation pod: find out which GPU the pod was given, say so on the pod, and stay alive to keep it.
+"""What runs inside a GPU reservation pod: find out which GPU the pod was given, say so on the pod, and stay alive to
+keep it.
 
 The binder waits for the annotation. On simulated nodes the kubelet of the world says it instead. The UUID comes from
 the container's environment (the device plugin sets it) or from the driver's files; anything but exactly one GPU is an
@@ -16,7 +17,7 @@ from pathlib import Path
 from gangline.api import names
 from gangline.api.kinds import POD
 from gangline.errors import GanglineError
-from gangline.runtime import Cache, Component, Context, Service
+from gangline.runtime import BackgroundService, Cache, Component, Context
 
 VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES"
 DRIVER_FILES = Path("/proc/driver/nvidia/gpus")
@@ -32,7 +33,9 @@ def device(environment: Mapping[str, str], information: Iterable[str]) -> str:
     named = _UUID.findall(environment.get(VISIBLE_DEVICES, ""))
     found = named or [match.group() for text in information if (match := _UUID.search(text))]
     if len(found) != 1:
-        raise NotOneGpu(f"this container must see exactly one GPU and sees {len(found)}: check the device plugin of the node")
+        raise NotOneGpu(
+            f"this container must see exactly one GPU and sees {len(found)}: check the device plugin of the node"
+        )
     return str(found[0])
 
 
@@ -58,4 +61,4 @@ def component() -> Component:
         await report(ctx, os.environ, driver_texts())
         await asyncio.Event().wait()
 
-    return Component("resource-reservation", services=(Service("resource-reservation", run),))
+    return Component("resource-reservation", services=(BackgroundService("resource-reservation", run),))

@@ -15,7 +15,7 @@ from gangline.api import resources
 BINARY = "KMGTPE"
 
 
-class Amount(NamedTuple):
+class ExactAmount(NamedTuple):
     """Nano-units, and whether they are written with Ki, Mi, Gi…"""
 
     nanos: int
@@ -25,28 +25,28 @@ class Amount(NamedTuple):
         return resources.binary(self.nanos) if self.binary else resources.decimal(self.nanos)
 
 
-Amounts: TypeAlias = dict[str, Amount]
+Amounts: TypeAlias = dict[str, ExactAmount]
 NOTHING: Amounts = {}
 
 
-def amount(quantity: Any) -> Amount:
+def amount(quantity: Any) -> ExactAmount:
     text = str(quantity)
-    return Amount(resources.nanos(quantity), text.endswith("i") and text[-2:-1] in BINARY)
+    return ExactAmount(resources.nanos(quantity), text.endswith("i") and text[-2:-1] in BINARY)
 
 
 def amounts(quantities: Mapping[str, Any]) -> Amounts:
     return {name: amount(value) for name, value in quantities.items()}
 
 
-def plus(left: Amount, right: Amount) -> Amount:
+def plus(left: ExactAmount, right: ExactAmount) -> ExactAmount:
     """The form of the left one stays, unless it is zero, as Kubernetes does it."""
-    return Amount(left.nanos + right.nanos, left.binary if left.nanos else right.binary)
+    return ExactAmount(left.nanos + right.nanos, left.binary if left.nanos else right.binary)
 
 
 def total(lists: Iterable[Amounts]) -> Amounts:
     found: Amounts = {}
-    for each in lists:
-        for name, value in each.items():
+    for item in lists:
+        for name, value in item.items():
             found[name] = plus(found[name], value) if name in found else value
     return found
 
@@ -63,7 +63,7 @@ class _Running:
     def __init__(self) -> None:
         self.nanos = self.members = self.binary = 0
 
-    def add(self, value: Amount, sign: int) -> None:
+    def add(self, value: ExactAmount, sign: int) -> None:
         self.nanos += sign * value.nanos
         self.members += sign
         self.binary += sign * value.binary
@@ -95,7 +95,7 @@ class Sum:
     @property
     def amounts(self) -> Amounts:
         """A resource that some member names is there, even at zero."""
-        return {name: Amount(each.nanos, each.binary > 0) for name, each in self._running.items()}
+        return {name: ExactAmount(item.nanos, item.binary > 0) for name, item in self._running.items()}
 
     def _add(self, part: Amounts, sign: int) -> None:
         for name, value in part.items():

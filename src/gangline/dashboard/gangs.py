@@ -1,8 +1,7 @@
 """Gangs: every PodGang, and every PodGroup that stands for no PodGang, with its pods counted and its verdict.
 
-A gang waits while one of its groups has fewer pods on nodes than its minimum and more could come. The words of a verdict come from
-rules/verdicts.py. Pods of no gang are left out here. Pure.
-"""
+A gang waits while one of its groups has fewer pods on nodes than its minimum and more could come. The words of a
+verdict come from rules/verdicts.py. Pods of no gang are left out here. Pure."""
 
 from __future__ import annotations
 
@@ -15,28 +14,43 @@ from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.meta import condition
 from gangline.dashboard import evictions
-from gangline.dashboard.evictions import Eviction
-from gangline.dashboard.look import Look, PodFact, first_owner
-from gangline.dashboard.model import Evicted, GangLine, Remedy, Why
-from gangline.rules import times, verdicts
+from gangline.dashboard.evictions import EvictionStory
+from gangline.dashboard.look import ClusterView, PodFact, first_owner
+from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
+from gangline.rules import verdicts
+from gangline.rules.values import times
 
 WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"
 Place: TypeAlias = tuple[str, str]
 """Namespace and name."""
 
 
-class Gang:
+class CountedGang:
     """One gang while its pods are counted."""
 
-    __slots__ = ("asked", "ended", "eviction", "gang", "group", "held", "job", "name", "namespace", "nodes", "parts", "placed", "pods",
-                 "running")
+    __slots__ = (
+        "asked",
+        "ended",
+        "eviction",
+        "gang",
+        "group",
+        "held",
+        "job",
+        "name",
+        "namespace",
+        "nodes",
+        "parts",
+        "placed",
+        "pods",
+        "running",
+    )
 
     def __init__(self, namespace: str, name: str, gang: PodGang | None, group: PodGroup | None) -> None:
         self.namespace, self.name, self.gang, self.group = namespace, name, gang, group
         self.pods = self.placed = self.running = self.ended = 0
         self.held = self.asked = 0.0
         self.nodes: set[str] = set()
-        self.eviction: Eviction | None = None
+        self.eviction: EvictionStory | None = None
         """The last one, after which it has not started again."""
         self.job: Job | None = None
         """The Job that its PodGroup was made for."""
@@ -66,12 +80,18 @@ class Gang:
     def minima(self) -> dict[str, int]:
         """Group → minimum; the empty name stands for the whole gang."""
         if self.gang is not None:
-            return {each.name: each.min_replicas for each in self.gang.spec.podgroups}
+            return {podgroup.name: podgroup.min_replicas for podgroup in self.gang.spec.podgroups}
         spec = self.group.spec if self.group is not None else None
         if spec is None:
             return {}
-        leaves = {each.name: each.min_member or 0 for each in spec.sub_groups if each.min_member is not None}
-        chosen = spec.min_sub_group is not None or any(each.min_sub_group is not None for each in spec.sub_groups)
+        leaves = {
+            sub_group.name: sub_group.min_member or 0
+            for sub_group in spec.sub_groups
+            if sub_group.min_member is not None
+        }
+        chosen = spec.min_sub_group is not None or any(
+            sub_group.min_sub_group is not None for sub_group in spec.sub_groups
+        )
         return leaves if leaves and not chosen else {"": spec.min_member or 1}
 
     @property
@@ -106,8 +126,11 @@ class Gang:
         lost = evictions.failure(self.job)
         if lost is not None:
             return f"{lost.get('reason') or 'Failed'}: {lost.get('message') or 'its Job failed'}"
-        return f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded" if (
-            self.state == FAILED) else ""
+        return (
+            f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded"
+            if (self.state == FAILED)
+            else ""
+        )
 
     @property
     def queue(self) -> str:
@@ -142,40 +165,60 @@ class Gang:
         made = self.gang or self.group
         if self.eviction is not None and not self.placed:
             return self.eviction.at
-        if self.gang is not None and (told := condition(self.gang.status.conditions, "Scheduled")) and told.status == "False":
+        if (
+            self.gang is not None
+            and (told := condition(self.gang.status.conditions, "Scheduled"))
+            and told.status == "False"
+        ):
             return times.seconds(told.last_transition_time) or times.seconds(self.gang.metadata.creation_timestamp)
         return times.seconds(made.metadata.creation_timestamp) if made is not None else None
 
 
-class Gangs(dict[Place, Gang]):
+class GangTable(dict[Place, CountedGang]):
     """Every gang by namespace and name."""
 
-    def __init__(self, look: Look) -> None:
-        super().__init__({(gang.namespace, gang.name): Gang(gang.namespace, gang.name, gang, None) for gang in look.gangs})
-        self._by_group: dict[Place, Gang] = {}
+    def __init__(self, look: ClusterView) -> None:
+        super().__init__(
+            {(gang.namespace, gang.name): CountedGang(gang.namespace, gang.name, gang, None) for gang in look.gangs}
+        )
+        self._by_group: dict[Place, CountedGang] = {}
         self._titles: dict[str, str] = {}
         by_uid = {gang.uid: gang for gang in look.gangs}
         jobs, evicted = {job.uid: job for job in look.jobs}, evictions.told(look.events)
         for group in look.groups:
-            owner = next((by_uid[each.uid] for each in group.metadata.owner_references if each.uid in by_uid), None)
+            owner = next(
+                (
+                    by_uid[owner_reference.uid]
+                    for owner_reference in group.metadata.owner_references
+                    if owner_reference.uid in by_uid
+                ),
+                None,
+            )
             gang = self._by_group[group.namespace, group.name] = self._stand_for(group, owner)
             self._titles[group.name] = gang.title
             gang.eviction = evictions.last(group, evicted)
-            gang.job = next((jobs[each.uid] for each in group.metadata.owner_references if each.uid in jobs), None)
+            gang.job = next(
+                (
+                    jobs[owner_reference.uid]
+                    for owner_reference in group.metadata.owner_references
+                    if owner_reference.uid in jobs
+                ),
+                None,
+            )
         for fact in look.pods:
             mine = self.of(fact)
             if mine is not None:
                 mine.add(fact)
 
-    def _stand_for(self, group: PodGroup, owner: PodGang | None) -> Gang:
+    def _stand_for(self, group: PodGroup, owner: PodGang | None) -> CountedGang:
         """The gang that a PodGroup is of: its PodGang's, or one of its own."""
         if owner is None:
-            return self.setdefault((group.namespace, group.name), Gang(group.namespace, group.name, None, group))
+            return self.setdefault((group.namespace, group.name), CountedGang(group.namespace, group.name, None, group))
         mine = self[owner.namespace, owner.name]
         mine.group = group
         return mine
 
-    def of(self, fact: PodFact) -> Gang | None:
+    def of(self, fact: PodFact) -> CountedGang | None:
         """The gang that a pod belongs to."""
         return (self.get(fact.gang) if fact.gang[1] else None) or self._by_group.get(fact.group)
 
@@ -183,44 +226,78 @@ class Gangs(dict[Place, Gang]):
         """With the names of PodGroups replaced by those that users know."""
         return verdicts.renamed(text, self._titles)
 
-    def called(self, namespace: str, name: str) -> Gang | None:
+    def called(self, namespace: str, name: str) -> CountedGang | None:
         """By its own name, its PodGroup's, or that of what it was made for."""
         found = self.get((namespace, name)) or self._by_group.get((namespace, name))
-        return found or next((gang for gang in self.values() if gang.namespace == namespace and gang.title == name), None)
+        return found or next(
+            (gang for gang in self.values() if gang.namespace == namespace and gang.title == name), None
+        )
 
 
-def line(gang: Gang, known: Gangs | None = None) -> GangLine:
+def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:
     """A gang as a row; with all that are known, it says why it waits, too."""
     state = gang.state
     return GangLine(
-        namespace=gang.namespace, name=gang.name, title=gang.title, kind=gang.kind, state=state, set=gang.set, queue=gang.queue,
-        priority=gang.priority, pods=gang.pods, minimum=sum(gang.minima.values()), placed=gang.placed, running=gang.running,
-        pending=gang.pending, gpus_held=round(gang.held, 2), gpus_asked=round(gang.asked, 2), nodes=len(gang.nodes), since=gang.since,
+        namespace=gang.namespace,
+        name=gang.name,
+        title=gang.title,
+        kind=gang.kind,
+        state=state,
+        set=gang.set,
+        queue=gang.queue,
+        priority=gang.priority,
+        pods=gang.pods,
+        minimum=sum(gang.minima.values()),
+        placed=gang.placed,
+        running=gang.running,
+        pending=gang.pending,
+        gpus_held=round(gang.held, 2),
+        gpus_asked=round(gang.asked, 2),
+        nodes=len(gang.nodes),
+        since=gang.since,
         why=why(gang, known) if known is not None and (state in (WAITING, EVICTED) or gang.pending) else None,
-        evicted=evicted(gang, known) if known is not None and state in (EVICTED, FAILED) else None, failure=gang.failure)
+        evicted=evicted(gang, known) if known is not None and state in (EVICTED, FAILED) else None,
+        failure=gang.failure,
+    )
 
 
-def evicted(gang: Gang, known: Gangs) -> Evicted | None:
+def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
     """Who took its place, and whether it comes back."""
     if gang.eviction is None:
         return None
     other = known.called(*gang.eviction.other)
     title = f"{other.namespace}/{other.title}" if other is not None else "/".join(gang.eviction.other).strip("/")
     waits = bool(gang.pending) or gang.gang is not None
-    return Evicted(at=gang.eviction.at, action=gang.eviction.action, by=evictions.by_whom(gang.eviction, title), other=title,
-                   back=evictions.prospects(gang.job, gang.kind, waits))
+    return Evicted(
+        at=gang.eviction.at,
+        action=gang.eviction.action,
+        by=evictions.by_whom(gang.eviction, title),
+        other=title,
+        back=evictions.prospects(gang.job, gang.kind, waits),
+    )
 
 
-def why(gang: Gang, known: Gangs) -> Why:
-    answer = (verdicts.of_gang(gang.gang, gang.group) if gang.gang is not None
-              else verdicts.of_group(gang.group, gang.title) if gang.group is not None else None)
+def why(gang: CountedGang, known: GangTable) -> Why:
+    answer = (
+        verdicts.of_gang(gang.gang, gang.group)
+        if gang.gang is not None
+        else verdicts.of_group(gang.group, gang.title)
+        if gang.group is not None
+        else None
+    )
     if answer is None:
         return Why(headline=f"{gang.title} waits")
     first, *rest = answer.text.splitlines() or [""]
     data, proof = answer.data, tuple(known.renamed(text.strip()) for text in rest if not _way_out(text))
-    ways = tuple(Remedy(text=known.renamed(text)) for text in _remedies(data.get("remedies")))
-    return Why(headline=known.renamed(first), proof=proof, remedies=ways, position=_count(data.get("position")),
-               waiting=_count(data.get("waiting")), judged=answer.judged)
+    ways = tuple(RemedyText(text=known.renamed(text)) for text in _remedies(data.get("remedies")))
+    return Why(
+        headline=known.renamed(first),
+        proof=proof,
+        remedies=ways,
+        position=_count(data.get("position")),
+        waiting=_count(data.get("waiting")),
+        judged=answer.judged,
+    )
 
 
 def _way_out(text: str) -> bool:
@@ -229,26 +306,26 @@ def _way_out(text: str) -> bool:
 
 def _remedies(given: object) -> Iterable[str]:
     """What is there of them: an annotation may hold anything."""
-    for each in given if isinstance(given, list) else ():
-        if isinstance(each, dict) and each.get("text"):
-            yield str(each["text"])
+    for item in given if isinstance(given, list) else ():
+        if isinstance(item, dict) and item.get("text"):
+            yield str(item["text"])
 
 
 def _count(given: object) -> int:
     return given if isinstance(given, int) else 0
 
 
-def longest_first(found: Iterable[Gang]) -> list[Gang]:
+def longest_first(gangs: Iterable[CountedGang]) -> list[CountedGang]:
     """Who waits longest comes first."""
-    return sorted(found, key=lambda gang: (gang.since or 0.0, gang.namespace, gang.name))
+    return sorted(gangs, key=lambda gang: (gang.since or 0.0, gang.namespace, gang.name))
 
 
-def largest_first(found: Iterable[Gang]) -> list[Gang]:
+def largest_first(gangs: Iterable[CountedGang]) -> list[CountedGang]:
     """Who holds most GPUs comes first."""
-    return sorted(found, key=lambda gang: (-gang.held, gang.namespace, gang.name))
+    return sorted(gangs, key=lambda gang: (-gang.held, gang.namespace, gang.name))
 
 
-def matches(gang: Gang, search: str) -> bool:
+def matches(gang: CountedGang, search: str) -> bool:
     if not search:
         return True
     return any(search in text.lower() for text in (gang.name, gang.namespace, gang.title, gang.queue, gang.set))

@@ -1,8 +1,7 @@
 """HTML as values: what is not `Html` already is escaped, always.
 
-The bottom of the writing half: parts.py and views.py build pages from `tag` and nothing else, so nothing from a cluster reaches a page
-unescaped. Knows no page. Pure.
-"""
+The bottom of the writing half: parts.py and views.py build pages from `tag` and nothing else, so nothing from a cluster
+reaches a page unescaped. Knows no page. Pure."""
 
 from __future__ import annotations
 
@@ -29,8 +28,11 @@ def join(parts: Iterable[object], between: str = "") -> Html:
 
 
 def tag(name: str, /, *inside: object, **attributes: object) -> Html:
-    """`tag("a", "here", href="/x")`. An attribute that is None or False is left out, `class_` is class, other underscores are dashes."""
-    given = "".join([_attribute(key, value) for key, value in attributes.items() if value is not None and value is not False])
+    """`tag("a", "here", href="/x")`. An attribute that is None or False is left out, `class_` is class, other
+    underscores are dashes."""
+    given = "".join(
+        [_attribute(key, value) for key, value in attributes.items() if value is not None and value is not False]
+    )
     if name in VOID:
         return Html(f"<{name}{given}>" if name not in ("rect", "line") else f"<{name}{given}/>")
     return Html(f"<{name}{given}>{join(inside)}</{name}>")

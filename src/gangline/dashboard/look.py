@@ -1,8 +1,7 @@
 """What is seen of a cluster at one moment, and the few facts of each pod and node that the pages need.
 
-First in a page's journey: service.py keeps one fact per pod and node, made anew only when that object changes, so that a look at 10,000
-pods costs no second reading of them. What a pod asks for comes from rules/requests.py. Pure.
-"""
+First in a page's journey: service.py keeps one fact per pod and node, made anew only when that object changes, so that
+a look at 10,000 pods costs no second reading of them. What a pod asks for comes from rules/requests.py. Pure."""
 
 from __future__ import annotations
 
@@ -70,7 +69,7 @@ class NodeFact(msgspec.Struct, frozen=True):
     closed: str
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the pages are made of."""
 
     source: Source

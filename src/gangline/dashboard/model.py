@@ -1,8 +1,7 @@
 """What the pages say, as frozen data: the same for the HTML and for `?format=json`.
 
-Written by pages.py, read by views.py. Amounts are in people's units (GPUs, cores, bytes), times in seconds since 1970, ages in seconds.
-None stands for "no bound". Nothing here looks at a cluster or knows HTML.
-"""
+Written by pages.py, read by views.py. Amounts are in people's units (GPUs, cores, bytes), times in seconds since 1970,
+ages in seconds. None stands for "no bound". Nothing here looks at a cluster or knows HTML."""
 
 from __future__ import annotations
 
@@ -13,14 +12,14 @@ import msgspec
 from gangline.rules.trees import Branch
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class PageData(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The base of everything a page says."""
 
 
 T = TypeVar("T")
 
 
-class Table(Said, Generic[T], frozen=True):
+class Table(PageData, Generic[T], frozen=True):
     """One page of rows. `total` of them match the search; `start` come before the first one shown."""
 
     rows: tuple[T, ...] = ()
@@ -33,7 +32,7 @@ class Table(Said, Generic[T], frozen=True):
         return self.total - len(self.rows)
 
 
-class Source(Said, frozen=True):
+class Source(PageData, frozen=True):
     """Where the data comes from, and how fresh it is."""
 
     server: str = ""
@@ -50,23 +49,23 @@ class Source(Said, frozen=True):
     """Kinds that cannot be read, each with the reason."""
 
 
-class Remedy(Said, frozen=True):
+class RemedyText(PageData, frozen=True):
     text: str
 
 
-class Why(Said, frozen=True):
+class Why(PageData, frozen=True):
     """Why a gang waits: one sentence, its proof line by line, and what would start it."""
 
     headline: str
     proof: tuple[str, ...] = ()
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[RemedyText, ...] = ()
     position: int = 0
     waiting: int = 0
     judged: bool = False
     """A scheduler of ours said it; else it is what the gang's conditions say."""
 
 
-class Evicted(Said, frozen=True):
+class Evicted(PageData, frozen=True):
     """A gang that lost its place."""
 
     at: float
@@ -80,7 +79,7 @@ class Evicted(Said, frozen=True):
     """The gang that got the place."""
 
 
-class GangLine(Said, frozen=True):
+class GangLine(PageData, frozen=True):
     """One gang in a table. `name` is how it is addressed, `title` what its users call it."""
 
     namespace: str
@@ -107,7 +106,7 @@ class GangLine(Said, frozen=True):
     """Why it failed for good."""
 
 
-class Amounts(Said, frozen=True):
+class Amounts(PageData, frozen=True):
     """One resource of a queue."""
 
     quota: float | None = None
@@ -116,7 +115,7 @@ class Amounts(Said, frozen=True):
     requested: float = 0.0
 
 
-class QueueLine(Said, frozen=True):
+class QueueLine(PageData, frozen=True):
     name: str
     title: str
     parent: str = ""
@@ -136,7 +135,7 @@ class QueueLine(Said, frozen=True):
     problem: str = ""
 
 
-class Loan(Said, frozen=True):
+class Loan(PageData, frozen=True):
     """A queue that borrows, and the siblings whose quota is not all in use."""
 
     queue: str
@@ -146,7 +145,7 @@ class Loan(Said, frozen=True):
     lenders: tuple[tuple[str, float], ...] = ()
 
 
-class Device(Said, frozen=True):
+class GpuCell(PageData, frozen=True):
     """One GPU: `used` of it is taken, by these pods."""
 
     state: str
@@ -155,9 +154,9 @@ class Device(Said, frozen=True):
     pods: tuple[str, ...] = ()
 
 
-class NodeLine(Said, frozen=True):
+class NodeLine(PageData, frozen=True):
     name: str
-    devices: tuple[Device, ...] = ()
+    devices: tuple[GpuCell, ...] = ()
     total: int = 0
     free: int = 0
     spare: float = 0.0
@@ -173,14 +172,14 @@ class NodeLine(Said, frozen=True):
     """MIG slices: name, free, total."""
 
 
-class Piece(Said, frozen=True):
+class Piece(PageData, frozen=True):
     """Nodes with the same number of free GPUs."""
 
     gpus: int
     nodes: int
 
 
-class Domain(Said, frozen=True):
+class FreeDomain(PageData, frozen=True):
     """The domain of a topology level in which most GPUs are free."""
 
     level: str
@@ -189,7 +188,7 @@ class Domain(Said, frozen=True):
     domains: int
 
 
-class Room(Said, frozen=True):
+class FreeRoom(PageData, frozen=True):
     """Free room on nodes that take pods."""
 
     free: int = 0
@@ -201,10 +200,10 @@ class Room(Said, frozen=True):
     gpu_nodes: int = 0
     closed: int = 0
     """GPUs that are free on nodes that take no pods."""
-    domains: tuple[Domain, ...] = ()
+    domains: tuple[FreeDomain, ...] = ()
 
 
-class Counts(Said, frozen=True):
+class GangCounts(PageData, frozen=True):
     waiting: int = 0
     starting: int = 0
     running: int = 0
@@ -224,10 +223,10 @@ class Counts(Said, frozen=True):
     """GPUs that pods of no gang hold."""
 
 
-class Overview(Said, frozen=True, tag_field="page", tag="overview"):
+class Overview(PageData, frozen=True, tag_field="page", tag="overview"):
     source: Source
-    counts: Counts
-    room: Room
+    counts: GangCounts
+    room: FreeRoom
     waiting: Table[GangLine]
     running: Table[GangLine]
     queues: Table[QueueLine]
@@ -237,7 +236,7 @@ class Overview(Said, frozen=True, tag_field="page", tag="overview"):
     search: str = ""
 
 
-class EventLine(Said, frozen=True):
+class EventLine(PageData, frozen=True):
     at: float | None
     about: str
     reason: str
@@ -246,7 +245,7 @@ class EventLine(Said, frozen=True):
     warning: bool = False
 
 
-class PodLine(Said, frozen=True):
+class PodLine(PageData, frozen=True):
     namespace: str
     name: str
     state: str
@@ -258,7 +257,7 @@ class PodLine(Said, frozen=True):
     note: str = ""
 
 
-class GangPage(Said, frozen=True, tag_field="page", tag="gang"):
+class GangPage(PageData, frozen=True, tag_field="page", tag="gang"):
     source: Source
     gang: GangLine
     tree: Branch
@@ -267,7 +266,7 @@ class GangPage(Said, frozen=True, tag_field="page", tag="gang"):
     events: tuple[EventLine, ...] = ()
 
 
-class QueuePage(Said, frozen=True, tag_field="page", tag="queue"):
+class QueuePage(PageData, frozen=True, tag_field="page", tag="queue"):
     source: Source
     queue: QueueLine
     path: tuple[str, ...]
@@ -277,7 +276,7 @@ class QueuePage(Said, frozen=True, tag_field="page", tag="queue"):
     loans: tuple[Loan, ...] = ()
 
 
-class NodePage(Said, frozen=True, tag_field="page", tag="node"):
+class NodePage(PageData, frozen=True, tag_field="page", tag="node"):
     source: Source
     node: NodeLine
     pods: Table[PodLine]
@@ -285,7 +284,7 @@ class NodePage(Said, frozen=True, tag_field="page", tag="node"):
     labels: tuple[tuple[str, str], ...] = ()
 
 
-class Missing(Said, frozen=True, tag_field="page", tag="missing"):
+class MissingPage(PageData, frozen=True, tag_field="page", tag="missing"):
     """There is no such page."""
 
     source: Source
@@ -295,4 +294,4 @@ class Missing(Said, frozen=True, tag_field="page", tag="missing"):
     """Address and name of what may have been meant."""
 
 
-Page = Overview | GangPage | QueuePage | NodePage | Missing
+Page = Overview | GangPage | QueuePage | NodePage | MissingPage

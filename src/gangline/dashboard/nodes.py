@@ -1,8 +1,7 @@
 """Nodes: which GPU is free, used or shared, and where free room is and in which pieces.
 
-Pods of whole GPUs do not say which device they have, so devices are shown in an order of our own: used, shared, free. Taints do not close a
-node: GPU pods usually tolerate those of GPU nodes. Pure.
-"""
+Pods of whole GPUs do not say which device they have, so devices are shown in an order of our own: used, shared, free.
+Taints do not close a node: GPU pods usually tolerate those of GPU nodes. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +10,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from gangline.api.kai import Topology
-from gangline.dashboard.look import MOST, Look, NodeFact, PodFact
-from gangline.dashboard.model import Device, Domain, NodeLine, Piece, Room
+from gangline.dashboard.look import MOST, ClusterView, NodeFact, PodFact
+from gangline.dashboard.model import FreeDomain, FreeRoom, GpuCell, NodeLine, Piece
 
 HOST = "kubernetes.io/hostname"
-FREE = Device(state="free")
+FREE = GpuCell(state="free")
 _DIGITS = re.compile(r"(\d+)")
 Holders = Mapping[str, Sequence[PodFact]]
 
@@ -35,7 +34,11 @@ def in_order(nodes: Iterable[NodeFact]) -> list[NodeFact]:
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    return [(0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in _DIGITS.split(name) if part]
+    return [
+        (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part)
+        for part in _DIGITS.split(name)
+        if part
+    ]
 
 
 class Use:
@@ -70,23 +73,41 @@ def portion(pod: PodFact, node: NodeFact) -> float:
 def node_line(fact: NodeFact, pods: Sequence[PodFact]) -> NodeLine:
     use = Use(fact, pods)
     return NodeLine(
-        name=fact.node.name, devices=devices(fact, pods, use), total=fact.gpus, free=use.free(fact), spare=round(use.spare, 2),
-        closed=fact.closed, pods=len(pods), cpu=fact.cpu, cpu_free=fact.cpu - sum(pod.cpu for pod in pods),
-        memory=fact.bytes, memory_free=fact.bytes - sum(pod.bytes for pod in pods),
-        slices=tuple((name, total - sum(pod.slices.get(name, 0) for pod in pods), total) for name, total in sorted(fact.slices.items())))
+        name=fact.node.name,
+        devices=devices(fact, pods, use),
+        total=fact.gpus,
+        free=use.free(fact),
+        spare=round(use.spare, 2),
+        closed=fact.closed,
+        pods=len(pods),
+        cpu=fact.cpu,
+        cpu_free=fact.cpu - sum(pod.cpu for pod in pods),
+        memory=fact.bytes,
+        memory_free=fact.bytes - sum(pod.bytes for pod in pods),
+        slices=tuple(
+            (name, total - sum(pod.slices.get(name, 0) for pod in pods), total)
+            for name, total in sorted(fact.slices.items())
+        ),
+    )
 
 
-def devices(fact: NodeFact, pods: Sequence[PodFact], use: Use) -> tuple[Device, ...]:
+def devices(fact: NodeFact, pods: Sequence[PodFact], use: Use) -> tuple[GpuCell, ...]:
     """Used ones first, then shared, then free."""
-    found = [Device(state="used", used=1.0, pods=(f"{pod.pod.namespace}/{pod.pod.name}",))
-             for pod in sorted(pods, key=lambda each: each.pod.name) if not pod.shared for _ in range(min(pod.whole, MOST))]
+    gpu_cells = [
+        GpuCell(state="used", used=1.0, pods=(f"{pod.pod.namespace}/{pod.pod.name}",))
+        for pod in sorted(pods, key=lambda pod: pod.pod.name)
+        if not pod.shared
+        for _ in range(min(pod.whole, MOST))
+    ]
     for group, used in sorted(use.groups.items()):
-        names = tuple(sorted(f"{pod.pod.namespace}/{pod.pod.name}" for pod in pods if group in pod.shared and not pod.reserves))
-        found.append(Device(state="shared", used=round(min(used, 1.0), 2), pods=names))
-    return (*found, *[FREE] * min(use.free(fact), MOST))[:MOST]
+        names = tuple(
+            sorted(f"{pod.pod.namespace}/{pod.pod.name}" for pod in pods if group in pod.shared and not pod.reserves)
+        )
+        gpu_cells.append(GpuCell(state="shared", used=round(min(used, 1.0), 2), pods=names))
+    return (*gpu_cells, *[FREE] * min(use.free(fact), MOST))[:MOST]
 
 
-def room(look: Look, held: Holders) -> Room:
+def room(look: ClusterView, held: Holders) -> FreeRoom:
     """Where another pod could start now, counting GPUs only."""
     free: dict[str, int] = {}
     spare, whole_nodes, gpu_nodes, closed = 0.0, 0, 0, 0
@@ -103,14 +124,24 @@ def room(look: Look, held: Holders) -> Room:
         spare += use.spare
         free[fact.node.name] = left
     largest = max(free, key=lambda name: free[name], default="")
-    return Room(
-        free=sum(free.values()), spare=round(spare, 2), whole_nodes=whole_nodes, gpu_nodes=gpu_nodes, closed=closed,
-        pieces=tuple(Piece(gpus=gpus, nodes=nodes) for gpus, nodes in sorted(Counter(free.values()).items(), reverse=True) if gpus),
-        largest=free.get(largest, 0), largest_node=largest if free.get(largest) else "",
-        domains=tuple(domain for topology in look.topologies for domain in best_domains(topology, look.nodes, free)))
+    return FreeRoom(
+        free=sum(free.values()),
+        spare=round(spare, 2),
+        whole_nodes=whole_nodes,
+        gpu_nodes=gpu_nodes,
+        closed=closed,
+        pieces=tuple(
+            Piece(gpus=gpus, nodes=nodes)
+            for gpus, nodes in sorted(Counter(free.values()).items(), reverse=True)
+            if gpus
+        ),
+        largest=free.get(largest, 0),
+        largest_node=largest if free.get(largest) else "",
+        domains=tuple(domain for topology in look.topologies for domain in best_domains(topology, look.nodes, free)),
+    )
 
 
-def best_domains(topology: Topology, nodes: Sequence[NodeFact], free: Mapping[str, int]) -> Iterable[Domain]:
+def best_domains(topology: Topology, nodes: Sequence[NodeFact], free: Mapping[str, int]) -> Iterable[FreeDomain]:
     """Of each level above the node, the domain with most free GPUs: what a gang that must stay inside one can have."""
     for level in topology.spec.levels:
         if level.node_label == HOST:
@@ -122,4 +153,4 @@ def best_domains(topology: Topology, nodes: Sequence[NodeFact], free: Mapping[st
                 sums[name] += free.get(fact.node.name, 0)
         if sums:
             best = max(sorted(sums), key=lambda name: sums[name])
-            yield Domain(level=level.alias or level.node_label, name=best, free=sums[best], domains=len(sums))
+            yield FreeDomain(level=level.alias or level.node_label, name=best, free=sums[best], domains=len(sums))

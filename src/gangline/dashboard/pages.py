@@ -1,8 +1,7 @@
 """An address and a look at the cluster → the page that answers it, as data.
 
-The table of contents of the dashboard: `page` is what service.py asks for each request. Tables are cut to a page of rows here, before
-anything costly (a verdict, a GPU map) is made for them. Pure.
-"""
+The table of contents of the dashboard: `page` is what service.py asks for each request. Tables are cut to a page of
+rows here, before anything costly (a verdict, a GPU map) is made for them. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +15,13 @@ from gangline.api.core import Event
 from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
-from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, Gang, Gangs
-from gangline.dashboard.look import Look, PodFact
+from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, CountedGang, GangTable
+from gangline.dashboard.look import ClusterView, PodFact
 from gangline.dashboard.model import (
-    Counts,
     EventLine,
+    GangCounts,
     GangPage,
-    Missing,
+    MissingPage,
     NodePage,
     Overview,
     Page,
@@ -31,8 +30,9 @@ from gangline.dashboard.model import (
     QueuePage,
     Table,
 )
-from gangline.rules import times, trees
+from gangline.rules import trees
 from gangline.rules.trees import Branch
+from gangline.rules.values import times
 
 ROWS = 25
 PODS = 200
@@ -44,7 +44,7 @@ Row = TypeVar("Row")
 Query = Mapping[str, str]
 
 
-def page(look: Look, path: Sequence[str], query: Query) -> Page:
+def page(look: ClusterView, path: Sequence[str], query: Query) -> Page:
     """`path`: the parts of the address, already unquoted."""
     match path:
         case []:
@@ -55,50 +55,79 @@ def page(look: Look, path: Sequence[str], query: Query) -> Page:
             return queue_page(look, name, query)
         case ["node", name]:
             return node_page(look, name, query)
-    hint = "There are / (the overview), /gang/NAMESPACE/NAME, /queue/NAME and /node/NAME; each also as data with ?format=json."
-    return Missing(source=look.source, text=f"There is no page /{'/'.join(path)}.", hint=hint)
+    hint = (
+        "There are / (the overview), /gang/NAMESPACE/NAME, /queue/NAME and /node/NAME; each also as data with "
+        "?format=json."
+    )
+    return MissingPage(source=look.source, text=f"There is no page /{'/'.join(path)}.", hint=hint)
 
 
 # ── overview ──
 
 
-def overview(look: Look, query: Query) -> Overview:
+def overview(look: ClusterView, query: Query) -> Overview:
     search = query.get("q", "").strip().lower()
-    known, held = Gangs(look), noded.holders(look.pods)
+    known, held = GangTable(look), noded.holders(look.pods)
     by_state = states(known)
-    waiting = ganged.longest_first(gang for gang in (*by_state[WAITING], *by_state[EVICTED]) if ganged.matches(gang, search))
+    waiting = ganged.longest_first(
+        gang for gang in (*by_state[WAITING], *by_state[EVICTED]) if ganged.matches(gang, search)
+    )
     failed = ganged.longest_first(gang for gang in by_state[FAILED] if ganged.matches(gang, search))
-    running = ganged.largest_first(gang for gang in (*by_state[RUNNING], *by_state[STARTING]) if ganged.matches(gang, search))
+    running = ganged.largest_first(
+        gang for gang in (*by_state[RUNNING], *by_state[STARTING]) if ganged.matches(gang, search)
+    )
     lines = queued.tree(look.queues, known.values())
     nodes = noded.in_order(fact for fact in look.nodes if search in fact.node.name.lower())
     return Overview(
-        source=look.source, counts=counts(look, known, by_state, held), room=noded.room(look, held), loans=queued.loans(lines),
+        source=look.source,
+        counts=counts(look, known, by_state, held),
+        room=noded.room(look, held),
+        loans=queued.loans(lines),
         waiting=table(waiting, query, "waiting", lambda gang: ganged.line(gang, known)),
         running=table(running, query, "running", ganged.line),
         failed=table(failed, query, "failed", lambda gang: ganged.line(gang, known)),
-        queues=table([line for line in lines if search in f"{line.name} {line.title}".lower()], query, "queues", lambda line: line),
+        queues=table(
+            [line for line in lines if search in f"{line.name} {line.title}".lower()],
+            query,
+            "queues",
+            lambda line: line,
+        ),
         nodes=table(nodes, query, "nodes", lambda fact: noded.node_line(fact, held.get(fact.node.name, ()))),
-        search=query.get("q", "").strip())
+        search=query.get("q", "").strip(),
+    )
 
 
-def states(known: Gangs) -> dict[str, list[Gang]]:
-    found: dict[str, list[Gang]] = {state: [] for state in (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)}
+def states(known: GangTable) -> dict[str, list[CountedGang]]:
+    found: dict[str, list[CountedGang]] = {state: [] for state in (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)}
     for gang in known.values():
         found[gang.state].append(gang)
     return found
 
 
-def counts(look: Look, known: Gangs, by_state: Mapping[str, Sequence[Gang]], held: noded.Holders) -> Counts:
+def counts(
+    look: ClusterView, known: GangTable, by_state: Mapping[str, Sequence[CountedGang]], held: noded.Holders
+) -> GangCounts:
     uses = [(fact, noded.Use(fact, held.get(fact.node.name, ()))) for fact in look.nodes if fact.gpus]
     in_gangs = sum(gang.held for gang in known.values())
-    return Counts(
-        waiting=len(by_state[WAITING]) + len(by_state[EVICTED]), starting=len(by_state[STARTING]), running=len(by_state[RUNNING]),
-        ended=len(by_state[ENDED]), evicted=len(by_state[EVICTED]), failed=len(by_state[FAILED]),
-        pods=len(look.pods), pods_running=sum(fact.running for fact in look.pods),
+    return GangCounts(
+        waiting=len(by_state[WAITING]) + len(by_state[EVICTED]),
+        starting=len(by_state[STARTING]),
+        running=len(by_state[RUNNING]),
+        ended=len(by_state[ENDED]),
+        evicted=len(by_state[EVICTED]),
+        failed=len(by_state[FAILED]),
+        pods=len(look.pods),
+        pods_running=sum(fact.running for fact in look.pods),
         pods_pending=sum(not fact.node and not fact.ended for fact in look.pods),
-        nodes=len(look.nodes), nodes_closed=sum(bool(fact.closed) for fact in look.nodes), gpus=sum(fact.gpus for fact in look.nodes),
-        gpus_used=sum(use.whole for _, use in uses), gpus_shared=sum(len(use.groups) for _, use in uses),
-        gpus_outside=round(max(sum(fact.gpus for fact in look.pods if fact.holds and not fact.reserves) - in_gangs, 0.0), 2))
+        nodes=len(look.nodes),
+        nodes_closed=sum(bool(fact.closed) for fact in look.nodes),
+        gpus=sum(fact.gpus for fact in look.nodes),
+        gpus_used=sum(use.whole for _, use in uses),
+        gpus_shared=sum(len(use.groups) for _, use in uses),
+        gpus_outside=round(
+            max(sum(fact.gpus for fact in look.pods if fact.holds and not fact.reserves) - in_gangs, 0.0), 2
+        ),
+    )
 
 
 def table(rows: Sequence[T], query: Query, name: str, shown: Callable[[T], Row], size: int = ROWS) -> Table[Row]:
@@ -106,64 +135,89 @@ def table(rows: Sequence[T], query: Query, name: str, shown: Callable[[T], Row],
     asked = query.get(name, "")
     start = int(asked) if asked.isdecimal() and asked.isascii() and len(asked) < 10 else 0
     start = start if start < len(rows) else 0
-    return Table(rows=tuple(shown(row) for row in rows[start:start + size]), total=len(rows), start=start, size=size)
+    return Table(rows=tuple(shown(row) for row in rows[start : start + size]), total=len(rows), start=start, size=size)
 
 
 # ── one gang ──
 
 
-def gang_page(look: Look, namespace: str, name: str) -> Page:
-    known = Gangs(look)
+def gang_page(look: ClusterView, namespace: str, name: str) -> Page:
+    known = GangTable(look)
     gang = known.called(namespace, name)
     if gang is None:
         return _no_gang(look, known, namespace, name)
     facts = [fact for fact in look.pods if known.of(fact) is gang]
     told = gang.gang.status.conditions if gang.gang is not None else ()
-    return GangPage(source=look.source, gang=ganged.line(gang, known), tree=tree(look, gang, facts), events=events(look, gang, facts),
-                    conditions=tuple((each.type, each.status, each.message or each.reason) for each in told))
+    return GangPage(
+        source=look.source,
+        gang=ganged.line(gang, known),
+        tree=tree(look, gang, facts),
+        events=events(look, gang, facts),
+        conditions=tuple((item.type, item.status, item.message or item.reason) for item in told),
+    )
 
 
-def _no_gang(look: Look, known: Gangs, namespace: str, name: str) -> Missing:
+def _no_gang(look: ClusterView, known: GangTable, namespace: str, name: str) -> MissingPage:
     """With the gangs of a set, PodGroup or pod of that name, or those with names like it."""
     of_set = [gang for gang in known.values() if gang.namespace == namespace and gang.set == name]
-    of_pod = [gang for fact in look.pods if (fact.pod.namespace, fact.pod.name) == (namespace, name) and (gang := known.of(fact))]
+    of_pod = [
+        gang
+        for fact in look.pods
+        if (fact.pod.namespace, fact.pod.name) == (namespace, name) and (gang := known.of(fact))
+    ]
     like = set() if of_set or of_pod else set(alike(name, [gang.title for gang in known.values()]))
     near = [*of_set, *of_pod, *(gang for gang in known.values() if gang.title in like)]
-    return Missing(source=look.source, text=f"There is no gang {name} in namespace {namespace}.",
-                   hint="It may have ended and be gone, or live in another namespace; the overview lists all that there are.",
-                   near=tuple((gang_address(gang.namespace, gang.name), f"{gang.namespace}/{gang.title}") for gang in near[:NEAR]))
+    return MissingPage(
+        source=look.source,
+        text=f"There is no gang {name} in namespace {namespace}.",
+        hint="It may have ended and be gone, or live in another namespace; the overview lists all that there are.",
+        near=tuple((gang_address(gang.namespace, gang.name), f"{gang.namespace}/{gang.title}") for gang in near[:NEAR]),
+    )
 
 
-def tree(look: Look, gang: Gang, facts: Sequence[PodFact]) -> Branch:
+def tree(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
     """Set → cliques → pods where there is a set, else gang → groups → pods."""
-    owner = next((each for each in look.sets if each.namespace == gang.namespace and each.name == gang.set), None)
+    owner = next((item for item in look.sets if item.namespace == gang.namespace and item.name == gang.set), None)
     if gang.gang is None or owner is None:
         return _plain_tree(gang, facts)
-    mine = {each.name for each in gang.gang.spec.podgroups}
-    cliques = [each for each in look.cliques if each.namespace == gang.namespace and each.name in mine]
-    scaled = {each.labels.get(names.SCALING_GROUP) for each in cliques}
-    groups = [each for each in look.scaling_groups if each.namespace == gang.namespace and each.name in scaled]
+    mine = {podgroup.name for podgroup in gang.gang.spec.podgroups}
+    cliques = [clique for clique in look.cliques if clique.namespace == gang.namespace and clique.name in mine]
+    scaled = {clique.labels.get(names.SCALING_GROUP) for clique in cliques}
+    groups = [
+        scaling_group
+        for scaling_group in look.scaling_groups
+        if scaling_group.namespace == gang.namespace and scaling_group.name in scaled
+    ]
     return trees.of_set(owner, [gang.gang], groups, cliques, [fact.pod for fact in facts])
 
 
-def _plain_tree(gang: Gang, facts: Sequence[PodFact]) -> Branch:
+def _plain_tree(gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
     parts: dict[str, list[Branch]] = {part: [] for part in gang.minima if part}
-    for fact in sorted(facts, key=lambda each: each.pod.name):
+    for fact in sorted(facts, key=lambda fact: fact.pod.name):
         parts.setdefault(fact.part, []).append(trees.of_pod(fact.pod))
     minima = gang.minima
-    below = [Branch("group", part, f"{len(pods)} pods, minimum {minima.get(part, 0)}", below=tuple(pods))
-             for part, pods in parts.items() if part]
-    return Branch(gang.kind, gang.title, f"{gang.running}/{gang.pods} running, minimum {sum(minima.values())}",
-                  below=(*below, *parts.get("", ())))
+    below = [
+        Branch("group", part, f"{len(pods)} pods, minimum {minima.get(part, 0)}", below=tuple(pods))
+        for part, pods in parts.items()
+        if part
+    ]
+    return Branch(
+        gang.kind,
+        gang.title,
+        f"{gang.running}/{gang.pods} running, minimum {sum(minima.values())}",
+        below=(*below, *parts.get("", ())),
+    )
 
 
-def events(look: Look, gang: Gang, facts: Sequence[PodFact]) -> tuple[EventLine, ...]:
+def events(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> tuple[EventLine, ...]:
     """The newest events about the gang, its PodGroup, its cliques and its pods."""
     about = {gang.name, gang.title, *(fact.pod.name for fact in facts), *gang.minima}
     if gang.group is not None:
         about.add(gang.group.name)
-    mine = [each for each in look.events if each.involved_object.get("name") in about and _where(each) == gang.namespace]
-    return tuple(_event(each) for each in sorted(mine, key=lambda each: -(_at(each) or 0.0))[:EVENTS])
+    mine = [
+        event for event in look.events if event.involved_object.get("name") in about and _where(event) == gang.namespace
+    ]
+    return tuple(_event(item) for item in sorted(mine, key=lambda item: -(_at(item) or 0.0))[:EVENTS])
 
 
 def _where(event: Event) -> str:
@@ -176,15 +230,21 @@ def _at(event: Event) -> float | None:
 
 def _event(event: Event) -> EventLine:
     about = event.involved_object
-    return EventLine(at=_at(event), about=f"{about.get('kind', '')} {about.get('name', '')}", reason=event.reason, message=event.message,
-                     count=max(event.count, 1), warning=event.type == "Warning")
+    return EventLine(
+        at=_at(event),
+        about=f"{about.get('kind', '')} {about.get('name', '')}",
+        reason=event.reason,
+        message=event.message,
+        count=max(event.count, 1),
+        warning=event.type == "Warning",
+    )
 
 
 # ── one queue ──
 
 
-def queue_page(look: Look, name: str, query: Query) -> Page:
-    known = Gangs(look)
+def queue_page(look: ClusterView, name: str, query: Query) -> Page:
+    known = GangTable(look)
     lines = queued.tree(look.queues, known.values())
     mine = next((line for line in lines if line.name == name), None)
     if mine is None:
@@ -193,18 +253,31 @@ def queue_page(look: Look, name: str, query: Query) -> Page:
     path = queued.line_up(name, by_name)
     inside = [gang for gang in known.values() if name in queued.line_up(gang.queue, by_name)]
     return QueuePage(
-        source=look.source, queue=mine, path=tuple(reversed(path)), below=tuple(_below(lines, mine.name)),
+        source=look.source,
+        queue=mine,
+        path=tuple(reversed(path)),
+        below=tuple(_below(lines, mine.name)),
         loans=tuple(loan for loan in queued.loans(lines) if loan.queue == name or name in dict(loan.lenders)),
-        waiting=table(ganged.longest_first(gang for gang in inside if gang.state in (WAITING, EVICTED)), query, "waiting",
-                      lambda gang: ganged.line(gang, known)),
-        running=table(ganged.largest_first(gang for gang in inside if gang.state in (RUNNING, STARTING)), query, "running", ganged.line))
+        waiting=table(
+            ganged.longest_first(gang for gang in inside if gang.state in (WAITING, EVICTED)),
+            query,
+            "waiting",
+            lambda gang: ganged.line(gang, known),
+        ),
+        running=table(
+            ganged.largest_first(gang for gang in inside if gang.state in (RUNNING, STARTING)),
+            query,
+            "running",
+            ganged.line,
+        ),
+    )
 
 
 def _below(lines: Sequence[QueueLine], name: str) -> Iterable[QueueLine]:
     """A queue and those below it; lines come parents first, so a subtree ends where the depth is back."""
     place = next(number for number, line in enumerate(lines) if line.name == name)
     yield lines[place]
-    for line in lines[place + 1:]:
+    for line in lines[place + 1 :]:
         if line.depth <= lines[place].depth:
             return
         yield line
@@ -213,37 +286,54 @@ def _below(lines: Sequence[QueueLine], name: str) -> Iterable[QueueLine]:
 # ── one node ──
 
 
-def node_page(look: Look, name: str, query: Query) -> Page:
-    fact = next((each for each in look.nodes if each.node.name == name), None)
+def node_page(look: ClusterView, name: str, query: Query) -> Page:
+    fact = next((node for node in look.nodes if node.node.name == name), None)
     if fact is None:
-        return _missing(look, f"There is no node {name}.", name, "node", [each.node.name for each in look.nodes])
-    known, pods = Gangs(look), noded.holders(look.pods).get(name, [])
-    rows = sorted(pods, key=lambda each: (-each.gpus, each.pod.namespace, each.pod.name))
-    return NodePage(source=look.source, node=noded.node_line(fact, pods),
-                    pods=table(rows, query, "pods", lambda each: pod_line(each, known), PODS),
-                    taints=tuple(f"{each.key}{'=' if each.value else ''}{each.value}:{each.effect}" for each in fact.node.spec.taints),
-                    labels=tuple(sorted(fact.node.labels.items())))
+        return _missing(look, f"There is no node {name}.", name, "node", [node.node.name for node in look.nodes])
+    known, pods = GangTable(look), noded.holders(look.pods).get(name, [])
+    rows = sorted(pods, key=lambda pod: (-pod.gpus, pod.pod.namespace, pod.pod.name))
+    return NodePage(
+        source=look.source,
+        node=noded.node_line(fact, pods),
+        pods=table(rows, query, "pods", lambda row: pod_line(row, known), PODS),
+        taints=tuple(
+            f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}" for taint in fact.node.spec.taints
+        ),
+        labels=tuple(sorted(fact.node.labels.items())),
+    )
 
 
-def pod_line(fact: PodFact, known: Gangs) -> PodLine:
+def pod_line(fact: PodFact, known: GangTable) -> PodLine:
     gang = known.of(fact)
-    return PodLine(namespace=fact.pod.namespace, name=fact.pod.name, state=trees.pod_state(fact.pod), node=fact.node,
-                   gpus=0.0 if fact.reserves else fact.gpus, gang=gang.name if gang is not None else "",
-                   title=gang.title if gang is not None else "", note="keeps a GPU that others share" if fact.reserves else "")
+    return PodLine(
+        namespace=fact.pod.namespace,
+        name=fact.pod.name,
+        state=trees.pod_state(fact.pod),
+        node=fact.node,
+        gpus=0.0 if fact.reserves else fact.gpus,
+        gang=gang.name if gang is not None else "",
+        title=gang.title if gang is not None else "",
+        note="keeps a GPU that others share" if fact.reserves else "",
+    )
 
 
 # ── addresses ──
 
 
-def _missing(look: Look, text: str, name: str, kind: str, there: Sequence[str]) -> Missing:
+def _missing(look: ClusterView, text: str, name: str, kind: str, there: Sequence[str]) -> MissingPage:
     near = alike(name, there) or list(there[:NEAR])
-    return Missing(source=look.source, text=text, near=tuple((address(kind, each), each) for each in near),
-                   hint="The overview lists all that there are." if near else f"This cluster has no {kind}s.")
+    return MissingPage(
+        source=look.source,
+        text=text,
+        near=tuple((address(kind, item), item) for item in near),
+        hint="The overview lists all that there are." if near else f"This cluster has no {kind}s.",
+    )
 
 
 def alike(name: str, there: Sequence[str]) -> list[str]:
-    """Names that hold this one, or are spelt much like it; of very many, only the first are compared letter by letter."""
-    holding = [each for each in there if name and name in each]
+    """Names that hold this one, or are spelt much like it; of very many, only the first are compared letter by
+    letter."""
+    holding = [item for item in there if name and name in item]
     return holding[:NEAR] or get_close_matches(name, there[:COMPARED], NEAR)
 
 

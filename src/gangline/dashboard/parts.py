@@ -1,8 +1,7 @@
 """The pieces that pages are written with: links, bars, GPU maps, tables, and numbers as people say them.
 
-Each is a picture with its meaning in words beside it or in its label, so that colour is never the only sign. Sizes are attributes of
-drawings, because the page's policy lets no style be set elsewhere than in its sheet. Pure.
-"""
+Each is a picture with its meaning in words beside it or in its label, so that colour is never the only sign. Sizes are
+attributes of drawings, because the page's policy lets no style be set elsewhere than in its sheet. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from gangline.dashboard.html import Html, join, tag
-from gangline.dashboard.model import Amounts, Device, GangLine, NodeLine, Table
+from gangline.dashboard.model import Amounts, GangLine, GpuCell, NodeLine, Table
 from gangline.dashboard.pages import address, gang_address
 from gangline.scheduler.why.verdict import spoken
 
@@ -50,7 +49,13 @@ def link(href: str, shown: object, class_: str | None = None) -> Html:
 
 def gang_link(gang: GangLine) -> Html:
     where = [gang.namespace, None if gang.kind == "PodGang" else gang.kind]
-    return join([link(gang_address(gang.namespace, gang.name), gang.title, "name"), tag("span", join(where, " · "), class_="beside")], " ")
+    return join(
+        [
+            link(gang_address(gang.namespace, gang.name), gang.title, "name"),
+            tag("span", join(where, " · "), class_="beside"),
+        ],
+        " ",
+    )
 
 
 def queue_link(name: str) -> Html:
@@ -72,9 +77,17 @@ def badge(state: str) -> Html:
 def grid(label: str, heads: Sequence[str], rows: Iterable[Sequence[object]], numeric: Sequence[str] = ()) -> Html:
     """A table whose cells carry their heading too, so that a narrow screen can show each row as a card."""
     classes = ["num" if head in numeric else None for head in heads]
-    head = tag("tr", *(tag("th", each, scope="col", class_=cls) for each, cls in zip(heads, classes, strict=True)))
-    body = (tag("tr", *(tag("td", cell, data_label=each, class_=cls) for each, cell, cls in zip(heads, row, classes, strict=True)))
-            for row in rows)
+    head = tag("tr", *(tag("th", item, scope="col", class_=cls) for item, cls in zip(heads, classes, strict=True)))
+    body = (
+        tag(
+            "tr",
+            *(
+                tag("td", cell, data_label=item, class_=cls)
+                for item, cell, cls in zip(heads, row, classes, strict=True)
+            ),
+        )
+        for row in rows
+    )
     return tag("div", tag("table", tag("thead", head), tag("tbody", *body), aria_label=label), class_="scroll")
 
 
@@ -82,7 +95,9 @@ def turned(table: Table[Any], name: str, word: str, search: str = "") -> Html:
     """What a table does not show, and the way to it."""
     if not table.hidden:
         return Html("")
-    shown = f"{table.start + 1}–{table.start + len(table.rows)} of {counted(table.total, word)}; {table.hidden} not shown."
+    shown = (
+        f"{table.start + 1}–{table.start + len(table.rows)} of {counted(table.total, word)}; {table.hidden} not shown."
+    )
     steps = []
     if table.start:
         steps.append(_step(name, max(table.start - table.size, 0), search, f"previous {word}s"))
@@ -100,28 +115,43 @@ def _step(name: str, start: int, search: str, shown: str) -> Html:
 
 
 MOST_ASKED = 4
-"""How many times what is held or promised a bar shows of what is asked for: one queue's long line must not make all others a dot."""
+"""How many times what is held or promised a bar shows of what is asked for: one queue's long line must not make all
+others a dot."""
 
 
 def scale(rows: Iterable[Amounts]) -> float:
     """What the full width of bars that stand together means; more than that is cut."""
     given = list(rows)
-    had = max((max(each.quota or 0.0, each.allocated) for each in given), default=0.0)
-    asked = max((each.requested for each in given), default=0.0)
+    had = max((max(item.quota or 0.0, item.allocated) for item in given), default=0.0)
+    asked = max((item.requested for item in given), default=0.0)
     return max(had, min(asked, had * MOST_ASKED)) if had else asked or 1.0
 
 
 def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None], str] = number) -> Html:
     """Held as a full bar, asked for as a pale one behind it, quota as a line, limit as a thick line."""
-    words = (f"{label}: {shown(amounts.allocated)} held, {shown(amounts.requested)} asked for, "
-             f"quota {shown(amounts.quota)}, limit {shown(amounts.limit)}")
+    words = (
+        f"{label}: {shown(amounts.allocated)} held, {shown(amounts.requested)} asked for, "
+        f"quota {shown(amounts.quota)}, limit {shown(amounts.limit)}"
+    )
     parts = [_span(amounts.requested / top, "asked"), _span(amounts.allocated / top, "held")]
     if amounts.quota is not None and amounts.allocated > amounts.quota:
         over = _percent((amounts.allocated - amounts.quota) / top)
         parts.append(tag("rect", x=_percent(amounts.quota / top), y=3, width=over, height=8, class_="over"))
-    parts += [_mark(bound / top, kind) for bound, kind in ((amounts.quota, "quota"), (amounts.limit, "limit")) if bound is not None]
-    return tag("svg", tag("title", words), tag("rect", width="100%", height=14, rx=2, class_="ground"), *parts, class_="bar", height=14,
-               role="img", aria_label=words)
+    parts += [
+        _mark(bound / top, kind)
+        for bound, kind in ((amounts.quota, "quota"), (amounts.limit, "limit"))
+        if bound is not None
+    ]
+    return tag(
+        "svg",
+        tag("title", words),
+        tag("rect", width="100%", height=14, rx=2, class_="ground"),
+        *parts,
+        class_="bar",
+        height=14,
+        role="img",
+        aria_label=words,
+    )
 
 
 def _span(part: float, kind: str) -> Html:
@@ -139,26 +169,37 @@ def _percent(part: float) -> str:
 
 def share(part: float, whole: float, label: str) -> Html:
     """How full something is."""
-    return tag("svg", tag("title", label), tag("rect", width="100%", height=8, rx=2, class_="ground"),
-               tag("rect", width=_percent(part / whole if whole else 0.0), height=8, rx=2, class_="held"),
-               class_="bar slim", height=8, role="img", aria_label=label)
+    return tag(
+        "svg",
+        tag("title", label),
+        tag("rect", width="100%", height=8, rx=2, class_="ground"),
+        tag("rect", width=_percent(part / whole if whole else 0.0), height=8, rx=2, class_="held"),
+        class_="bar slim",
+        height=8,
+        role="img",
+        aria_label=label,
+    )
 
 
 def gpu_map(node: NodeLine) -> Html:
-    """One square per GPU: full is used, filled from below is shared, empty is free, crossed is free on a node that takes no pods."""
-    used = sum(each.state == "used" for each in node.devices)
-    shared = sum(each.state == "shared" for each in node.devices)
+    """One square per GPU: full is used, filled from below is shared, empty is free, crossed is free on a node that
+    takes no pods."""
+    used = sum(device.state == "used" for device in node.devices)
+    shared = sum(device.state == "shared" for device in node.devices)
     words = f"{node.name}: {counted(node.total, 'GPU')}, {used} used, {shared} shared, {node.free} free"
     lines = -(-len(node.devices) // ACROSS) or 1
     width, height = min(len(node.devices), ACROSS) * (CELL + GAP), lines * (CELL + GAP)
-    cells = [_device(each, place, bool(node.closed)) for place, each in enumerate(node.devices)]
+    cells = [_device(device, place, bool(node.closed)) for place, device in enumerate(node.devices)]
     return tag("svg", *cells, class_="gpus", width=width or 1, height=height, role="img", aria_label=words)
 
 
-def _device(device: Device, place: int, closed: bool) -> Html:
+def _device(device: GpuCell, place: int, closed: bool) -> Html:
     x, y = place % ACROSS * (CELL + GAP) + 1, place // ACROSS * (CELL + GAP) + 1
     side = CELL - 1
-    inside = [tag("title", _told(device)), tag("rect", x=x, y=y, width=side, height=side, rx=2, class_=f"gpu {device.state}")]
+    inside = [
+        tag("title", _told(device)),
+        tag("rect", x=x, y=y, width=side, height=side, rx=2, class_=f"gpu {device.state}"),
+    ]
     if device.state == "shared":
         full = round(side * device.used, 1)
         inside.append(tag("rect", x=x, y=round(y + side - full, 1), width=side, height=full, rx=1, class_="part"))
@@ -167,7 +208,7 @@ def _device(device: Device, place: int, closed: bool) -> Html:
     return tag("g", *inside)
 
 
-def _told(device: Device) -> str:
+def _told(device: GpuCell) -> str:
     who = ", ".join(device.pods)
     if device.state == "shared":
         return f"shared: {number(device.used)} taken" + (f" by {who}" if who else ", reserved")

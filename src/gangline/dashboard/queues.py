@@ -1,8 +1,7 @@
 """Queues as a tree: quota, limit, what they hold and ask for, who borrows, and who leaves quota unused.
 
-What a queue holds is what the queue controller wrote in its status. A queue whose parent is missing, or which is its own ancestor, stands
-at the root with that said. Pure.
-"""
+What a queue holds is what the queue controller wrote in its status. A queue whose parent is missing, or which is its
+own ancestor, stands at the root with that said. Pure."""
 
 from __future__ import annotations
 
@@ -12,18 +11,18 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.api.kai import Queue, QueueResource, QueueResources
-from gangline.dashboard.gangs import EVICTED, RUNNING, STARTING, WAITING, Gang
+from gangline.dashboard.gangs import EVICTED, RUNNING, STARTING, WAITING, CountedGang
 from gangline.dashboard.model import Amounts, Loan, QueueLine
 from gangline.rules import requests
 
 UNLIMITED = -1
 
 
-def tree(queues: Sequence[Queue], gangs: Iterable[Gang]) -> list[QueueLine]:
+def tree(queues: Sequence[Queue], gangs: Iterable[CountedGang]) -> list[QueueLine]:
     """Every queue once, parents before children."""
     known = {queue.name: queue for queue in queues}
     below: dict[str, list[Queue]] = defaultdict(list)
-    for queue in sorted(queues, key=lambda each: each.name):
+    for queue in sorted(queues, key=lambda queue: queue.name):
         below[queue.spec.parent_queue].append(queue)
     counts = _counts(gangs, known)
     found: dict[str, QueueLine] = {}
@@ -38,7 +37,8 @@ def tree(queues: Sequence[Queue], gangs: Iterable[Gang]) -> list[QueueLine]:
 
 
 def _roots(below: Mapping[str, Sequence[Queue]], known: Mapping[str, Queue]) -> Iterable[tuple[Queue, str]]:
-    """Where to begin, with what is wrong there: those without a parent, then those whose parent is missing, then all others."""
+    """Where to begin, with what is wrong there: those without a parent, then those whose parent is missing, then all
+    others."""
     yield from ((queue, "") for queue in below.get("", ()))
     for parent, children in sorted(below.items()):
         if parent and parent not in known:
@@ -46,15 +46,15 @@ def _roots(below: Mapping[str, Sequence[Queue]], known: Mapping[str, Queue]) -> 
     yield from ((queue, "it is its own ancestor") for queue in known.values())
 
 
-def _counts(gangs: Iterable[Gang], known: Mapping[str, Queue]) -> dict[str, Counter[str]]:
+def _counts(gangs: Iterable[CountedGang], known: Mapping[str, Queue]) -> dict[str, Counter[str]]:
     """How many gangs wait and run in a queue and below it."""
     own: dict[str, Counter[str]] = defaultdict(Counter)
     for gang in gangs:
         own[gang.queue][gang.state] += 1
     total: dict[str, Counter[str]] = defaultdict(Counter)
     for name, counted in own.items():
-        for each in line_up(name, known):
-            total[each] += counted
+        for item in line_up(name, known):
+            total[item] += counted
     return total
 
 
@@ -72,15 +72,31 @@ def _line(queue: Queue, depth: int, has_children: bool, counts: Mapping[str, Cou
     gpu = _amounts(queue, given.gpu, _gpus, 1.0)
     over = gpu.allocated - gpu.quota if gpu.quota is not None else 0.0
     return QueueLine(
-        name=queue.name, title=queue.spec.display_name or queue.name, parent=queue.spec.parent_queue, depth=depth, leaf=not has_children,
-        gpu=gpu, cpu=_amounts(queue, given.cpu, _of("cpu"), 1e-3), memory=_amounts(queue, given.memory, _of("memory"), 1e6),
-        priority=queue.spec.priority, weight=given.gpu.over_quota_weight, borrows=max(over, 0.0), unused=max(-over, 0.0),
-        waiting=counted[WAITING] + counted[EVICTED], running=counted[RUNNING] + counted[STARTING], problem=problem)
+        name=queue.name,
+        title=queue.spec.display_name or queue.name,
+        parent=queue.spec.parent_queue,
+        depth=depth,
+        leaf=not has_children,
+        gpu=gpu,
+        cpu=_amounts(queue, given.cpu, _of("cpu"), 1e-3),
+        memory=_amounts(queue, given.memory, _of("memory"), 1e6),
+        priority=queue.spec.priority,
+        weight=given.gpu.over_quota_weight,
+        borrows=max(over, 0.0),
+        unused=max(-over, 0.0),
+        waiting=counted[WAITING] + counted[EVICTED],
+        running=counted[RUNNING] + counted[STARTING],
+        problem=problem,
+    )
 
 
 def _amounts(queue: Queue, given: QueueResource, read: Any, unit: float) -> Amounts:
-    return Amounts(quota=_bound(given.quota, unit), limit=_bound(given.limit, unit),
-                   allocated=read(queue.status.allocated), requested=read(queue.status.requested))
+    return Amounts(
+        quota=_bound(given.quota, unit),
+        limit=_bound(given.limit, unit),
+        allocated=read(queue.status.allocated),
+        requested=read(queue.status.requested),
+    )
 
 
 def _bound(given: float, unit: float) -> float | None:
@@ -89,8 +105,11 @@ def _bound(given: float, unit: float) -> float | None:
 
 def _gpus(amounts: Mapping[str, Any]) -> float:
     """GPUs of every maker, and the GPU slices of MIG instances."""
-    return sum(_number(value) * (requests.mig_gpus(name) if requests.is_mig(name) else 1)
-               for name, value in amounts.items() if requests.is_gpu(name) or requests.is_mig(name))
+    return sum(
+        _number(value) * (requests.mig_gpus(name) if requests.is_mig(name) else 1)
+        for name, value in amounts.items()
+        if requests.is_gpu(name) or requests.is_mig(name)
+    )
 
 
 def _of(name: str) -> Any:
@@ -109,7 +128,15 @@ def loans(lines: Sequence[QueueLine]) -> tuple[Loan, ...]:
     siblings: dict[str, list[QueueLine]] = defaultdict(list)
     for line in lines:
         siblings[line.parent].append(line)
-    found = [Loan(queue=line.name, gpus=line.borrows, held=line.gpu.allocated, quota=line.gpu.quota or 0.0,
-                  lenders=tuple((each.name, each.unused) for each in siblings[line.parent] if each.unused > 0))
-             for line in lines if line.borrows > 0]
+    found = [
+        Loan(
+            queue=line.name,
+            gpus=line.borrows,
+            held=line.gpu.allocated,
+            quota=line.gpu.quota or 0.0,
+            lenders=tuple((item.name, item.unused) for item in siblings[line.parent] if item.unused > 0),
+        )
+        for line in lines
+        if line.borrows > 0
+    ]
     return tuple(sorted(found, key=lambda loan: (-loan.gpus, loan.queue)))

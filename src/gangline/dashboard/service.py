@@ -1,9 +1,8 @@
 """The dashboard alive: follows a cluster, and answers GET and HEAD with pages made from what it has heard.
 
-The only shell of this folder. It lists and watches through the runtime's cache, asks every few seconds whether the cluster still answers,
-and serves at once, even while nothing can be read yet. It never writes to a cluster, and needs no more than get, list and watch
-(rights.py).
-"""
+The only shell of this folder. It lists and watches through the runtime's cache, asks every few seconds whether the
+cluster still answers, and serves at once, even while nothing can be read yet. It never writes to a cluster, and needs
+no more than get, list and watch (rights.py)."""
 
 from __future__ import annotations
 
@@ -31,18 +30,29 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object
 from gangline.client import Client
-from gangline.dashboard.look import Look, NodeFact, PodFact, node_fact, pod_fact
-from gangline.dashboard.model import Missing, Source
+from gangline.dashboard.look import ClusterView, NodeFact, PodFact, node_fact, pod_fact
+from gangline.dashboard.model import MissingPage, Source
 from gangline.dashboard.pages import page
 from gangline.dashboard.sheet import HEADERS
 from gangline.dashboard.views import document
 from gangline.errors import ApiError, NotFound, Unavailable
 from gangline.runtime import Cache, Clock, Key, SystemClock, background, key_of
 from gangline.runtime.cache import Informer
-from gangline.runtime.health import Endpoint, Page
+from gangline.runtime.health import Endpoint, HttpPage
 
 KINDS: tuple[Kind[Any], ...] = (
-    NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB)
+    NODE,
+    POD,
+    POD_GANG,
+    POD_GROUP,
+    QUEUE,
+    POD_CLIQUE_SET,
+    POD_CLIQUE,
+    SCALING_GROUP,
+    TOPOLOGY,
+    EVENT,
+    JOB,
+)
 """All that it reads."""
 PULSE = 3.0
 """Seconds between two questions whether the cluster still answers."""
@@ -51,7 +61,7 @@ T = TypeVar("T", bound=Object)
 Fact = TypeVar("Fact")
 
 
-class Facts(Generic[T, Fact]):
+class ObjectFacts(Generic[T, Fact]):
     """One fact per object of a kind, made anew when the object changes."""
 
     def __init__(self, informer: Informer[T], made: Callable[[T], Fact]) -> None:
@@ -76,8 +86,8 @@ class Dashboard:
         self._client, self._server, self._clock = client, server, clock or SystemClock()
         self._cache = Cache(client, self._clock)
         self._informers = [self._cache.informer(kind) for kind in KINDS]
-        self._pods: Facts[Any, PodFact] = Facts(self._cache.informer(POD), pod_fact)
-        self._nodes: Facts[Any, NodeFact] = Facts(self._cache.informer(NODE), node_fact)
+        self._pods: ObjectFacts[Any, PodFact] = ObjectFacts(self._cache.informer(POD), pod_fact)
+        self._nodes: ObjectFacts[Any, NodeFact] = ObjectFacts(self._cache.informer(NODE), node_fact)
         self._endpoint = Endpoint(lambda: self.complete, rest=self._answer)
         self._heard: float | None = None
         self._problem = ""
@@ -86,8 +96,10 @@ class Dashboard:
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve at once; gives the address. Raises OSError where the port is taken."""
         bound = await self._endpoint.open(host, port)
-        self._tasks = [background.start("dashboard cache", self._cache.start, self._clock),
-                       background.start("dashboard pulse", self._listen, self._clock)]
+        self._tasks = [
+            background.start("dashboard cache", self._cache.start, self._clock),
+            background.start("dashboard pulse", self._listen, self._clock),
+        ]
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
         return f"http://{shown}:{bound}"
 
@@ -103,7 +115,8 @@ class Dashboard:
         """Everything has been read once, as far as it can be."""
         return all(informer.synced.is_set() or informer.trouble is not None for informer in self._informers)
 
-    # --- the cluster ---------------------------------------------------------------------------------------------------
+    # --- the cluster
+    # ---------------------------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
         """Any answer is a sign of life, a refusal too."""
@@ -120,38 +133,62 @@ class Dashboard:
     def _sign(self, problem: str) -> None:
         self._heard, self._problem = self._clock.now(), problem
 
-    def look(self) -> Look:
+    def look(self) -> ClusterView:
         """What is known now."""
         read = self._cache.list
-        return Look(source=self._source(), pods=self._pods.all(), nodes=self._nodes.all(), gangs=read(POD_GANG), groups=read(POD_GROUP),
-                    queues=read(QUEUE), sets=read(POD_CLIQUE_SET), cliques=read(POD_CLIQUE), scaling_groups=read(SCALING_GROUP),
-                    topologies=read(TOPOLOGY), events=read(EVENT), jobs=read(JOB))
+        return ClusterView(
+            source=self._source(),
+            pods=self._pods.all(),
+            nodes=self._nodes.all(),
+            gangs=read(POD_GANG),
+            groups=read(POD_GROUP),
+            queues=read(QUEUE),
+            sets=read(POD_CLIQUE_SET),
+            cliques=read(POD_CLIQUE),
+            scaling_groups=read(SCALING_GROUP),
+            topologies=read(TOPOLOGY),
+            events=read(EVENT),
+            jobs=read(JOB),
+        )
 
     def _source(self) -> Source:
-        absent = [each for each in self._informers if isinstance(each.trouble, NotFound)]
-        troubled = [each for each in self._informers if each.trouble is not None and each not in absent]
-        reading = [each for each in self._informers if not each.synced.is_set() and each.trouble is None]
-        return Source(server=self._server, now=self._clock.now(), heard=self._heard, problem=self._problem,
-                      reading=tuple(each.kind.resource for each in reading), absent=tuple(each.kind.resource for each in absent),
-                      troubles=tuple(f"{each.kind.resource}: {each.trouble}" for each in troubled))
+        absent = [informer for informer in self._informers if isinstance(informer.trouble, NotFound)]
+        troubled = [informer for informer in self._informers if informer.trouble is not None and informer not in absent]
+        reading = [
+            informer for informer in self._informers if not informer.synced.is_set() and informer.trouble is None
+        ]
+        return Source(
+            server=self._server,
+            now=self._clock.now(),
+            heard=self._heard,
+            problem=self._problem,
+            reading=tuple(item.kind.resource for item in reading),
+            absent=tuple(item.kind.resource for item in absent),
+            troubles=tuple(f"{item.kind.resource}: {item.trouble}" for item in troubled),
+        )
 
-    # --- requests ------------------------------------------------------------------------------------------------------
+    # --- requests
+    # ------------------------------------------------------------------------------------------------------
 
-    async def _answer(self, request: web.Request) -> Page:
+    async def _answer(self, request: web.Request) -> HttpPage:
         if request.method not in ("GET", "HEAD"):
-            return _plain(405, f"{request.method} is not answered here: this page only shows, with GET and HEAD.", {"Allow": "GET, HEAD"})
+            return _plain(
+                405,
+                f"{request.method} is not answered here: this page only shows, with GET and HEAD.",
+                {"Allow": "GET, HEAD"},
+            )
         return self.answer(request.raw_path.partition("?")[0], request.query)
 
-    def answer(self, path: str, query: Mapping[str, str]) -> Page:
+    def answer(self, path: str, query: Mapping[str, str]) -> HttpPage:
         """The page at an address, as HTML or as data."""
         found = page(self.look(), [unquote(part) for part in path.strip("/").split("/") if part], query)
-        status = 404 if isinstance(found, Missing) else 200
+        status = 404 if isinstance(found, MissingPage) else 200
         if query.get("format") == "json":
-            return Page(msgspec.json.encode(found), JSON, status, HEADERS)
+            return HttpPage(msgspec.json.encode(found), JSON, status, HEADERS)
         if query.get("format", "html") != "html":
             return _plain(400, "There is ?format=json and ?format=html.")
-        return Page(document(found).encode(errors="replace"), HTML, status, HEADERS)
+        return HttpPage(document(found).encode(errors="replace"), HTML, status, HEADERS)
 
 
-def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> Page:
-    return Page(f"{text}\n".encode(errors="replace"), TEXT, status, {**HEADERS, **(headers or {})})
+def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> HttpPage:
+    return HttpPage(f"{text}\n".encode(errors="replace"), TEXT, status, {**HEADERS, **(headers or {})})

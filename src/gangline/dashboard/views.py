@@ -1,8 +1,8 @@
 """A page as data → the page as HTML text.
 
-Last in a page's journey. One function per page, each a table of contents; what pages share is in sections.py, the pieces in parts.py.
-Nothing is worked out here that the data does not say, so that a program that reads `?format=json` knows as much as a person. Pure.
-"""
+Last in a page's journey. One function per page, each a table of contents; what pages share is in sections.py, the
+pieces in parts.py. Nothing is worked out here that the data does not say, so that a program that reads `?format=json`
+knows as much as a person. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangline.dashboard.model import (
     EventLine,
     GangLine,
     GangPage,
-    Missing,
+    MissingPage,
     NodePage,
     Overview,
     Page,
@@ -24,7 +24,21 @@ from gangline.dashboard.model import (
     Why,
 )
 from gangline.dashboard.pages import gang_address
-from gangline.dashboard.parts import age, badge, bar, counted, gpu_map, grid, link, node_link, number, queue_link, scale, size, turned
+from gangline.dashboard.parts import (
+    age,
+    badge,
+    bar,
+    counted,
+    gpu_map,
+    grid,
+    link,
+    node_link,
+    number,
+    queue_link,
+    scale,
+    size,
+    turned,
+)
 from gangline.dashboard.sections import (
     amounts,
     fact_list,
@@ -51,11 +65,23 @@ USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 def document(page: Page) -> str:
     """The whole text of a page."""
     title, body = _body(page)
-    head = tag("head", tag("meta", charset="utf-8"), tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-               tag("meta", name="color-scheme", content="light dark"), tag("title", f"{title} · gangline"),
-               tag("noscript", tag("meta", http_equiv="refresh", content="10")), tag("style", Html(STYLE)))
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", f"{title} · gangline"),
+        tag("noscript", tag("meta", http_equiv="refresh", content="10")),
+        tag("style", Html(STYLE)),
+    )
     main = tag("main", _fresh(page.source), *body, id="main", tabindex="-1")
-    inside = [link("#main", "skip to the content", "skip"), _header(page), _alarms(page.source), main, tag("script", Html(SCRIPT))]
+    inside = [
+        link("#main", "skip to the content", "skip"),
+        _header(page),
+        _alarms(page.source),
+        main,
+        tag("script", Html(SCRIPT)),
+    ]
     return "<!doctype html>\n" + tag("html", head, tag("body", *inside), lang="en")
 
 
@@ -69,16 +95,30 @@ def _body(page: Page) -> tuple[str, Sequence[Html]]:
             return page.queue.title, queue(page)
         case NodePage():
             return page.node.name, node(page)
-        case Missing():
+        case MissingPage():
             return "Not found", missing(page)
 
 
 def _header(page: Page) -> Html:
     search = page.search if isinstance(page, Overview) else ""
-    box = tag("form", tag("input", type="search", name="q", value=search or None, placeholder="gang, queue, node …",
-                          aria_label="Search gangs, queues and nodes"), tag("button", "Search"), action="/", role="search")
+    box = tag(
+        "form",
+        tag(
+            "input",
+            type="search",
+            name="q",
+            value=search or None,
+            placeholder="gang, queue, node …",
+            aria_label="Search gangs, queues and nodes",
+        ),
+        tag("button", "Search"),
+        action="/",
+        role="search",
+    )
     pause = tag("button", "Pause", id="pause", type="button", aria_pressed="false", hidden=True)
-    site = tag("nav", link("/", "gangline", "brand"), tag("span", page.source.server, class_="server"), aria_label="Site")
+    site = tag(
+        "nav", link("/", "gangline", "brand"), tag("span", page.source.server, class_="server"), aria_label="Site"
+    )
     return tag("header", site, box, pause)
 
 
@@ -86,10 +126,17 @@ def _header(page: Page) -> Html:
 
 
 def _alarms(source: Source) -> Html:
-    """What is wrong with the data. It says no ages, so that a screen reader hears it once and not with every renewal."""
+    """What is wrong with the data. It says no ages, so that a screen reader hears it once and not with every
+    renewal."""
     lost = source.problem or source.heard is None or source.now - source.heard > STALE
-    said = [tag("p", tag("strong", "The cluster is not reachable. "), _known(source), " ", source.problem, class_="alarm")] if lost else []
-    said += [tag("p", tag("strong", "Cannot be read: "), each, class_="alarm") for each in source.troubles if not lost]
+    said = (
+        [tag("p", tag("strong", "The cluster is not reachable. "), _known(source), " ", source.problem, class_="alarm")]
+        if lost
+        else []
+    )
+    said += [
+        tag("p", tag("strong", "Cannot be read: "), trouble, class_="alarm") for trouble in source.troubles if not lost
+    ]
     if source.reading:
         said.append(tag("p", f"Reading {', '.join(source.reading)} for the first time …", class_="note"))
     return tag("div", *said, id="state", role="status")
@@ -112,27 +159,45 @@ def _fresh(source: Source) -> Html:
 def gang(page: GangPage) -> list[Html]:
     line = page.gang
     made_of = section("tree", "What it is made of", tag("ul", _branch(page.tree), class_="tree"))
-    return [tag("h1", line.title, " ", badge(line.state)), _about(line, page.source), _lost(line, page.source), _verdict(line), made_of,
-            _conditions(page), _events(page.events, page.source)]
+    return [
+        tag("h1", line.title, " ", badge(line.state)),
+        _about(line, page.source),
+        _lost(line, page.source),
+        _verdict(line),
+        made_of,
+        _conditions(page),
+        _events(page.events, page.source),
+    ]
 
 
 def _about(line: GangLine, source: Source) -> Html:
     made_for = f"{line.kind} {line.title}" if line.kind != "PodGang" else f"set {line.set}" if line.set else "–"
     facts: list[tuple[object, object]] = [
-        ("Namespace", line.namespace), ("Made for", made_for), ("Queue", queue_link(line.queue)),
+        ("Namespace", line.namespace),
+        ("Made for", made_for),
+        ("Queue", queue_link(line.queue)),
         ("Pods", f"{line.running} run, {line.placed} placed, {line.pending} wait, of {line.pods}"),
-        ("Minimum", counted(line.minimum, "pod")), ("GPUs", f"{number(line.gpus_held)} held of {number(line.gpus_asked)} asked for")]
+        ("Minimum", counted(line.minimum, "pod")),
+        ("GPUs", f"{number(line.gpus_held)} held of {number(line.gpus_asked)} asked for"),
+    ]
     if line.priority:
         facts.append(("Priority", line.priority))
-    return fact_list([*facts, ("Waits for" if line.state in ("waiting", "evicted") else "Age", age(line.since, source.now) or "–")])
+    return fact_list(
+        [*facts, ("Waits for" if line.state in ("waiting", "evicted") else "Age", age(line.since, source.now) or "–")]
+    )
 
 
 def _lost(line: GangLine, source: Source) -> Html:
     """How a gang lost its place, and why it failed."""
     told = [tag("p", line.failure, class_="headline")] if line.failure else []
     if line.evicted is not None:
-        told.append(tag("p", f"{line.title} was {line.evicted.by}, {age(line.evicted.at, source.now)} ago; {line.evicted.back}.",
-                        class_="headline"))
+        told.append(
+            tag(
+                "p",
+                f"{line.title} was {line.evicted.by}, {age(line.evicted.at, source.now)} ago; {line.evicted.back}.",
+                class_="headline",
+            )
+        )
     return section("lost", "It failed" if line.failure else "It was evicted", *told) if told else Html("")
 
 
@@ -141,30 +206,47 @@ def _verdict(line: GangLine) -> Html:
         return Html("")
     why: Why = line.why
     title = "Why it waits" if line.state in ("waiting", "evicted") else "Why the rest of it waits"
-    proof = tag("ul", *(tag("li", each) for each in why.proof), class_="proof") if why.proof else None
-    ways = tag("ul", *(tag("li", each.text) for each in why.remedies), class_="ways")
+    proof = tag("ul", *(tag("li", item) for item in why.proof), class_="proof") if why.proof else None
+    ways = tag("ul", *(tag("li", remedy.text) for remedy in why.remedies), class_="ways")
     would = [tag("h3", "It would start if"), ways] if why.remedies else []
     return section("verdict", title, tag("p", why.headline, class_="headline"), proof, *would)
 
 
 def _branch(branch: Branch) -> Html:
     where = join([" on ", node_link(branch.node)]) if branch.node else None
-    below = tag("ul", *(_branch(each) for each in branch.below)) if branch.below else None
-    return tag("li", tag("span", branch.kind, class_="kind"), tag("b", branch.name), tag("span", branch.state, where, class_="dim"), below)
+    below = tag("ul", *(_branch(item) for item in branch.below)) if branch.below else None
+    return tag(
+        "li",
+        tag("span", branch.kind, class_="kind"),
+        tag("b", branch.name),
+        tag("span", branch.state, where, class_="dim"),
+        below,
+    )
 
 
 def _conditions(page: GangPage) -> Html:
     if not page.conditions:
         return Html("")
-    return section("conditions", "Conditions", grid("Conditions of the gang", ("Condition", "Status", "Message"), page.conditions))
+    return section(
+        "conditions", "Conditions", grid("Conditions of the gang", ("Condition", "Status", "Message"), page.conditions)
+    )
 
 
 def _events(events: Sequence[EventLine], source: Source) -> Html:
     if not events:
         return section("events", "Recent events", none("None. A cluster keeps events for about an hour."))
-    rows = ([age(each.at, source.now), tag("span", f"⚠ {each.reason}", class_="warned") if each.warning else each.reason, each.about,
-             each.message + (f" (×{each.count})" if each.count > 1 else "")] for each in events)
-    return section("events", "Recent events", grid("Recent events, newest first", ("Ago", "What", "About", "Message"), rows))
+    rows = (
+        [
+            age(event.at, source.now),
+            tag("span", f"⚠ {event.reason}", class_="warned") if event.warning else event.reason,
+            event.about,
+            event.message + (f" (×{event.count})" if event.count > 1 else ""),
+        ]
+        for event in events
+    )
+    return section(
+        "events", "Recent events", grid("Recent events, newest first", ("Ago", "What", "About", "Message"), rows)
+    )
 
 
 # ── one queue, one node ──
@@ -173,13 +255,19 @@ def _events(events: Sequence[EventLine], source: Source) -> Html:
 def queue(page: QueuePage) -> list[Html]:
     below = section("below", "Queues below it", queue_table(page.below[1:])) if len(page.below) > 1 else Html("")
     use = section("use", "Use", loan_list(page.loans), _use(page.queue))
-    return [tag("h1", page.queue.title), fact_list(_queue_facts(page)), use, below, waiting(page.waiting, page.source),
-            running(page.running, page.source, None)]
+    return [
+        tag("h1", page.queue.title),
+        fact_list(_queue_facts(page)),
+        use,
+        below,
+        waiting(page.waiting, page.source),
+        running(page.running, page.source, None),
+    ]
 
 
 def _queue_facts(page: QueuePage) -> Iterator[tuple[object, object]]:
     line = page.queue
-    yield "Below", join([queue_link(each) for each in page.path[:-1]], " › ") or "the root"
+    yield "Below", join([queue_link(item) for item in page.path[:-1]], " › ") or "the root"
     yield "Gangs", gang_count(line)
     yield "Weight above quota", number(line.weight)
     if line.priority is not None:
@@ -190,18 +278,31 @@ def _queue_facts(page: QueuePage) -> Iterator[tuple[object, object]]:
 
 def _use(line: QueueLine) -> Html:
     resources = (("GPUs", line.gpu, number), ("CPU cores", line.cpu, number), ("Memory", line.memory, size))
-    rows = ([name, bar(each, scale([each]), f"{name} of {line.name}", shown), *amounts(each, shown)] for name, each, shown in resources)
+    rows = (
+        [name, bar(item, scale([item]), f"{name} of {line.name}", shown), *amounts(item, shown)]
+        for name, item, shown in resources
+    )
     return grid("Resources of the queue", USE, rows, numeric=USE[2:])
 
 
 def node(page: NodePage) -> list[Html]:
     heads = ("Pod", "Namespace", "State", "GPUs", "Gang")
-    rows = ([tag("span", each.name, class_="name"), each.namespace, each.state, number(each.gpus), _belongs(each)]
-            for each in page.pods.rows)
-    pods = grid("Pods on the node", heads, rows, numeric=("GPUs",)) if page.pods.total else none("No pod holds anything of this node.")
+    rows = (
+        [tag("span", row.name, class_="name"), row.namespace, row.state, number(row.gpus), _belongs(row)]
+        for row in page.pods.rows
+    )
+    pods = (
+        grid("Pods on the node", heads, rows, numeric=("GPUs",))
+        if page.pods.total
+        else none("No pod holds anything of this node.")
+    )
     labels = tag("details", tag("summary", f"{len(page.labels)} labels"), fact_list(page.labels), id="labels")
-    return [tag("h1", page.node.name), fact_list(_node_facts(page)),
-            section("pods", titled("Pods", page.pods.total), pods, turned(page.pods, "pods", "pod")), labels]
+    return [
+        tag("h1", page.node.name),
+        fact_list(_node_facts(page)),
+        section("pods", titled("Pods", page.pods.total), pods, turned(page.pods, "pods", "pod")),
+        labels,
+    ]
 
 
 def _node_facts(page: NodePage) -> Iterator[tuple[object, object]]:
@@ -212,14 +313,18 @@ def _node_facts(page: NodePage) -> Iterator[tuple[object, object]]:
     yield "CPU free", f"{number(round(line.cpu_free, 1))} of {number(line.cpu)} cores"
     yield "Memory free", f"{line.memory_free / 1e9:,.0f} of {size(line.memory)}"
     yield from (("Slices", f"{name}: {number(free)} of {number(total)} free") for name, free, total in line.slices)
-    yield from (("Taint", each) for each in page.taints)
+    yield from (("Taint", taint) for taint in page.taints)
 
 
 def _belongs(pod: PodLine) -> Html:
-    return link(gang_address(pod.namespace, pod.gang), pod.title) if pod.gang else tag("span", pod.note or "none", class_="dim")
+    return (
+        link(gang_address(pod.namespace, pod.gang), pod.title)
+        if pod.gang
+        else tag("span", pod.note or "none", class_="dim")
+    )
 
 
-def missing(page: Missing) -> list[Html]:
+def missing(page: MissingPage) -> list[Html]:
     near = tag("ul", *(tag("li", link(href, name)) for href, name in page.near), aria_label="Perhaps one of these")
     meant = [tag("p", "Perhaps one of these was meant:"), near] if page.near else []
     return [tag("h1", page.text), tag("p", page.hint), *meant, tag("p", link("/", "To the overview"))]

@@ -1,9 +1,9 @@
 """Pods in, PodGroups out: the shell around plan.py and write.py.
 
-Watches the pods of our scheduler. For each it lets the plan think, fetches the owners it asks for, writes the PodGroup if it
-differs, and then (never before) marks the pod as its member; in a crowd, a pod that stands for itself is marked when reports have their
-turn, unless its bind was faster. A pod that cannot be grouped gets a Warning event, and is tried again.
-"""
+Watches the pods of our scheduler. For each it lets the plan think, fetches the owners it asks for, writes the PodGroup
+if it differs, and then (never before) marks the pod as its member; in a crowd, a pod that stands for itself is marked
+when reports have their turn, unless its bind was faster. A pod that cannot be grouped gets a Warning event, and is
+tried again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.grouper import write
 from gangline.grouper.foreign import Foreign
 from gangline.grouper.grouping import Grouping, Ungroupable
-from gangline.grouper.look import Answer, Look, Ref, Unseen
+from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
 from gangline.rules.schedulers import pod_fields
@@ -31,7 +31,8 @@ MEMBERS = "members"
 def controller(settings: GrouperSettings) -> Controller:
     reads: list[Kind[Object]] = [POD_GROUP, PRIORITY_CLASS]
     selectors: dict[Kind[Object], tuple[str, str]] = {
-        POD: (print_labels(equals(settings.pod_selector)), pod_fields(settings.scheduler_names))}
+        POD: (print_labels(equals(settings.pod_selector)), pod_fields(settings.scheduler_names))
+    }
     if settings.has_defaults:
         reads.append(CONFIG_MAP)
         selectors[CONFIG_MAP] = ("", f"metadata.name={settings.defaults_name}")
@@ -40,14 +41,20 @@ def controller(settings: GrouperSettings) -> Controller:
     reconciler = Reconciler(settings)
     pods = Watch(POD, itself, when=None if settings.manner.every_pod_event_counts else matters)
     lost_groups = Watch(POD_GROUP, reconciler.lost, when=lambda before, after: after is None)
-    return Controller("grouper", reconciler, [pods, lost_groups], reads=reads, workers=settings.workers,
-                      indexes=[(POD, MEMBERS, _group_of)], selectors=selectors)
+    return Controller(
+        "grouper",
+        reconciler,
+        [pods, lost_groups],
+        reads=reads,
+        workers=settings.workers,
+        indexes=[(POD, MEMBERS, _group_of)],
+        selectors=selectors,
+    )
 
 
 def _group_of(pod: Pod) -> list[str]:
     name = pod.annotations.get(names.POD_GROUP_NAME)
     return [f"{pod.namespace}/{name}"] if name else []
-
 
 
 class Reconciler:
@@ -83,7 +90,9 @@ class Reconciler:
                 return None
             raise
         except Exception as error:
-            ctx.events.tell(POD, pod, WARNING, f"the pod grouper failed on this pod: {error!r}; its log says more", warning=True)
+            ctx.events.tell(
+                POD, pod, WARNING, f"the pod grouper failed on this pod: {error!r}; its log says more", warning=True
+            )
             raise
         return None
 
@@ -99,8 +108,8 @@ class Reconciler:
         seen: dict[Ref, Answer] = {}
         while True:
             try:
-                return plan(pod, Look(self._settings, ctx.read, seen))
-            except Unseen as unseen:
+                return plan(pod, GrouperView(self._settings, ctx.read, seen))
+            except NotFetched as unseen:
                 seen[unseen.ref] = await self._foreign.fetch(unseen.ref)
 
     async def _write_group(self, ctx: Context, grouping: Grouping) -> None:
@@ -131,7 +140,8 @@ class Reconciler:
 
 
 def _known_by_name(pod: Pod, grouping: Grouping) -> bool:
-    """A pod that stands for itself needs no mark to be placed: the scheduler finds its group by name, and the bind marks it."""
+    """A pod that stands for itself needs no mark to be placed: the scheduler finds its group by name, and the bind
+    marks it."""
     return grouping.name == names.kai_pod_group(pod.name, pod.uid) and not grouping.leaf
 
 

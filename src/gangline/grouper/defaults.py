@@ -1,7 +1,7 @@
 """Default priority and preemptibility per kind, from a ConfigMap that an administrator keeps.
 
-Read by groupers/base.py after everything that a workload says itself. A map that is absent or unreadable changes nothing.
-"""
+Read by groupers/base.py after everything that a workload says itself. A map that is absent or unreadable changes
+nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from gangline.api.meta import Raw
 from gangline.grouper import owners
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 KEY = "types"
 
@@ -30,7 +30,7 @@ class _Entry(msgspec.Struct):
     preemptibility: str | None = None
 
 
-def defaults_of(read: Look) -> dict[str, Defaults]:
+def defaults_of(read: GrouperView) -> dict[str, Defaults]:
     """Defaults by `Kind.group`, or by `Kind` for entries without a group."""
     settings = read.settings
     found = read.config_map(settings.defaults_namespace, settings.defaults_name) if settings.has_defaults else None
@@ -38,11 +38,15 @@ def defaults_of(read: Look) -> dict[str, Defaults]:
         return {}
     try:
         written = msgspec.json.decode(found.data[KEY], type=list[dict[str, Any] | None] | None) or []
-        entries = [msgspec.convert({key.lower(): value for key, value in (each or {}).items()}, _Entry) for each in written]
+        entries = [
+            msgspec.convert({key.lower(): value for key, value in (item or {}).items()}, _Entry) for item in written
+        ]
     except msgspec.MsgspecError:
         return {}
-    return {_key(each.group or "", each.typename or ""): Defaults(each.priorityname or "", each.preemptibility or "")
-            for each in entries}
+    return {
+        _key(entry.group or "", entry.typename or ""): Defaults(entry.priorityname or "", entry.preemptibility or "")
+        for entry in entries
+    }
 
 
 def _key(group: str, kind: str) -> str:

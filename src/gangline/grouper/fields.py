@@ -1,8 +1,8 @@
-"""Reading fields of owners whose schema we do not have, strictly: absent is None, another type than expected is an error.
+"""Reading fields of owners whose schema we do not have, strictly: absent is None, another type than expected is an
+error.
 
-Used by the groupers. A number that is no whole number, or `null`, counts as another type, so a typing mistake in a workload
-becomes a readable event instead of a gang of the wrong size.
-"""
+Used by the groupers. A number that is no whole number, or `null`, counts as another type, so a typing mistake in a
+workload becomes a readable event instead of a gang of the wrong size."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Objects of kinds that we have no table for: found through the server's discovery, fetched as plain data, never cached.
+"""Objects of kinds that we have no table for: found through the server's discovery, fetched as plain data, never
+cached.
 
-Used by the controller while a grouper thinks. What is remembered is only where a kind is served; that a kind is not served is
-remembered for a minute, so that a definition installed later is found.
-"""
+Used by the controller while a grouper thinks. What is remembered is only where a kind is served; that a kind is not
+served is remembered for a minute, so that a definition installed later is found."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Foreign:
             kind = await self._kind(ref.api_version, ref.kind)
             if ref.name:
                 return [_typed(ref, await self._client.get_raw(kind, ref.name, ref.namespace))]
-            return [_typed(ref, each) for each in await self._client.list_raw(kind, labels=dict(ref.labels))]
+            return [_typed(ref, item) for item in await self._client.list_raw(kind, labels=dict(ref.labels))]
         except ApiError as error:
             if error.code >= 500:
                 raise
@@ -45,7 +45,9 @@ class Foreign:
             await self._discover(api_version, kind)
         found = self._served.get((api_version, kind))
         if found is None:
-            raise NotFound({"message": f"no matches for kind {kind!r} in version {api_version!r}: is its definition installed?"})
+            raise NotFound(
+                {"message": f"no matches for kind {kind!r} in version {api_version!r}: is its definition installed?"}
+            )
         return found
 
     async def _discover(self, api_version: str, kind: str) -> None:
@@ -54,10 +56,11 @@ class Foreign:
             listed = msgspec.json.decode((await self._client.send("GET", root)).body).get("resources") or []
         except NotFound:
             listed = []
-        for each in listed:
-            if "/" not in each["name"]:
-                self._served[api_version, each["kind"]] = kinds.foreign(
-                    api_version, each["kind"], each["name"], bool(each["namespaced"]))
+        for item in listed:
+            if "/" not in item["name"]:
+                self._served[api_version, item["kind"]] = kinds.foreign(
+                    api_version, item["kind"], item["name"], bool(item["namespaced"])
+                )
         if (api_version, kind) not in self._served:
             self._missing[api_version, kind] = self._clock.now() + MISSING_FOR
 

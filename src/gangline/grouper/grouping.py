@@ -16,7 +16,7 @@ class Ungroupable(GanglineError):
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class GroupTopology:
     """A topology constraint: a Topology by name, and the levels that are required and preferred in it."""
 
     topology: str = ""
@@ -25,14 +25,14 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GroupPart:
     """A sub-group. A parent counts sub-groups (`children`), a leaf counts pods (`minimum`)."""
 
     name: str
     minimum: int = 0
     children: int | None = None
     parent: str | None = None
-    placement: Placement | None = None
+    placement: GroupTopology | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class Grouping:
     preemptibility: str = ""
     preemption_delay: str | None = None
     staleness_grace: str | None = None
-    placement: Placement = Placement()
+    placement: GroupTopology = GroupTopology()
     minimum: int = 1
     children: int | None = None
     """How many direct sub-groups are required; then `minimum` is not written."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[GroupPart, ...] = ()
     leaf: str = ""
     """The sub-group of the pod that was looked at; empty: none."""

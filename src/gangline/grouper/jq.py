@@ -2,10 +2,10 @@
 
     compile(".spec.worker.replicas")(obj)  →  a list of results
 
-Paths, pipes, commas, literals, arithmetic, comparison, `and or //`, `if`, `try`, `reduce`, `as $x`, string interpolation and the
-functions of jq_functions.py. What changes its input or may run for ever (`..`, `=`, `del`, `range`, `recurse`, `walk`, `repeat`, `paths`)
-is refused when compiling; so is, under a name of its own (`Unsupported`), the rest of jq. Pure.
-"""
+Paths, pipes, commas, literals, arithmetic, comparison, `and or //`, `if`, `try`, `reduce`, `as $x`, string
+interpolation and the functions of jq_functions.py. What changes its input or may run for ever (`..`, `=`, `del`,
+`range`, `recurse`, `walk`, `repeat`, `paths`) is refused when compiling; so is, under a name of its own
+(`Unsupported`), the rest of jq. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ MOST_RESULTS = 1000
 REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat")
 UNKNOWN_WORDS = ("def", "foreach", "label", "import", "include")
 
-_TOKEN = re.compile(r"""\s*(?:
+_TOKEN = re.compile(
+    r"""\s*(?:
     (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
   | (?P<text>")
   | (?P<format>@[A-Za-z0-9]+)
@@ -35,22 +36,29 @@ _TOKEN = re.compile(r"""\s*(?:
   | (?P<variable>\$[A-Za-z_][A-Za-z0-9_]*)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<sign>\.\.|\?//|//=|\|=|\+=|-=|\*=|/=|%=|==|!=|<=|>=|//|[.\[\]{}()|,:;=<>+\-*/%?])
-)""", re.VERBOSE)
+)""",
+    re.VERBOSE,
+)
 _ASSIGNMENTS = ("=", "|=", "+=", "-=", "*=", "/=", "%=", "//=")
 _COMPARISONS: dict[str, Callable[[int], bool]] = {
-    "==": lambda order: order == 0, "!=": lambda order: order != 0, "<": lambda order: order < 0,
-    "<=": lambda order: order <= 0, ">": lambda order: order > 0, ">=": lambda order: order >= 0}
+    "==": lambda order: order == 0,
+    "!=": lambda order: order != 0,
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
 
 
-class Program:
+class JqProgram:
     def __init__(self, run: Filter) -> None:
         self._run = run
 
     def __call__(self, value: Any) -> list[Any]:
         results: list[Any] = []
         try:
-            for each in self._run(value, {}):
-                results.append(each)
+            for item in self._run(value, {}):
+                results.append(item)
                 if len(results) >= MOST_RESULTS:
                     raise JqError(f"more than {MOST_RESULTS} results")
         except RecursionError:
@@ -59,9 +67,9 @@ class Program:
 
 
 @lru_cache(maxsize=1024)
-def compile(text: str) -> Program:
+def compile(text: str) -> JqProgram:
     try:
-        return Program(_whole(text))
+        return JqProgram(_whole(text))
     except RecursionError:
         raise JqError("the expression is nested too deeply") from None
 
@@ -112,7 +120,7 @@ def _pieces(content: str) -> Iterator[tuple[str, bool]]:
     while at < len(content):
         if content.startswith("\\(", at):
             end = _end_of_filling(content, at + 2)
-            yield from ((content[start:at], False), (content[at + 2:end - 1], True))
+            yield from ((content[start:at], False), (content[at + 2 : end - 1], True))
             start = at = end
         else:
             at += 2 if content[at] == "\\" else 1
@@ -170,7 +178,7 @@ class _Parser:
         name = self.take()
         self.expect("|")
         body = self.pipe()
-        return lambda v, s: (out for each in value(v, s) for out in body(v, {**s, name: each}))
+        return lambda v, s: (out for item in value(v, s) for out in body(v, {**s, name: item}))
 
     def comma(self) -> Filter:
         left = self.alternative()
@@ -366,7 +374,7 @@ class _Parser:
         made = jq_functions.find(name, len(arguments))
         if made is None:
             raise self._unsupported(f"{name}/{len(arguments)}")
-        return lambda v, s: made(v, [_with(each, s) for each in arguments])
+        return lambda v, s: made(v, [_with(argument, s) for argument in arguments])
 
     def _unsupported(self, what: str) -> Unsupported:
         return Unsupported(f"the jq expression {self._text!r} uses {what}, which is not known here")
@@ -392,15 +400,15 @@ class _Parser:
         return _reduced(source, name, start, update)
 
     def _arguments(self) -> list[Filter]:
-        found: list[Filter] = []
+        filters: list[Filter] = []
         if self.is_next("("):
             self.take()
-            found.append(self.pipe())
+            filters.append(self.pipe())
             while self.is_next(";"):
                 self.take()
-                found.append(self.pipe())
+                filters.append(self.pipe())
             self.expect(")")
-        return found
+        return filters
 
     def _condition(self) -> Filter:
         test = self.pipe()
@@ -417,7 +425,8 @@ class _Parser:
         return _condition(test, yes, no)
 
 
-# --- filters ---------------------------------------------------------------------------------------------------------------
+# --- filters
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def _identity(value: Any, scope: Scope) -> Iterator[Any]:
@@ -441,11 +450,11 @@ def _with(run: Filter, scope: Scope) -> Callable[[Any], Iterator[Any]]:
 
 
 def _shown(run: Filter) -> Filter:
-    return lambda v, s: (jq_functions.shown(each) for each in run(v, s))
+    return lambda v, s: (jq_functions.shown(item) for item in run(v, s))
 
 
 def _pipe(left: Filter, right: Filter) -> Filter:
-    return lambda v, s: (out for each in left(v, s) for out in right(each, s))
+    return lambda v, s: (out for item in left(v, s) for out in right(item, s))
 
 
 def _both(left: Filter, right: Filter) -> Filter:
@@ -470,14 +479,14 @@ def _or(left: Filter, right: Filter) -> Filter:
 
 def _alternative(left: Filter, right: Filter) -> Filter:
     def run(value: Any, scope: Scope) -> Iterator[Any]:
-        kept = [each for each in left(value, scope) if truthy(each)]
+        kept = [item for item in left(value, scope) if truthy(item)]
         yield from kept or right(value, scope)
 
     return run
 
 
 def _condition(test: Filter, yes: Filter, no: Filter) -> Filter:
-    return lambda v, s: (out for each in test(v, s) for out in (yes if truthy(each) else no)(v, s))
+    return lambda v, s: (out for item in test(v, s) for out in (yes if truthy(item) else no)(v, s))
 
 
 def _optional(run: Filter) -> Filter:
@@ -503,19 +512,19 @@ def _caught(run: Filter, otherwise: Filter) -> Filter:
 def _reduced(source: Filter, name: str, start: Filter, update: Filter) -> Filter:
     def run(value: Any, scope: Scope) -> Iterator[Any]:
         for state in start(value, scope):
-            for each in source(value, scope):
-                state = next(reversed([*update(state, {**scope, name: each})]), None)
+            for item in source(value, scope):
+                state = next(reversed([*update(state, {**scope, name: item})]), None)
             yield state
 
     return run
 
 
 def _index(term: Filter, key: Filter) -> Filter:
-    return lambda v, s: (jq_functions.index(each, k) for each in term(v, s) for k in key(v, s))
+    return lambda v, s: (jq_functions.index(item, k) for item in term(v, s) for k in key(v, s))
 
 
 def _iterate(term: Filter) -> Filter:
-    return lambda v, s: (out for each in term(v, s) for out in jq_functions.elements(each))
+    return lambda v, s: (out for item in term(v, s) for out in jq_functions.elements(item))
 
 
 def _slice(term: Filter, start: Filter, stop: Filter) -> Filter:
@@ -526,16 +535,21 @@ def _slice(term: Filter, start: Filter, stop: Filter) -> Filter:
             raise JqError(f"cannot cut {type_of(value)}")
         if any(type_of(end) not in ("null", "number") for end in (first, last)):
             raise JqError(f"cannot cut at {first!r} and {last!r}")
-        return value[None if first is None else math.floor(first):None if last is None else math.ceil(last)]
+        return value[None if first is None else math.floor(first) : None if last is None else math.ceil(last)]
 
-    return lambda v, s: (cut(each, a, b) for each in term(v, s) for a in start(v, s) for b in stop(v, s))
+    return lambda v, s: (cut(item, a, b) for item in term(v, s) for a in start(v, s) for b in stop(v, s))
 
 
 def _object(pairs: list[tuple[Filter, Filter]]) -> Filter:
     def run(value: Any, scope: Scope) -> Iterator[Any]:
         made: list[dict[str, Any]] = [{}]
         for key, content in pairs:
-            made = [each | {jq_functions.as_key(k): c} for each in made for k in key(value, scope) for c in content(value, scope)]
+            made = [
+                item | {jq_functions.as_key(k): c}
+                for item in made
+                for k in key(value, scope)
+                for c in content(value, scope)
+            ]
         yield from made
 
     return run

@@ -12,7 +12,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from gangline.errors import GanglineError
-from gangline.schema.patterns import BadPattern, Pattern, compile_pattern
+from gangline.rules.values.patterns import BadPattern, Pattern, compile_pattern
 
 
 class JqError(GanglineError):
@@ -104,8 +104,8 @@ def _json(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """With whole numbers written as such."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else whole(value)
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else whole(value)
 
 
 def whole(value: Any) -> Any:
@@ -141,7 +141,7 @@ def _numbers(operation: Callable[[Any, Any], Any], word: str) -> Callable[[Any, 
 
 def _subtract(a: Any, b: Any) -> Any:
     if isinstance(a, list) and isinstance(b, list):
-        return [each for each in a if not any(same(each, other) for other in b)]
+        return [item for item in a if not any(same(item, other) for other in b)]
     return _numbers(lambda x, y: x - y, "subtract")(a, b)
 
 
@@ -152,12 +152,16 @@ def _divide(a: Any, b: Any) -> Any:
 
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": _add, "-": _subtract, "*": _numbers(lambda a, b: a * b, "multiply"), "/": _divide,
+    "+": _add,
+    "-": _subtract,
+    "*": _numbers(lambda a, b: a * b, "multiply"),
+    "/": _divide,
     "%": _numbers(lambda a, b: int(math.fmod(int(a), int(b))) if int(b) else a % 0, "take the rest of"),
 }
 
 
-# --- functions ---------------------------------------------------------------------------------------------------------------
+# --- functions
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def _length(value: Any) -> Any:
@@ -206,24 +210,24 @@ def _text(value: Any) -> str:
 
 def _unique(value: Any) -> list[Any]:
     ordered = _sorted(value)
-    return [each for at, each in enumerate(ordered) if at == 0 or not same(each, ordered[at - 1])]
+    return [item for at, item in enumerate(ordered) if at == 0 or not same(item, ordered[at - 1])]
 
 
 def _sum(value: Any) -> Any:
     total: Any = None
-    for each in elements(value):
-        total = _add(total, each)
+    for element in elements(value):
+        total = _add(total, element)
     return total
 
 
 def _joined(parts: list[Any], by: Any) -> Any:
-    texts = [shown(each) if type_of(each) in ("boolean", "number") else each for each in parts]
-    between = [piece for each in texts for piece in (by, each)][1:]
+    texts = [shown(part) if type_of(part) in ("boolean", "number") else part for part in parts]
+    between = [piece for text in texts for piece in (by, text)][1:]
     return _sum(["", *between])
 
 
 def _flat(value: Any) -> list[Any]:
-    return [out for each in elements(value) for out in (_flat(each) if isinstance(each, list) else [each])]
+    return [out for element in elements(value) for out in (_flat(element) if isinstance(element, list) else [element])]
 
 
 def _entries(value: Any) -> list[dict[str, Any]]:
@@ -231,7 +235,7 @@ def _entries(value: Any) -> list[dict[str, Any]]:
 
 
 def _from_entries(value: Any) -> dict[str, Any]:
-    return dict(_entry(each) for each in elements(value))
+    return dict(_entry(element) for element in elements(value))
 
 
 def _entry(each: Any) -> tuple[str, Any]:
@@ -249,7 +253,7 @@ def _holds(value: Any, other: Any) -> bool:
     if isinstance(value, str) and isinstance(other, str):
         return other in value
     if isinstance(value, list) and isinstance(other, list):
-        return all(any(_holds(each, wanted) for each in value) for wanted in other)
+        return all(any(_holds(item, wanted) for item in value) for wanted in other)
     if isinstance(value, dict) and isinstance(other, dict):
         return all(key in value and _holds(value[key], wanted) for key, wanted in other.items())
     return same(value, other)
@@ -266,7 +270,8 @@ def _has(value: Any, key: Any) -> bool:
 
 
 def _pattern(text: Any, flags: str = "") -> Pattern:
-    """`x` (white space does not count), `s` (one line), `i` (any case) are the flags we know; `g` and `n` are the caller's."""
+    """`x` (white space does not count), `s` (one line), `i` (any case) are the flags we know; `g` and `n` are the
+    caller's."""
     if set(flags) - set("gnixs"):
         raise JqError(f"{flags!r} are not flags of a regular expression")
     plain = _SPACE.sub(lambda found: found[1] or "", _text(text)) if "x" in flags else _text(text)
@@ -311,7 +316,7 @@ def _matches(pattern: Pattern, value: str) -> Iterator[Any]:
 def _with_replacements(value: str, found: Iterator[Any], run: Run) -> str:
     parts, end, size = [], 0, 0
     for match in found:
-        parts += [value[end:match.start()], _replacement(match, run)]
+        parts += [value[end : match.start()], _replacement(match, run)]
         end, size = match.end(), size + len(parts[-1])
         if size > LONGEST:
             raise JqError(f"a text of more than {LONGEST} letters")
@@ -331,23 +336,45 @@ def _flags(value: Any) -> str:
 
 
 PLAIN: dict[str, Callable[[Any], Any]] = {
-    "length": _length, "keys": _keys, "tonumber": _to_number, "tostring": shown, "type": type_of, "add": _sum, "sort": _sorted,
-    "unique": _unique, "flatten": _flat, "reverse": lambda value: _array(value)[::-1], "to_entries": _entries,
-    "from_entries": _from_entries, "first": lambda value: index(value, 0), "last": lambda value: index(value, -1),
-    "min": lambda value: next(iter(_sorted(value)), None), "max": lambda value: next(reversed(_sorted(value)), None),
-    "any": lambda value: any(truthy(each) for each in elements(value)), "all": lambda value: all(truthy(each) for each in elements(value)),
-    "ascii_downcase": lambda value: _text(value).translate(_LOWER), "ascii_upcase": lambda value: _text(value).translate(_UPPER),
-    "floor": lambda value: math.floor(_number(value)), "ceil": lambda value: math.ceil(_number(value)),
-    "round": lambda value: math.floor(abs(_number(value)) + 0.5) * (1 if value >= 0 else -1), "abs": lambda value: abs(_number(value)),
-    "tojson": _json, "fromjson": lambda value: json.loads(_text(value)), "trim": lambda value: _text(value).strip(),
-    "ltrim": lambda value: _text(value).lstrip(), "rtrim": lambda value: _text(value).rstrip(),
+    "length": _length,
+    "keys": _keys,
+    "tonumber": _to_number,
+    "tostring": shown,
+    "type": type_of,
+    "add": _sum,
+    "sort": _sorted,
+    "unique": _unique,
+    "flatten": _flat,
+    "reverse": lambda value: _array(value)[::-1],
+    "to_entries": _entries,
+    "from_entries": _from_entries,
+    "first": lambda value: index(value, 0),
+    "last": lambda value: index(value, -1),
+    "min": lambda value: next(iter(_sorted(value)), None),
+    "max": lambda value: next(reversed(_sorted(value)), None),
+    "any": lambda value: any(truthy(element) for element in elements(value)),
+    "all": lambda value: all(truthy(element) for element in elements(value)),
+    "ascii_downcase": lambda value: _text(value).translate(_LOWER),
+    "ascii_upcase": lambda value: _text(value).translate(_UPPER),
+    "floor": lambda value: math.floor(_number(value)),
+    "ceil": lambda value: math.ceil(_number(value)),
+    "round": lambda value: math.floor(abs(_number(value)) + 0.5) * (1 if value >= 0 else -1),
+    "abs": lambda value: abs(_number(value)),
+    "tojson": _json,
+    "fromjson": lambda value: json.loads(_text(value)),
+    "trim": lambda value: _text(value).strip(),
+    "ltrim": lambda value: _text(value).lstrip(),
+    "rtrim": lambda value: _text(value).rstrip(),
 }
 """One value in, one out."""
 
 WITH_VALUE: dict[str, Callable[[Any, Any], Any]] = {
-    "has": _has, "contains": _contains, "inside": lambda value, other: _contains(other, value),
+    "has": _has,
+    "contains": _contains,
+    "inside": lambda value, other: _contains(other, value),
     "in": lambda value, other: _has(other, value),
-    "nth": index, "getpath": lambda value, path: reduce(index, _array(path), value),
+    "nth": index,
+    "getpath": lambda value, path: reduce(index, _array(path), value),
     "startswith": lambda value, start: _text(value).startswith(_text(start)),
     "endswith": lambda value, end: _text(value).endswith(_text(end)),
     "split": lambda value, by: _divide(_text(value), _text(by)),
@@ -359,17 +386,17 @@ WITH_VALUE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _map(value: Any, run: Run) -> list[Any]:
-    return [out for each in elements(value) for out in run(each)]
+    return [out for element in elements(value) for out in run(element)]
 
 
 def _map_values(value: Any, run: Run) -> Any:
     if isinstance(value, dict):
-        return {key: outs[0] for key, each in value.items() if (outs := [*run(each)][:1])}
-    return [out for each in elements(value) for out in [*run(each)][:1]]
+        return {key: outs[0] for key, item in value.items() if (outs := [*run(item)][:1])}
+    return [out for element in elements(value) for out in [*run(element)][:1]]
 
 
 def _by(value: Any, run: Run) -> list[tuple[Any, Any]]:
-    return [([*run(each)], each) for each in _array(value)]
+    return [([*run(item)], item) for item in _array(value)]
 
 
 def _first_order(a: tuple[Any, Any], b: tuple[Any, Any]) -> int:
@@ -377,12 +404,12 @@ def _first_order(a: tuple[Any, Any], b: tuple[Any, Any]) -> int:
 
 
 def _sort_by(value: Any, run: Run) -> list[Any]:
-    return [each for _, each in sorted(_by(value, run), key=cmp_to_key(_first_order))]
+    return [item for _, item in sorted(_by(value, run), key=cmp_to_key(_first_order))]
 
 
 def _groups(value: Any, run: Run) -> list[list[Any]]:
     ordered = sorted(_by(value, run), key=cmp_to_key(_first_order))
-    return [[each for _, each in group] for _, group in groupby(ordered, key=lambda pair: _json(pair[0]))]
+    return [[item for _, item in group] for _, group in groupby(ordered, key=lambda pair: _json(pair[0]))]
 
 
 def _last_largest(value: Any, run: Run) -> Any:
@@ -390,19 +417,24 @@ def _last_largest(value: Any, run: Run) -> Any:
 
 
 WITH_FILTER: dict[str, Callable[[Any, Run], Any]] = {
-    "map": _map, "map_values": _map_values, "sort_by": _sort_by,
-    "any": lambda value, run: any(truthy(out) for each in elements(value) for out in run(each)),
-    "all": lambda value, run: all(truthy(out) for each in elements(value) for out in run(each)),
+    "map": _map,
+    "map_values": _map_values,
+    "sort_by": _sort_by,
+    "any": lambda value, run: any(truthy(out) for element in elements(value) for out in run(element)),
+    "all": lambda value, run: all(truthy(out) for element in elements(value) for out in run(element)),
     "with_entries": lambda value, run: _from_entries(_map(_entries(value), run)),
     "min_by": lambda value, run: next(iter(_sort_by(value, run)), None),
-    "max_by": _last_largest, "group_by": _groups, "unique_by": lambda value, run: [group[0] for group in _groups(value, run)],
-    "add": lambda value, run: _sum([*run(value)]), "isempty": lambda value, run: next((False for _ in run(value)), True),
+    "max_by": _last_largest,
+    "group_by": _groups,
+    "unique_by": lambda value, run: [group[0] for group in _groups(value, run)],
+    "add": lambda value, run: _sum([*run(value)]),
+    "isempty": lambda value, run: next((False for _ in run(value)), True),
 }
 """A value and an argument that is asked about its parts."""
 
 
 def _select(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    return (value for each in arguments[0](value) if truthy(each))
+    return (value for item in arguments[0](value) if truthy(item))
 
 
 def _error(value: Any, arguments: list[Run]) -> Iterator[Any]:
@@ -425,22 +457,37 @@ def _last(value: Any, arguments: list[Run]) -> Iterator[Any]:
 
 
 def _some(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    yield any(truthy(out) for each in arguments[0](value) for out in arguments[1](each))
+    yield any(truthy(out) for item in arguments[0](value) for out in arguments[1](item))
 
 
 def _every(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    yield all(truthy(out) for each in arguments[0](value) for out in arguments[1](each))
+    yield all(truthy(out) for item in arguments[0](value) for out in arguments[1](item))
 
 
 SPECIAL: dict[tuple[str, int], Function] = {
-    ("select", 1): _select, ("empty", 0): lambda value, arguments: iter(()),
-    ("error", 0): _error, ("error", 1): _error, ("limit", 2): _limit, ("last", 1): _last,
+    ("select", 1): _select,
+    ("empty", 0): lambda value, arguments: iter(()),
+    ("error", 0): _error,
+    ("error", 1): _error,
+    ("limit", 2): _limit,
+    ("last", 1): _last,
     ("first", 1): lambda value, arguments: islice(arguments[0](value), 1),
-    ("any", 2): _some, ("all", 2): _every, ("test", 1): _tested, ("test", 2): _tested,
-    ("sub", 2): _replaced(False), ("sub", 3): _replaced(False), ("gsub", 2): _replaced(True), ("gsub", 3): _replaced(True),
-    ("values", 0): _of_type("boolean", "number", "string", "array", "object"), ("nulls", 0): _of_type("null"),
-    ("strings", 0): _of_type("string"), ("numbers", 0): _of_type("number"), ("booleans", 0): _of_type("boolean"),
-    ("arrays", 0): _of_type("array"), ("objects", 0): _of_type("object"), ("iterables", 0): _of_type("array", "object"),
+    ("any", 2): _some,
+    ("all", 2): _every,
+    ("test", 1): _tested,
+    ("test", 2): _tested,
+    ("sub", 2): _replaced(False),
+    ("sub", 3): _replaced(False),
+    ("gsub", 2): _replaced(True),
+    ("gsub", 3): _replaced(True),
+    ("values", 0): _of_type("boolean", "number", "string", "array", "object"),
+    ("nulls", 0): _of_type("null"),
+    ("strings", 0): _of_type("string"),
+    ("numbers", 0): _of_type("number"),
+    ("booleans", 0): _of_type("boolean"),
+    ("arrays", 0): _of_type("array"),
+    ("objects", 0): _of_type("object"),
+    ("iterables", 0): _of_type("array", "object"),
     ("scalars", 0): _of_type("null", "boolean", "number", "string"),
 }
 
@@ -454,7 +501,7 @@ def find(name: str, count: int) -> Function | None:
         return lambda value, arguments: iter((_guarded(lambda: plain(value)),))
     if count == 1 and name in WITH_VALUE:
         two = WITH_VALUE[name]
-        return lambda value, arguments: (_guarded(partial(two, value, each)) for each in arguments[0](value))
+        return lambda value, arguments: (_guarded(partial(two, value, item)) for item in arguments[0](value))
     if count == 1 and name in WITH_FILTER:
         filtering = WITH_FILTER[name]
         return lambda value, arguments: iter((_guarded(lambda: filtering(value, arguments[0])),))

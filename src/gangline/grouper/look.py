@@ -1,9 +1,9 @@
 """What a grouper may look at: the pod's surroundings, without a network call in sight.
 
-Pods, PodGroups and PriorityClasses are always here (the controller caches them). Objects of foreign kinds are not: the first
-`get` of one raises `Unseen`, the controller fetches it and lets the grouper think again from the start, now with the answer. So
-groupers stay plain functions, and the number of rounds is the number of foreign objects they ask for.
-"""
+Pods, PodGroups and PriorityClasses are always here (the controller caches them). Objects of foreign kinds are not: the
+first `get` of one raises `NotFetched`, the controller fetches it and lets the grouper think again from the start, now
+with the answer. So groupers stay plain functions, and the number of rounds is the number of foreign objects they ask
+for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Ref(NamedTuple):
     labels: tuple[tuple[str, str], ...] = ()
 
 
-class Unseen(Exception):
+class NotFetched(Exception):
     """Not fetched yet. Caught by the controller, never shown to anybody."""
 
     def __init__(self, ref: Ref) -> None:
@@ -43,7 +43,7 @@ Answer = list[Raw] | ApiError
 """What the server said about a Ref: the objects (one, for a named Ref), or its refusal."""
 
 
-class Look:
+class GrouperView:
     def __init__(self, settings: GrouperSettings, cached: Reader, seen: Mapping[Ref, Answer]) -> None:
         self.settings = settings
         self._cached, self._seen = cached, seen
@@ -58,7 +58,7 @@ class Look:
 
     def _answer(self, ref: Ref) -> list[Raw]:
         if ref not in self._seen:
-            raise Unseen(ref)
+            raise NotFetched(ref)
         answer = self._seen[ref]
         if isinstance(answer, ApiError):
             raise answer

@@ -1,7 +1,7 @@
 """From a pod up to the object that a person made: the walk along the first owner references.
 
-Stands between the controller and the groupers: which grouper is asked depends on the top owner's kind. Asks `Look` for owners
-and never guesses: an owner that may not be read ends the walk, any other failure is an error.
+Stands between the controller and the groupers: which grouper is asked depends on the top owner's kind. Asks
+`GrouperView` for owners and never guesses: an owner that may not be read ends the walk, any other failure is an error.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from gangline.api.kinds import POD
 from gangline.api.meta import OwnerReference, Raw
 from gangline.errors import ApiError, Forbidden
 from gangline.grouper.grouping import Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 LONGEST_CHAIN = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The pod's owners, nearest first; `top` is the last of them, or the pod itself where there are none that we may read."""
+    """The pod's owners, nearest first; `top` is the last of them, or the pod itself where there are none that we may
+    read."""
 
     top: Raw
     owners: tuple[Raw, ...] = ()
 
 
-def walk(pod: Pod, look: Look) -> Chain:
+def walk(pod: Pod, look: GrouperView) -> Chain:
     reference = pod.metadata.owner_references[0] if pod.metadata.owner_references else None
     owners: list[Raw] = []
     while reference is not None:
@@ -37,8 +38,10 @@ def walk(pod: Pod, look: Look) -> Chain:
         except ApiError as error:
             raise Ungroupable(f"failed to find {_where(reference, pod)}: {error}") from error
         if uid_of(owner) != reference.uid:
-            raise Ungroupable(f"failed to find {_where(reference, pod)}: an object of that name exists, but it is another one "
-                              f"(uid {uid_of(owner)}); the pod goes with its owner")
+            raise Ungroupable(
+                f"failed to find {_where(reference, pod)}: an object of that name exists, but it is another one "
+                f"(uid {uid_of(owner)}); the pod goes with its owner"
+            )
         owners.append(owner)
         reference = _next(owner, reference, pod, len(owners))
     return Chain(owners[-1] if owners else as_owner(pod), tuple(owners))
@@ -47,11 +50,15 @@ def walk(pod: Pod, look: Look) -> Chain:
 def _next(owner: Raw, reference: OwnerReference, pod: Pod, steps: int) -> OwnerReference | None:
     above = owner["metadata"].get("ownerReferences") or []
     if len(above) > 1:
-        kinds = ", ".join(f"{each.get('kind')} {each.get('name')}" for each in above)
-        raise Ungroupable(f"{_where(reference, pod)} has several owners ({kinds}); a gang has one: remove the other references, "
-                          f"or group its pods yourself")
+        kinds = ", ".join(f"{item.get('kind')} {item.get('name')}" for item in above)
+        raise Ungroupable(
+            f"{_where(reference, pod)} has several owners ({kinds}); a gang has one: remove the other references, "
+            f"or group its pods yourself"
+        )
     if steps >= LONGEST_CHAIN:
-        raise Ungroupable(f"the owners of pod {pod.namespace}/{pod.name} do not end after {steps} steps; do they own each other?")
+        raise Ungroupable(
+            f"the owners of pod {pod.namespace}/{pod.name} do not end after {steps} steps; do they own each other?"
+        )
     if not above:
         return None
     ref = above[0]
@@ -65,9 +72,17 @@ def _where(reference: OwnerReference, pod: Pod) -> str:
 def as_owner(pod: Pod) -> Raw:
     """A pod in the form in which owners are handed around."""
     meta = pod.metadata
-    return {"apiVersion": POD.api_version, "kind": POD.kind, "metadata": {
-        "name": meta.name, "namespace": meta.namespace, "uid": meta.uid,
-        "labels": dict(meta.labels), "annotations": dict(meta.annotations)}}
+    return {
+        "apiVersion": POD.api_version,
+        "kind": POD.kind,
+        "metadata": {
+            "name": meta.name,
+            "namespace": meta.namespace,
+            "uid": meta.uid,
+            "labels": dict(meta.labels),
+            "annotations": dict(meta.annotations),
+        },
+    }
 
 
 def name_of(obj: Raw) -> str:

@@ -1,7 +1,7 @@
 """The whole thought about one pod: whose it is, which grouper answers, what its group should be.
 
-Called by the controller, possibly several times with more and more seen (see look.py). None: the pod is none of our business.
-"""
+Called by the controller, possibly several times with more and more seen (see look.py). None: the pod is none of our
+business."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.grouper import groupers, owners
 from gangline.grouper.grouping import Grouping
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 
-def plan(pod: Pod, read: Look) -> Grouping | None:
+def plan(pod: Pod, read: GrouperView) -> Grouping | None:
     if not ours(pod, read):
         return None
     chain = owners.walk(pod, read)
@@ -24,14 +24,18 @@ def plan(pod: Pod, read: Look) -> Grouping | None:
     return _with_pool(grouper.group(pod, chain.top, read, chain.owners), pod, read)
 
 
-def ours(pod: Pod, read: Look) -> bool:
+def ours(pod: Pod, read: GrouperView) -> bool:
     """Not asked to be left alone, and not a lone pod that somebody has put into a group already."""
-    return (pod.spec.scheduler_name in read.settings.scheduler_names and not skipped(pod.annotations)
-            and not _placed_by_hand(pod, read))
+    return (
+        pod.spec.scheduler_name in read.settings.scheduler_names
+        and not skipped(pod.annotations)
+        and not _placed_by_hand(pod, read)
+    )
 
 
-def _placed_by_hand(pod: Pod, read: Look) -> bool:
-    """In a group that is not ours to fill: a pod without owners in any but its own, other pods in one that no grouper made."""
+def _placed_by_hand(pod: Pod, read: GrouperView) -> bool:
+    """In a group that is not ours to fill: a pod without owners in any but its own, other pods in one that no grouper
+    made."""
     group = pod.annotations.get(names.POD_GROUP_NAME)
     if group is None:
         return False
@@ -44,7 +48,8 @@ def _placed_by_hand(pod: Pod, read: Look) -> bool:
 
 
 def matters(before: Pod | None, after: Pod | None) -> bool:
-    """Could this change of a pod change its group? Our own marks do not, nor does the status of a pod that has its node."""
+    """Could this change of a pod change its group? Our own marks do not, nor does the status of a pod that has its
+    node."""
     if before is None or after is None:
         return after is not None
     if _inputs(before) != _inputs(after) or (_marks(before)[0] is not None and _marks(before) != _marks(after)):
@@ -66,7 +71,7 @@ def skipped(annotations: dict[str, str]) -> bool:
     return annotations.get(names.SKIP_GROUPER) == "true"
 
 
-def _with_pool(grouping: Grouping, pod: Pod, read: Look) -> Grouping:
+def _with_pool(grouping: Grouping, pod: Pod, read: GrouperView) -> Grouping:
     """The group belongs to the pod's node pool unless the workload names another."""
     key = read.settings.node_pool_label
     if not key or key in grouping.labels or key not in pod.labels:

@@ -1,7 +1,7 @@
 """What the pod grouper may do in a cluster: rules for its ClusterRole, derived from what the groupers say they read.
 
-Used when manifests are printed. An owner of a kind that is not listed here ends the owner walk, as a missing right does. Pure.
-"""
+Used when manifests are printed. An owner of a kind that is not listed here ends the owner walk, as a missing right
+does. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ from collections.abc import Iterable
 from gangline.api.kinds import CONFIG_MAP, EVENT, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, known
 from gangline.api.meta import Raw
 from gangline.grouper.groupers import GROUPERS
-from gangline.grouper.groupers.karta import Karta
+from gangline.grouper.groupers.karta import KartaGrouper
 
 READ = ["get", "list", "watch"]
 
 
 def rights() -> list[Raw]:
     """Rules of a ClusterRole: read every kind of workload, write PodGroups, mark pods, tell events."""
-    kinds = [kind for grouper in GROUPERS for kind in (*grouper.kinds, *grouper.reads)] + list(Karta.reads)
+    kinds = [kind for grouper in GROUPERS for kind in (*grouper.kinds, *grouper.reads)] + list(KartaGrouper.reads)
     readable = sorted({_resource(kind) for kind in kinds})
-    rules = [{"apiGroups": [group], "resources": [plural for its, plural in readable if its == group], "verbs": READ}
-             for group in _groups(readable)]
-    own = [(POD, ["patch"]), (POD_GROUP, [*READ, "create", "patch"]), (EVENT, ["create", "patch"]), (PRIORITY_CLASS, READ),
-           (CONFIG_MAP, READ), (NAMESPACE, READ)]
+    rules = [
+        {"apiGroups": [group], "resources": [plural for its, plural in readable if its == group], "verbs": READ}
+        for group in _groups(readable)
+    ]
+    own = [
+        (POD, ["patch"]),
+        (POD_GROUP, [*READ, "create", "patch"]),
+        (EVENT, ["create", "patch"]),
+        (PRIORITY_CLASS, READ),
+        (CONFIG_MAP, READ),
+        (NAMESPACE, READ),
+    ]
     return rules + [{"apiGroups": [kind.group], "resources": [kind.plural], "verbs": verbs} for kind, verbs in own]
 
 

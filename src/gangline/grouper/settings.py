@@ -45,7 +45,7 @@ class GrouperSettings:
         return bool(self.defaults_name and self.defaults_namespace)
 
 
-_BY_FLAG = {each.metadata["flag"]: each for each in fields(GrouperSettings) if "flag" in each.metadata}
+_BY_FLAG = {item.metadata["flag"]: item for item in fields(GrouperSettings) if "flag" in item.metadata}
 KNOWN = (*_BY_FLAG, *COMMON)
 """Upstream's flags about its own process are accepted too, so that its command line can be kept."""
 
@@ -54,7 +54,7 @@ def from_flags(flags: Iterable[str], manner: Manner = NATIVE) -> GrouperSettings
     """Settings from upstream's command line."""
     given = parse(flags)
     refuse_unknown("pod grouper", given, KNOWN)
-    table: Table = {flag: (each.name, _reader(str(each.type))) for flag, each in _BY_FLAG.items()}
+    table: Table = {flag: (item.name, _reader(str(item.type))) for flag, item in _BY_FLAG.items()}
     return replace(GrouperSettings(manner=manner, scheduler_names=served(manner)), **values(given, table))
 
 

@@ -14,15 +14,21 @@ from gangline.grouper import owners
 
 _WORD_OR_INTEGER = re.compile(
     r"|[-+]?[0-9][0-9_]*|[-+]?0b[01_]+|[-+]?0o?[0-7_]+|[-+]?0x[0-9a-fA-F_]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
-    r"|~|null|Null|NULL|true|True|TRUE|false|False|FALSE|y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF")
+    r"|~|null|Null|NULL|true|True|TRUE|false|False|FALSE|y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF"
+)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 
 
 def described(owner: Raw) -> str:
     group, _, version = str(owner["apiVersion"]).rpartition("/")
-    lines = (("name", owners.name_of(owner)), ("uid", owners.uid_of(owner)), ("group", group), ("version", version),
-             ("kind", str(owner["kind"])))
+    lines = (
+        ("name", owners.name_of(owner)),
+        ("uid", owners.uid_of(owner)),
+        ("group", group),
+        ("version", version),
+        ("kind", str(owner["kind"])),
+    )
     return "".join(f"{key}: {_scalar(value)}\n" for key, value in lines)
 
 

@@ -1,8 +1,8 @@
 """A Grouping as API objects: the PodGroup to create, or the smallest change to the one that is there.
 
-Strict about whose fields are whose. Queue, back-off and marking belong to whoever edits a PodGroup after its creation, as do its
-node pool and a topology that the workload does not ask for; labels and annotations are added, never taken away.
-"""
+Strict about whose fields are whose. Queue, back-off and marking belong to whoever edits a PodGroup after its creation,
+as do its node pool and a topology that the workload does not ask for; labels and annotations are added, never taken
+away."""
 
 from __future__ import annotations
 
@@ -13,28 +13,46 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.meta import Raw, as_raw
-from gangline.grouper.grouping import Grouping, Part, Placement
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology
 from gangline.grouper.settings import GrouperSettings
 
-OWNED = ("minMember", "minSubGroup", "priorityClassName", "preemptibility", "preemptionDelay", "stalenessGracePeriod",
-         "subGroups")
+OWNED = (
+    "minMember",
+    "minSubGroup",
+    "priorityClassName",
+    "preemptibility",
+    "preemptionDelay",
+    "stalenessGracePeriod",
+    "subGroups",
+)
 
 
 def new_object(grouping: Grouping) -> Raw:
     spec = _spec(grouping) | {"topologyConstraint": _levels(grouping.placement)}
     if grouping.queue:
         spec["queue"] = grouping.queue
-    return {"metadata": {"name": grouping.name, "namespace": grouping.namespace, "labels": grouping.labels,
-                         "annotations": grouping.annotations, "ownerReferences": [grouping.owner]},
-            "spec": spec}
+    return {
+        "metadata": {
+            "name": grouping.name,
+            "namespace": grouping.namespace,
+            "labels": grouping.labels,
+            "annotations": grouping.annotations,
+            "ownerReferences": [grouping.owner],
+        },
+        "spec": spec,
+    }
 
 
 def _spec(grouping: Grouping) -> Raw:
     """The fields that follow the workload, without those that are empty."""
     spec: Raw = _minimum(grouping.minimum, grouping.children)
-    optional = {"priorityClassName": grouping.priority_class, "preemptibility": grouping.preemptibility,
-                "preemptionDelay": grouping.preemption_delay, "stalenessGracePeriod": grouping.staleness_grace,
-                "subGroups": [_part(part) for part in grouping.parts]}
+    optional = {
+        "priorityClassName": grouping.priority_class,
+        "preemptibility": grouping.preemptibility,
+        "preemptionDelay": grouping.preemption_delay,
+        "stalenessGracePeriod": grouping.staleness_grace,
+        "subGroups": [_part(part) for part in grouping.parts],
+    }
     return spec | {key: value for key, value in optional.items() if value}
 
 
@@ -42,7 +60,7 @@ def _minimum(pods: int, children: int | None) -> Raw:
     return {"minMember": pods} if children is None else {"minSubGroup": children}
 
 
-def _part(part: Part) -> Raw:
+def _part(part: GroupPart) -> Raw:
     written: Raw = {"name": part.name} | _minimum(part.minimum, part.children)
     if part.parent is not None:
         written["parent"] = part.parent
@@ -51,16 +69,21 @@ def _part(part: Part) -> Raw:
     return written
 
 
-def _levels(placement: Placement) -> Raw:
-    levels = {"topology": placement.topology, "requiredTopologyLevel": placement.required,
-              "preferredTopologyLevel": placement.preferred}
+def _levels(placement: GroupTopology) -> Raw:
+    levels = {
+        "topology": placement.topology,
+        "requiredTopologyLevel": placement.required,
+        "preferredTopologyLevel": placement.preferred,
+    }
     return {key: value for key, value in levels.items() if value}
 
 
 def change(live: PodGroup, grouping: Grouping, settings: GrouperSettings) -> Raw | None:
     """The merge patch that brings a live group up to date; None: it is."""
     grouping = _without_foreign(live, grouping, settings)
-    meta: Raw = _added("labels", grouping.labels, live.labels) | _added("annotations", grouping.annotations, live.annotations)
+    meta: Raw = _added("labels", grouping.labels, live.labels) | _added(
+        "annotations", grouping.annotations, live.annotations
+    )
     if [as_raw(owner) for owner in live.metadata.owner_references] != [grouping.owner]:
         meta["ownerReferences"] = [grouping.owner]
     spec = _spec_change(_written_spec(live), grouping)

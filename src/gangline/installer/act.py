@@ -1,8 +1,9 @@
-"""The third beat, the only place of the installer that writes objects: creates, applies, deletes, and says what came of each.
+"""The third beat, the only place of the installer that writes objects: creates, applies, deletes, and says what came of
+each.
 
-An object of our name that belongs to somebody else is never overwritten: what the cache does not know as ours is looked for, and where the
-name is taken, the owner decides. What fails is collected, so that one refusal keeps nothing else from being done.
-"""
+An object of our name that belongs to somebody else is never overwritten: what the cache does not know as ours is looked
+for, and where the name is taken, the owner decides. What fails is collected, so that one refusal keeps nothing else
+from being done."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, VALIDATING_WEBHOOK, 
 from gangline.api.meta import Object, OwnerReference, Raw
 from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
+from gangline.installer.config_reader import at
 from gangline.installer.contract import OURS, Wanted
-from gangline.installer.plan import ORDER, PATIENCE, Place, Plan, Written, contested, place, place_of
-from gangline.installer.said import at
-from gangline.installer.webhooks import with_what_others_add
+from gangline.installer.objects.webhooks import with_what_others_add
+from gangline.installer.plan import ORDER, PATIENCE, InstallPlan, ObjectKey, WrittenObject, contested, place, place_of
 
 T = TypeVar("T")
 AT_ONCE = 8
@@ -40,23 +41,29 @@ class Report:
     failures: list[str] = field(default_factory=list)
 
 
-class Writer:
+class OwnerWriter:
     """Writes for one owner, and remembers what it wrote."""
 
-    def __init__(self, client: Client, kind: Kind[Any], owner: Object, written: dict[Place, Written], now: float) -> None:
+    def __init__(
+        self, client: Client, kind: Kind[Any], owner: Object, written: dict[ObjectKey, WrittenObject], now: float
+    ) -> None:
         self._client, self._kind, self._owner, self._written, self._now = client, kind, owner, written, now
         self._report = Report()
 
-    async def carry_out(self, plan: Plan) -> Report:
-        steps = [(wanted.kind, wanted, live) for wanted, live in (*((each, None) for each in plan.create), *plan.apply)]
-        for _, alike in groupby(sorted(steps, key=lambda each: ORDER[each[0]]), key=lambda each: each[0]):
-            await _each(list(alike), lambda step: self._make(step[1]) if step[2] is None else self._apply(step[1], step[2]))
-        for _, alike_gone in groupby(plan.delete, key=lambda each: each[0]):
-            await _each(list(alike_gone), lambda each: self._remove(*each))
+    async def carry_out(self, plan: InstallPlan) -> Report:
+        steps = [(wanted.kind, wanted, live) for wanted, live in (*((item, None) for item in plan.create), *plan.apply)]
+        for _, alike in groupby(sorted(steps, key=lambda step: ORDER[step[0]]), key=lambda step: step[0]):
+            await _each(
+                list(alike), lambda step: self._make(step[1]) if step[2] is None else self._apply(step[1], step[2])
+            )
+        for _, alike_gone in groupby(plan.delete, key=lambda item: item[0]):
+            await _each(list(alike_gone), lambda item: self._remove(*item))
         return self._report
 
     def _owned(self, wanted: Wanted) -> Raw:
-        return wanted.obj | {"metadata": wanted.obj["metadata"] | {"ownerReferences": [reference(self._kind, self._owner)]}}
+        return wanted.obj | {
+            "metadata": wanted.obj["metadata"] | {"ownerReferences": [reference(self._kind, self._owner)]}
+        }
 
     async def _make(self, wanted: Wanted) -> None:
         try:
@@ -79,27 +86,33 @@ class Writer:
         return found
 
     async def _create(self, wanted: Wanted) -> Object:
-        """By apply, so that later applies find nothing new; without force, so that nobody who is quicker is overwritten. A namespace that
-        is missing is made too; it stays when everything else goes, because others may use it."""
+        """By apply, so that later applies find nothing new; without force, so that nobody who is quicker is
+        overwritten. A namespace that is missing is made too; it stays when everything else goes, because others may use
+        it."""
         try:
             made: Object = await self._client.apply(wanted.kind, self._owned(wanted), force=False)
         except NotFound:
             if not wanted.namespace:
                 raise
             with suppress(AlreadyExists):
-                await self._client.create_only(NAMESPACE, {"metadata": {"name": wanted.namespace, "labels": dict(OURS)}})
+                await self._client.create_only(
+                    NAMESPACE, {"metadata": {"name": wanted.namespace, "labels": dict(OURS)}}
+                )
             made = await self._client.apply(wanted.kind, self._owned(wanted), force=False)
         return made
 
     async def _taken(self, wanted: Wanted, live: Object) -> None:
-        """The name is taken: by us (the cache was late, or the label was taken off), by an earlier owner, or by somebody else."""
+        """The name is taken: by us (the cache was late, or the label was taken off), by an earlier owner, or by
+        somebody else."""
         owners = live.metadata.owner_references
         if any(owner.uid == self._owner.uid for owner in owners):
             await self._apply(wanted, live)
         elif live.metadata.deleting or any(self._earlier(owner) for owner in owners):
             self._report.leaving.append(f"{wanted} of an earlier {self._kind.kind} {self._owner.name} is still going")
         else:
-            self._report.foreign.append(f"{wanted} exists and belongs to {_holder(owners)}; it is left alone: remove or rename it")
+            self._report.foreign.append(
+                f"{wanted} exists and belongs to {_holder(owners)}; it is left alone: remove or rename it"
+            )
 
     def _earlier(self, owner: OwnerReference) -> bool:
         return (owner.kind, owner.name) == (self._kind.kind, self._owner.name)
@@ -128,10 +141,16 @@ class Writer:
             live = await self._client.get_raw(wanted.kind, wanted.name, wanted.namespace)
         except ApiError:
             live = {}
-        others = {str(each.get("manager")): None for each in at(live, "metadata.managedFields", []) if not each.get("subresource")}
+        others = {
+            str(item.get("manager")): None
+            for item in at(live, "metadata.managedFields", [])
+            if not item.get("subresource")
+        }
         others.pop(self._client.manager, None)
-        self._report.contested.append(f"{wanted} is changed by somebody else as often as it is put back; who writes it: "
-                                      f"{', '.join(others) or 'unknown'}: stop one of the two")
+        self._report.contested.append(
+            f"{wanted} is changed by somebody else as often as it is put back; who writes it: "
+            f"{', '.join(others) or 'unknown'}: stop one of the two"
+        )
 
     async def _beside_others(self, wanted: Wanted) -> Wanted:
         if wanted.kind not in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK):
@@ -151,11 +170,14 @@ class Writer:
         self._report.removed.append(f"{kind.kind} {obj.name}")
 
     def _remember(self, wanted: Wanted, found: Object, repaired: tuple[float, ...] = ()) -> None:
-        self._written[place_of(wanted)] = Written(wanted.digest, int(found.metadata.resource_version or 0), repaired)
+        self._written[place_of(wanted)] = WrittenObject(
+            wanted.digest, int(found.metadata.resource_version or 0), repaired
+        )
 
 
 def _differ(found: Object, live: Object) -> bool:
-    """Whether an apply changed what we say. Revisions also move with the status, which a cache may be late with; generations do not."""
+    """Whether an apply changed what we say. Revisions also move with the status, which a cache may be late with;
+    generations do not."""
     if found.metadata.generation:
         return found.metadata.generation != live.metadata.generation
     return found.metadata.resource_version != live.metadata.resource_version

@@ -1,8 +1,8 @@
 """What the pure part of the installer is given and what it answers: plain data on both sides.
 
-`Facts` is what the shell found in the cluster, `Parts` what only the composition root knows (the components' rights, flags and hooks: a
-component never imports another), `Wishes` the answer. Nothing here reads or writes.
-"""
+`InstallFacts` is what the shell found in the cluster, `ComponentParts` what only the composition root knows (the
+components' rights, flags and hooks: a component never imports another), `Wishes` the answer. Nothing here reads or
+writes."""
 
 from __future__ import annotations
 
@@ -58,14 +58,15 @@ class Leader:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ComponentParts:
     rules: Callable[[str], Mapping[str, Sequence[Raw]]]
     """Component → namespace ("": everywhere) → the rules of its role there."""
     webhooks: Callable[[Flags, Mapping[str, Any], Sequence[str], Address, bytes], Sequence[tuple[Kind[Any], Raw]]]
-    """Flags of the admission component, the operator's configuration and the manner → the two webhook configurations that stand for its
-    hooks."""
+    """Flags of the admission component, the operator's configuration and the manner → the two webhook configurations
+    that stand for its hooks."""
     check: Callable[[str, Flags, Mapping[str, Any], Sequence[str]], str]
-    """What a component would refuse to start with, given these flags, this config.yaml and this manner; empty: nothing."""
+    """What a component would refuse to start with, given these flags, this config.yaml and this manner; empty:
+    nothing."""
     certificate: Callable[[Sequence[str], float, Pair | None], Pair]
     """Hosts, the time, and the certificate that is kept → that one if it is still good, else a new one."""
     backends: Callable[[Iterable[str]], Sequence[str]] = tuple
@@ -75,7 +76,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class InstallFacts:
     served: frozenset[str] = frozenset()
     """Of the kinds that a cluster may lack, those it serves, by resource name."""
     fake_gpus: bool = False

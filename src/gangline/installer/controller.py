@@ -1,8 +1,8 @@
 """Config and SchedulingShard → running components. Two controllers of the same four beats: look, think, act, tell.
 
-Objects belong to their Config or shard by ownerReference, so that deleting it takes them along; a shard's go too when the Config does.
-Whatever is changed or deleted by hand is put back. Which objects there should be is desired.py and shards.py.
-"""
+Objects belong to their Config or shard by ownerReference, so that deleting it takes them along; a shard's go too when
+the Config does. Whatever is changed or deleted by hand is put back. Which objects there should be is desired.py and
+shards.py."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from gangline.api.core import Pod
 from gangline.api.kinds import CONFIG, DAEMON_SET, DEPLOYMENT, POD, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object
 from gangline.errors import GanglineError
-from gangline.installer.act import Report, Writer
+from gangline.installer.act import OwnerWriter, Report
+from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import APP, CONFIG_NAME, OURS, Wanted, Wishes
-from gangline.installer.desired import wishes_of_config
 from gangline.installer.look import Installer, config_facts, owned, shard_facts, the_config
-from gangline.installer.plan import ALWAYS, SOMETIMES, Place, Written, place_of, plan
-from gangline.installer.said import Said
-from gangline.installer.services import SCHEDULER
-from gangline.installer.shards import wishes_of_shard
+from gangline.installer.objects.desired import wishes_of_config
+from gangline.installer.objects.services import SCHEDULER
+from gangline.installer.objects.shards import wishes_of_shard
+from gangline.installer.plan import ALWAYS, SOMETIMES, ObjectKey, WrittenObject, place_of, plan
 from gangline.installer.status import Outcome, conditions, daemon_set_waits, deployment_waits, unused
-from gangline.installer.tell import Teller
+from gangline.installer.tell import ConfigTeller
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
 
 SOON, LATER, SELDOM = 2.0, 15.0, 600.0
-"""Seconds until the next look: where an earlier object is going, where somebody else must do something, and in any case (a certificate
-runs out, nodes and policies change)."""
+"""Seconds until the next look: where an earlier object is going, where somebody else must do something, and in any case
+(a certificate runs out, nodes and policies change)."""
 FOLLOWED = 5.0
 """Seconds between two looks at who leads a shard with several copies."""
 TOLD = 6
@@ -37,20 +37,21 @@ TOLD = 6
 
 
 @dataclass(slots=True)
-class Memory:
+class WriteMemory:
     """What was written for each owner, by its uid, and what was told."""
 
-    written: dict[str, dict[Place, Written]] = field(default_factory=dict)
-    told: Teller = field(default_factory=Teller)
+    written: dict[str, dict[ObjectKey, WrittenObject]] = field(default_factory=dict)
+    told: ConfigTeller = field(default_factory=ConfigTeller)
 
-    def of(self, obj: Object) -> dict[Place, Written]:
+    def of(self, obj: Object) -> dict[ObjectKey, WrittenObject]:
         return self.written.setdefault(obj.uid, {})
 
 
-# --- the four beats ------------------------------------------------------------------------------------------------------------
+# --- the four beats
+# ------------------------------------------------------------------------------------------------------------
 
 
-async def reconcile_config(installer: Installer, memory: Memory, ctx: Context, key: Key) -> Again | None:
+async def reconcile_config(installer: Installer, memory: WriteMemory, ctx: Context, key: Key) -> Again | None:
     config = ctx.read.get(CONFIG, key.name)
     if config is None or config.metadata.deleting:
         return None
@@ -58,14 +59,14 @@ async def reconcile_config(installer: Installer, memory: Memory, ctx: Context, k
         text = f"only the Config named {CONFIG_NAME} counts; move what this one says there, and delete it"
         await memory.told.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
         return None
-    said = Said(config.spec, installer.settings)
+    said = ConfigReading(config.spec, installer.settings)
     await memory.told.begin(ctx, CONFIG, config)
     wishes = wishes_of_config(said, await config_facts(installer, ctx, config, said), installer.parts)
     outcome = await _carry_out(ctx, memory, CONFIG, config, wishes)
     return _next(outcome) or Again(SELDOM)
 
 
-async def reconcile_shard(installer: Installer, memory: Memory, ctx: Context, key: Key) -> Again | None:
+async def reconcile_shard(installer: Installer, memory: WriteMemory, ctx: Context, key: Key) -> Again | None:
     shard, config = ctx.read.get(SCHEDULING_SHARD, key.name), the_config(ctx.read)
     if shard is None or shard.metadata.deleting:
         return None
@@ -75,29 +76,40 @@ async def reconcile_shard(installer: Installer, memory: Memory, ctx: Context, ke
         await memory.told.tell(ctx, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
         _refused(report)
         return None
-    said = Said(config.spec, installer.settings)
+    said = ConfigReading(config.spec, installer.settings)
     await memory.told.begin(ctx, SCHEDULING_SHARD, shard)
     wishes = wishes_of_shard(said, shard.name, shard.spec, await shard_facts(ctx, shard, said), installer.parts)
     outcome = await _carry_out(ctx, memory, SCHEDULING_SHARD, shard, wishes)
     return _next(outcome) or (Again(FOLLOWED) if said.replicas(SCHEDULER) > 1 else None)
 
 
-async def _carry_out(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
+async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
     report = await _write(ctx, memory, kind, obj, wishes)
-    outcome = Outcome(wishes.problems, report.foreign, report.failures, _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
-                      wishes.missing, wishes.notes, report.leaving, report.contested)
+    outcome = Outcome(
+        wishes.problems,
+        report.foreign,
+        report.failures,
+        _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
+        wishes.missing,
+        wishes.notes,
+        report.leaving,
+        report.contested,
+    )
     await memory.told.tell(ctx, kind, obj, conditions(outcome, obj.metadata.generation))
     _refused(report)
     return outcome
 
 
-async def _write(ctx: Context, memory: Memory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
+async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
     written = memory.of(obj)
     todo = plan(wishes, owned(ctx.read, obj.uid), written)
-    report = await Writer(ctx.client, kind, obj, written, ctx.clock.now()).carry_out(todo)
-    for reason, names, text in (("Deployed", report.made, "made"), ("Changed", report.changed, "changed"),
-                                ("Repaired", report.repaired, "put back what was changed by hand:"),
-                                ("Removed", report.removed, "removed")):
+    report = await OwnerWriter(ctx.client, kind, obj, written, ctx.clock.now()).carry_out(todo)
+    for reason, names, text in (
+        ("Deployed", report.made, "made"),
+        ("Changed", report.changed, "changed"),
+        ("Repaired", report.repaired, "put back what was changed by hand:"),
+        ("Removed", report.removed, "removed"),
+    ):
         if names:
             ctx.events.tell(kind, obj, reason, f"{text} {_named(names)}")
     return report
@@ -120,23 +132,24 @@ def _next(outcome: Outcome) -> Again | None:
     return Again(LATER) if outcome.foreign or outcome.missing or outcome.contested else None
 
 
-# --- whether it is at work -------------------------------------------------------------------------------------------------------
+# --- whether it is at work
+# -------------------------------------------------------------------------------------------------------
 
 
-def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[Place, Written]) -> list[str]:
+def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[ObjectKey, WrittenObject]) -> list[str]:
     """What is not at work yet. A view that is older than our last write tells nothing."""
     found: list[str] = []
-    for each in wanted:
-        if each.kind not in (DEPLOYMENT, DAEMON_SET):
+    for item in wanted:
+        if item.kind not in (DEPLOYMENT, DAEMON_SET):
             continue
-        live: Any = read.get(each.kind, each.name, each.namespace)
-        known = written.get(place_of(each))
+        live: Any = read.get(item.kind, item.name, item.namespace)
+        known = written.get(place_of(item))
         if live is not None and (known is None or int(live.metadata.resource_version or 0) < known.revision):
             live = None
-        if each.kind == DAEMON_SET:
-            found.append(daemon_set_waits(None if live is None else live.status or {}, each.name))
+        if item.kind == DAEMON_SET:
+            found.append(daemon_set_waits(None if live is None else live.status or {}, item.name))
         else:
-            found.append(deployment_waits(live, each.name, _pods(read, each)))
+            found.append(deployment_waits(live, item.name, _pods(read, item)))
     return [text for text in found if text]
 
 
@@ -144,7 +157,8 @@ def _pods(read: Reader, deployment: Wanted) -> list[Pod]:
     return read.list(POD, deployment.namespace, {APP: deployment.app})
 
 
-# --- what is watched -------------------------------------------------------------------------------------------------------------
+# --- what is watched
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _owner_of_pod(kind: Kind[Any]) -> Any:
@@ -166,21 +180,44 @@ def _all_shards(obj: Object, read: Reader) -> Iterable[Key]:
 
 
 def _spec_changed(before: Any, after: Any) -> bool:
-    return before is None or after is None or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+    return (
+        before is None
+        or after is None
+        or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
+    )
 
 
 def controllers(installer: Installer) -> list[Controller]:
-    memory = Memory()
+    memory = WriteMemory()
     mark = ",".join(f"{key}={value}" for key, value in OURS.items())
     kinds = (*ALWAYS, *SOMETIMES)
     selectors: dict[Kind[Any], tuple[str, str]] = dict.fromkeys((*kinds, POD), (mark, ""))
 
     def watches(kind: Kind[Any]) -> list[Watch]:
-        return [*(Watch(each, owner(kind)) for each in kinds), Watch(POD, _owner_of_pod(kind))]
+        return [*(Watch(item, owner(kind)) for item in kinds), Watch(POD, _owner_of_pod(kind))]
 
     return [
-        Controller("config", partial(reconcile_config, installer, memory), workers=1, selectors=selectors, watches=(
-            Watch(CONFIG, itself, _spec_changed), Watch(SCHEDULING_SHARD, _the_config, _spec_changed), *watches(CONFIG))),
-        Controller("shard", partial(reconcile_shard, installer, memory), workers=2, selectors=selectors, watches=(
-            Watch(SCHEDULING_SHARD, itself, _spec_changed), Watch(SCHEDULING_SHARD, _all_shards, _spec_changed),
-            Watch(CONFIG, _all_shards, _spec_changed), *watches(SCHEDULING_SHARD)))]
+        Controller(
+            "config",
+            partial(reconcile_config, installer, memory),
+            workers=1,
+            selectors=selectors,
+            watches=(
+                Watch(CONFIG, itself, _spec_changed),
+                Watch(SCHEDULING_SHARD, _the_config, _spec_changed),
+                *watches(CONFIG),
+            ),
+        ),
+        Controller(
+            "shard",
+            partial(reconcile_shard, installer, memory),
+            workers=2,
+            selectors=selectors,
+            watches=(
+                Watch(SCHEDULING_SHARD, itself, _spec_changed),
+                Watch(SCHEDULING_SHARD, _all_shards, _spec_changed),
+                Watch(CONFIG, _all_shards, _spec_changed),
+                *watches(SCHEDULING_SHARD),
+            ),
+        ),
+    ]

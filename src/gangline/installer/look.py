@@ -1,7 +1,7 @@
 """The first beat: what a Config or a shard says, what is there of it, and the facts that the pure part needs.
 
-Reads the cache, and the server only for what a cache would be wasteful for: one Secret, one lease, nodes and policies of a rare kind.
-"""
+Reads the cache, and the server only for what a cache would be wasteful for: one Secret, one lease, nodes and policies
+of a rare kind."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.client import Client
 from gangline.errors import NotFound
-from gangline.installer.contract import CONFIG_NAME, Facts, Leader, Pair, Parts
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import CONFIG_NAME, ComponentParts, InstallFacts, Leader, Pair
+from gangline.installer.objects.services import ADMISSION, SCHEDULER, admission_address
+from gangline.installer.objects.shards import lease_of
+from gangline.installer.objects.webhooks import TLS_SECRET, pair_of
 from gangline.installer.plan import ALWAYS, SOMETIMES
-from gangline.installer.said import Said, at
-from gangline.installer.services import ADMISSION, SCHEDULER, admission_address
 from gangline.installer.settings import InstallerSettings
-from gangline.installer.shards import lease_of
-from gangline.installer.webhooks import TLS_SECRET, pair_of
 from gangline.runtime import Cache, Context, Reader
 
 FAKE_GPU = {"run.ai/fake.gpu": "true"}
@@ -45,13 +45,13 @@ class Installer:
     """What every look needs besides the cluster."""
 
     settings: InstallerSettings
-    parts: Parts
+    parts: ComponentParts
 
 
 def the_config(read: Reader) -> Config | None:
     """The Config that counts, unless it is on its way out."""
-    found = read.get(CONFIG, CONFIG_NAME)
-    return None if found is None or found.metadata.deleting else found
+    config = read.get(CONFIG, CONFIG_NAME)
+    return None if config is None or config.metadata.deleting else config
 
 
 def owned(read: Reader, uid: str) -> list[tuple[Kind[Any], Object]]:
@@ -63,18 +63,26 @@ def served(read: Reader) -> frozenset[str]:
     return frozenset(kind.resource for kind in SOMETIMES if isinstance(read, Cache) and read.revision(kind))
 
 
-# --- a Config ----------------------------------------------------------------------------------------------------------------
+# --- a Config
+# ----------------------------------------------------------------------------------------------------------------
 
 
-async def config_facts(installer: Installer, ctx: Context, config: Config, said: Said) -> Facts:
-    shards = sorted(ctx.read.list(SCHEDULING_SHARD), key=lambda each: each.name)
+async def config_facts(installer: Installer, ctx: Context, config: Config, said: ConfigReading) -> InstallFacts:
+    shards = sorted(ctx.read.list(SCHEDULING_SHARD), key=lambda scheduling_shard: scheduling_shard.name)
     detect = said.enabled("binder") and said.at("binder.cdiEnabled") is None
-    return Facts(
-        served=served(ctx.read), fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
-        cdi=detect and await _cdi(ctx.client), shards=tuple(each.spec for each in shards),
+    return InstallFacts(
+        served=served(ctx.read),
+        fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
+        cdi=detect and await _cdi(ctx.client),
+        shards=tuple(shard.spec for shard in shards),
         certificate=await _certificate(installer.parts, ctx, said) if said.enabled(ADMISSION.section) else None,
-        answers=_answers(ctx.read, config, said), now=ctx.clock.now(),
-        instances=tuple({"metadata": as_raw(each.metadata), "spec": each.spec or {}} for each in ctx.read.owned(PROMETHEUS, config.uid)))
+        answers=_answers(ctx.read, config, said),
+        now=ctx.clock.now(),
+        instances=tuple(
+            {"metadata": as_raw(prometheus.metadata), "spec": prometheus.spec or {}}
+            for prometheus in ctx.read.owned(PROMETHEUS, config.uid)
+        ),
+    )
 
 
 async def _cdi(client: Client) -> bool:
@@ -83,7 +91,7 @@ async def _cdi(client: Client) -> bool:
         policies = await client.list_raw(CLUSTER_POLICY)
     except NotFound:
         return False
-    return bool(policies) and cdi_of(sorted(policies, key=lambda each: str(each["metadata"]["name"]))[0])
+    return bool(policies) and cdi_of(sorted(policies, key=lambda policy: str(policy["metadata"]["name"]))[0])
 
 
 def cdi_of(policy: Raw) -> bool:
@@ -94,7 +102,7 @@ def cdi_of(policy: Raw) -> bool:
     return version >= CDI_ALWAYS or bool(at(policy, "spec.cdi.default", False))
 
 
-async def _certificate(parts: Parts, ctx: Context, said: Said) -> Pair:
+async def _certificate(parts: ComponentParts, ctx: Context, said: ConfigReading) -> Pair:
     try:
         kept = pair_of(await ctx.client.get_raw(SECRET, TLS_SECRET, said.namespace))
     except NotFound:
@@ -102,7 +110,7 @@ async def _certificate(parts: Parts, ctx: Context, said: Said) -> Pair:
     return parts.certificate(admission_address(said).hosts, ctx.clock.now(), kept)
 
 
-def _answers(read: Reader, config: Config, said: Said) -> bool:
+def _answers(read: Reader, config: Config, said: ConfigReading) -> bool:
     """Somebody does, or did when the API server was told."""
     server = read.get(DEPLOYMENT, ADMISSION.name, said.namespace)
     if server is not None and _belongs(server, config.uid) and server.status.available_replicas:
@@ -114,28 +122,35 @@ def _belongs(obj: Object, uid: str) -> bool:
     return any(owner.uid == uid for owner in obj.metadata.owner_references)
 
 
-# --- a shard -----------------------------------------------------------------------------------------------------------------
+# --- a shard
+# -----------------------------------------------------------------------------------------------------------------
 
 
-async def shard_facts(ctx: Context, shard: SchedulingShard, said: Said) -> Facts:
+async def shard_facts(ctx: Context, shard: SchedulingShard, said: ConfigReading) -> InstallFacts:
     several = said.enabled(SCHEDULER) and said.replicas(SCHEDULER) > 1
-    return Facts(served=served(ctx.read), rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD))),
-                 leader=await _leader(ctx, shard, said) if several else None)
+    return InstallFacts(
+        served=served(ctx.read),
+        rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD))),
+        leader=await _leader(ctx, shard, said) if several else None,
+    )
 
 
-def rivals(said: Said, shard: SchedulingShard, shards: Iterable[SchedulingShard]) -> list[str]:
+def rivals(said: ConfigReading, shard: SchedulingShard, shards: Iterable[SchedulingShard]) -> list[str]:
     """Older shards that serve the same nodes; without a label for pools every shard serves all of them."""
+
     def age(each: SchedulingShard) -> tuple[str, str]:
         return each.metadata.creation_timestamp or "", each.name
 
     def pool(each: SchedulingShard) -> str:
         return str(each.spec.get("partitionLabelValue") or "") if said.pool_key else ""
 
-    same = [each for each in shards if not each.metadata.deleting and pool(each) == pool(shard) and age(each) < age(shard)]
-    return [each.name for each in sorted(same, key=age)]
+    same = [
+        item for item in shards if not item.metadata.deleting and pool(item) == pool(shard) and age(item) < age(shard)
+    ]
+    return [item.name for item in sorted(same, key=age)]
 
 
-async def _leader(ctx: Context, shard: SchedulingShard, said: Said) -> Leader | None:
+async def _leader(ctx: Context, shard: SchedulingShard, said: ConfigReading) -> Leader | None:
     try:
         lease = await ctx.client.get(LEASE, lease_of(said, shard.spec), said.namespace)
     except NotFound:

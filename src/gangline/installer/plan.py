@@ -1,9 +1,8 @@
 """Wanted objects beside those that are there → what to write, in order: what others need first, what calls others last.
 
-What was written is remembered by digest and revision, so that a second look at an unchanged object writes nothing, and one that somebody
-changed is written again (server-side apply of our fields; what others added stays). An object of our name that is not ours is never in
-`live`: act.py finds out. Pure.
-"""
+What was written is remembered by digest and revision, so that a second look at an unchanged object writes nothing, and
+one that somebody changed is written again (server-side apply of our fields; what others added stays). An object of our
+name that is not ours is never in `live`: act.py finds out. Pure."""
 
 from __future__ import annotations
 
@@ -35,21 +34,34 @@ from gangline.api.meta import Object
 from gangline.installer.contract import APP, Wanted, Wishes
 
 ALWAYS: tuple[Kind[Any], ...] = (
-    SERVICE_ACCOUNT, CLUSTER_ROLE, ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING, CONFIG_MAP, SECRET, SERVICE, ENDPOINT_SLICE, PDB, DEPLOYMENT,
-    DAEMON_SET, MUTATING_WEBHOOK, VALIDATING_WEBHOOK)
+    SERVICE_ACCOUNT,
+    CLUSTER_ROLE,
+    ROLE,
+    CLUSTER_ROLE_BINDING,
+    ROLE_BINDING,
+    CONFIG_MAP,
+    SECRET,
+    SERVICE,
+    ENDPOINT_SLICE,
+    PDB,
+    DEPLOYMENT,
+    DAEMON_SET,
+    MUTATING_WEBHOOK,
+    VALIDATING_WEBHOOK,
+)
 """Kinds that every cluster serves, in the order in which they are made."""
 SOMETIMES: tuple[Kind[Any], ...] = (PROMETHEUS, SERVICE_MONITOR, VPA)
 """Kinds that a cluster may lack."""
 ORDER = {kind: place for place, kind in enumerate((*ALWAYS, *SOMETIMES))}
 
 
-class Place(NamedTuple):
+class ObjectKey(NamedTuple):
     resource: str
     namespace: str
     name: str
 
 
-class Written(NamedTuple):
+class WrittenObject(NamedTuple):
     digest: str
     revision: int
     repaired: tuple[float, ...] = ()
@@ -57,48 +69,55 @@ class Written(NamedTuple):
 
 
 PATIENCE, AFTER = 5, 60.0
-"""What was put back so many times within so many seconds is contested: somebody else writes it too, and waiting is better than fighting."""
+"""What was put back so many times within so many seconds is contested: somebody else writes it too, and waiting is
+better than fighting."""
 
 
-def contested(written: Written | None, now: float) -> bool:
+def contested(written: WrittenObject | None, now: float) -> bool:
     return written is not None and len(written.repaired) >= PATIENCE and now - written.repaired[-PATIENCE] < AFTER
 
 
-def place(kind: Kind[Any], obj: Object) -> Place:
-    return Place(kind.resource, obj.namespace if kind.namespaced else "", obj.name)
+def place(kind: Kind[Any], obj: Object) -> ObjectKey:
+    return ObjectKey(kind.resource, obj.namespace if kind.namespaced else "", obj.name)
 
 
-def place_of(wanted: Wanted) -> Place:
-    return Place(wanted.kind.resource, wanted.namespace, wanted.name)
+def place_of(wanted: Wanted) -> ObjectKey:
+    return ObjectKey(wanted.kind.resource, wanted.namespace, wanted.name)
 
 
 @dataclass(slots=True)
-class Plan:
+class InstallPlan:
     create: list[Wanted] = field(default_factory=list)
     apply: list[tuple[Wanted, Object]] = field(default_factory=list)
     """With the object that is there."""
     delete: list[tuple[Kind[Any], Object]] = field(default_factory=list)
 
 
-def plan(wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[Place, Written]) -> Plan:
+def plan(
+    wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]
+) -> InstallPlan:
     there = {place(kind, obj): (kind, obj) for kind, obj in live}
-    found = Plan()
-    for wanted in sorted(wishes.objects, key=lambda each: ORDER[each.kind]):
+    install_plan = InstallPlan()
+    for wanted in sorted(wishes.objects, key=lambda item: ORDER[item.kind]):
         known = there.pop(place_of(wanted), None)
         if known is None:
-            found.create.append(wanted)
+            install_plan.create.append(wanted)
         elif not as_written(wanted, known[1], written.get(place_of(wanted))):
-            found.apply.append((wanted, known[1]))
-    found.delete = _surplus(there.values(), wishes.kept)
-    return found
+            install_plan.apply.append((wanted, known[1]))
+    install_plan.delete = _surplus(there.values(), wishes.kept)
+    return install_plan
 
 
-def as_written(wanted: Wanted, obj: Object, before: Written | None) -> bool:
+def as_written(wanted: Wanted, obj: Object, before: WrittenObject | None) -> bool:
     """Whether the object is as we last wrote it, and that is as it should be. An older view of it tells nothing."""
-    return before is not None and before.digest == wanted.digest and int(obj.metadata.resource_version or 0) <= before.revision
+    return (
+        before is not None
+        and before.digest == wanted.digest
+        and int(obj.metadata.resource_version or 0) <= before.revision
+    )
 
 
 def _surplus(left: Iterable[tuple[Kind[Any], Object]], kept: Sequence[str]) -> list[tuple[Kind[Any], Object]]:
     """What is no longer wanted: webhooks first, so that nobody calls a server that is gone."""
     surplus = [(kind, obj) for kind, obj in left if obj.labels.get(APP) not in kept and not obj.metadata.deleting]
-    return sorted(surplus, key=lambda each: -ORDER[each[0]])
+    return sorted(surplus, key=lambda item: -ORDER[item[0]])

@@ -1,6 +1,7 @@
-"""What the installer itself can be told at start, and the image that its Deployments use unless a Config says otherwise.
+"""What the installer itself can be told at start, and the image that its Deployments use unless a Config says
+otherwise.
 
-Read by said.py and the composition root. Nothing here knows a Config.
+Read by config_reader.py and the composition root. Nothing here knows a Config.
 """
 
 from __future__ import annotations
@@ -26,8 +27,12 @@ class Image:
 
     def with_parts(self, given: Raw) -> Image:
         """This image with what a Config says of it."""
-        return Image(given.get("repository") or self.repository, given.get("name") or self.name, given.get("tag") or self.tag,
-                     given.get("pullPolicy") or self.pull_policy)
+        return Image(
+            given.get("repository") or self.repository,
+            given.get("name") or self.name,
+            given.get("tag") or self.tag,
+            given.get("pullPolicy") or self.pull_policy,
+        )
 
     def __str__(self) -> str:
         mark = "@" if ":" in self.tag else ":"
@@ -49,7 +54,8 @@ class InstallerSettings:
     image: Image = Image()
     """Has `gangline` on its PATH; every component runs from it unless the Config says otherwise."""
     half: str = BOTH
-    """`both` deploys the operator of PodCliqueSets and its admission hooks too; `scheduler` leaves them to somebody else."""
+    """`both` deploys the operator of PodCliqueSets and its admission hooks too; `scheduler` leaves them to somebody
+    else."""
     compat: tuple[str, ...] = ()
     """The manner of all components, unless the Config says it."""
 
@@ -66,4 +72,3 @@ FLAGS: Table = {"image": ("image", read_image), "half": ("half", half)}
 def read_flags(flags: Mapping[str, str]) -> InstallerSettings:
     refuse_unknown("installer", flags, (*FLAGS, *COMMON))
     return replace(InstallerSettings(), **values(flags, FLAGS))
-

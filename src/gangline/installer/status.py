@@ -1,4 +1,5 @@
-"""What became of it, as conditions: KAI's five types and reasons, with messages that say what is missing and what to do.
+"""What became of it, as conditions: KAI's five types and reasons, with messages that say what is missing and what to
+do.
 
 `Ready` means that everything is deployed and at work. A condition is written only when it says something new. Pure.
 """
@@ -13,7 +14,13 @@ from gangline.api.builtin import Replicated
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
 
-RECONCILING, DEPLOYED, AVAILABLE, DEPENDENCIES, READY = "Reconciling", "Deployed", "Available", "DependenciesFulfilled", "Ready"
+RECONCILING, DEPLOYED, AVAILABLE, DEPENDENCIES, READY = (
+    "Reconciling",
+    "Deployed",
+    "Available",
+    "DependenciesFulfilled",
+    "Ready",
+)
 LONGEST = 8000
 
 
@@ -53,24 +60,58 @@ def conditions(outcome: Outcome, generation: int) -> list[Raw]:
 
     blocked, lacking = outcome.in_the_way, outcome.missing
     ready = not blocked and not outcome.waits
-    notes = [f"note: {each}" for each in outcome.notes]
+    notes = [f"note: {note}" for note in outcome.notes]
     still = bool(outcome.failures or outcome.leaving)
     return [
-        said(RECONCILING, still, "reconciling", "reconciled", _text(outcome.failures + outcome.leaving, "everything was carried out")),
-        said(DEPLOYED, not blocked, "deployed", "deployed", _text([*blocked, *notes], "every object is there as it should be")),
+        said(
+            RECONCILING,
+            still,
+            "reconciling",
+            "reconciled",
+            _text(outcome.failures + outcome.leaving, "everything was carried out"),
+        ),
+        said(
+            DEPLOYED,
+            not blocked,
+            "deployed",
+            "deployed",
+            _text([*blocked, *notes], "every object is there as it should be"),
+        ),
         said(AVAILABLE, not outcome.waits, "available", "available", _text(outcome.waits, "everything is at work")),
-        said(DEPENDENCIES, not lacking, "dependencies_fulfilled", "dependencies_missing", _text(lacking, "the cluster has all it needs")),
-        said(READY, ready, "ready", "not_ready", "deployed and at work" if ready else _text([*blocked, *outcome.waits], ""))]
+        said(
+            DEPENDENCIES,
+            not lacking,
+            "dependencies_fulfilled",
+            "dependencies_missing",
+            _text(lacking, "the cluster has all it needs"),
+        ),
+        said(
+            READY,
+            ready,
+            "ready",
+            "not_ready",
+            "deployed and at work" if ready else _text([*blocked, *outcome.waits], ""),
+        ),
+    ]
 
 
 def unused(text: str, generation: int) -> list[Raw]:
     """Of an object that nothing is done for."""
-    return [_condition(RECONCILING, False, "reconciled", "nothing to do", generation),
-            _condition(DEPLOYED, False, "deployed", text, generation), _condition(READY, False, "not_ready", text, generation)]
+    return [
+        _condition(RECONCILING, False, "reconciled", "nothing to do", generation),
+        _condition(DEPLOYED, False, "deployed", text, generation),
+        _condition(READY, False, "not_ready", text, generation),
+    ]
 
 
 def _condition(type: str, ok: bool, reason: str, message: str, generation: int) -> Raw:
-    return {"type": type, "status": "True" if ok else "False", "reason": reason, "message": message, "observedGeneration": generation}
+    return {
+        "type": type,
+        "status": "True" if ok else "False",
+        "reason": reason,
+        "message": message,
+        "observedGeneration": generation,
+    }
 
 
 def _text(found: Sequence[str], otherwise: str) -> str:
@@ -79,10 +120,10 @@ def _text(found: Sequence[str], otherwise: str) -> str:
 
 def merged(before: Sequence[Mapping[str, Any]], after: Sequence[Raw], now: str) -> list[Raw] | None:
     """The list to write, or None where nothing changed. Conditions that are not named here stay."""
-    known = {each.get("type"): dict(each) for each in before}
-    found = {each["type"]: _since(known.get(each["type"]), each, now) for each in after}
+    known = {item.get("type"): dict(item) for item in before}
+    found = {item["type"]: _since(known.get(item["type"]), item, now) for item in after}
     together = list((known | found).values())
-    return None if together == [dict(each) for each in before] else together
+    return None if together == [dict(item) for item in before] else together
 
 
 def _since(old: Mapping[str, Any] | None, new: Raw, now: str) -> Raw:
@@ -91,7 +132,8 @@ def _since(old: Mapping[str, Any] | None, new: Raw, now: str) -> Raw:
     return {**new, "lastTransitionTime": old.get("lastTransitionTime", now) if same and old is not None else now}
 
 
-# --- whether it is at work ---------------------------------------------------------------------------------------------------
+# --- whether it is at work
+# ---------------------------------------------------------------------------------------------------
 
 
 def deployment_waits(deployment: Replicated | None, name: str, pods: Sequence[Pod]) -> str:
@@ -118,9 +160,23 @@ def daemon_set_waits(status: Mapping[str, Any] | None, name: str) -> str:
 
 def _why(pods: Sequence[Pod]) -> str:
     """The first reason that a pod gives."""
-    for pod in sorted(pods, key=lambda each: each.name):
-        waiting = next((_waiting(each) for each in pod.status.container_statuses if _waiting(each)), "")
-        unplaced = next((each.message for each in pod.status.conditions if each.type == "PodScheduled" and each.status == "False"), "")
+    for pod in sorted(pods, key=lambda pod: pod.name):
+        waiting = next(
+            (
+                _waiting(container_status)
+                for container_status in pod.status.container_statuses
+                if _waiting(container_status)
+            ),
+            "",
+        )
+        unplaced = next(
+            (
+                condition.message
+                for condition in pod.status.conditions
+                if condition.type == "PodScheduled" and condition.status == "False"
+            ),
+            "",
+        )
         if waiting or unplaced:
             return f" (pod {pod.name}: {waiting or unplaced})"
     return ""

@@ -15,7 +15,7 @@ from gangline.runtime import Context
 from gangline.runtime.clock import timestamp
 
 
-class Teller:
+class ConfigTeller:
     def __init__(self) -> None:
         self._told: dict[str, Any] = {}
         """By uid, each object as it was when its status was written last."""
@@ -23,12 +23,14 @@ class Teller:
     def conditions(self, obj: Any) -> list[Raw]:
         """The newest that are known."""
         told = self._told.get(obj.uid)
-        newest = obj if told is None or int(obj.metadata.resource_version) >= int(told.metadata.resource_version) else told
+        newest = (
+            obj if told is None or int(obj.metadata.resource_version) >= int(told.metadata.resource_version) else told
+        )
         return list(newest.status.get("conditions") or ())
 
     async def begin(self, ctx: Context, kind: Kind[Any], obj: Any) -> None:
         """Say that work on a new generation has begun, so that nobody takes the old answer for the new one."""
-        said: Raw = next((each for each in self.conditions(obj) if each.get("type") == RECONCILING), {})
+        said: Raw = next((condition for condition in self.conditions(obj) if condition.get("type") == RECONCILING), {})
         if said.get("observedGeneration") != obj.metadata.generation:
             await self.tell(ctx, kind, obj, begun(obj.metadata.generation))
 
@@ -37,8 +39,10 @@ class Teller:
         found = merged(before, news, timestamp(ctx.clock.now()))
         if found is None:
             return
-        heard = {each.get("message") for each in before if each.get("type") == DEPLOYED}
-        for each in news:
-            if each["type"] == DEPLOYED and each["status"] == "False" and each["message"] not in heard:
-                ctx.events.tell(kind, obj, "NotDeployed", each["message"], warning=True)
-        self._told[obj.uid] = await ctx.client.patch(kind, obj.name, "", {"status": {"conditions": found}}, subresource="status")
+        heard = {item.get("message") for item in before if item.get("type") == DEPLOYED}
+        for item in news:
+            if item["type"] == DEPLOYED and item["status"] == "False" and item["message"] not in heard:
+                ctx.events.tell(kind, obj, "NotDeployed", item["message"], warning=True)
+        self._told[obj.uid] = await ctx.client.patch(
+            kind, obj.name, "", {"status": {"conditions": found}}, subresource="status"
+        )

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from gangline.api.meta import Object
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.operator import measures
-from gangline.operator.plan import Apply, Create, Delete, Patch, Plan, Said, Step
-from gangline.operator.unseen import Written
+from gangline.operator.plan import Apply, Create, Delete, EventNote, Patch, Step, WritePlan
+from gangline.operator.unseen import NotedWrites
 from gangline.runtime.controller import Context
 
 AT_ONCE = 16
@@ -23,7 +23,7 @@ TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class WriteFailure:
     step: Step
     error: ApiError
 
@@ -42,7 +42,7 @@ class Failure:
         return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {self.error}"
 
 
-def in_short(failures: Sequence[Failure]) -> str:
+def in_short(failures: Sequence[WriteFailure]) -> str:
     """What failed, in one line."""
     return listed(failures, "; ")
 
@@ -52,7 +52,7 @@ def listed(things: Sequence[object], between: str = ", ") -> str:
     return between.join([*map(str, things[:TOLD]), *([f"and {len(things) - TOLD} more"] if len(things) > TOLD else [])])
 
 
-async def act(ctx: Context, plan: Plan, written: Written | None = None) -> list[Failure]:
+async def act(ctx: Context, plan: WritePlan, written: NotedWrites | None = None) -> list[WriteFailure]:
     """Write what was planned; the first stage with a failure is the last one run."""
     for stage in plan.stages:
         failures = await run(ctx, stage, written)
@@ -63,25 +63,25 @@ async def act(ctx: Context, plan: Plan, written: Written | None = None) -> list[
     return []
 
 
-def joined(events: Sequence[Said]) -> list[Said]:
+def joined(events: Sequence[EventNote]) -> list[EventNote]:
     """What one look says about one object for one reason, as one event."""
-    alike: dict[tuple[str, str, bool], list[Said]] = {}
+    alike: dict[tuple[str, str, bool], list[EventNote]] = {}
     for said in events:
         alike.setdefault((said.obj.uid, said.reason, said.warning), []).append(said)
-    return [_join(each) for each in alike.values()]
+    return [_join(item) for item in alike.values()]
 
 
-def _join(events: Sequence[Said]) -> Said:
+def _join(events: Sequence[EventNote]) -> EventNote:
     return replace(events[0], message=listed([said.message for said in events], "; "))
 
 
-async def run(ctx: Context, steps: list[Step], written: Written | None = None) -> list[Failure]:
+async def run(ctx: Context, steps: list[Step], written: NotedWrites | None = None) -> list[WriteFailure]:
     if len(steps) == 1:
         answers = [await _step(ctx, steps[0], written)]
     else:
         limit = asyncio.Semaphore(AT_ONCE)
 
-        async def limited(step: Step) -> Failure | None:
+        async def limited(step: Step) -> WriteFailure | None:
             async with limit:
                 return await _step(ctx, step, written)
 
@@ -89,14 +89,14 @@ async def run(ctx: Context, steps: list[Step], written: Written | None = None) -
     return [answer for answer in answers if answer is not None]
 
 
-async def _step(ctx: Context, step: Step, written: Written | None) -> Failure | None:
+async def _step(ctx: Context, step: Step, written: NotedWrites | None) -> WriteFailure | None:
     verb, started = type(step).__name__.lower(), ctx.clock.now()
     outcome, failure = await _written(ctx, step, written)
     measures.wrote(step.kind.kind, verb, outcome, ctx.clock.now() - started)
     return failure
 
 
-async def _written(ctx: Context, step: Step, written: Written | None) -> tuple[str, Failure | None]:
+async def _written(ctx: Context, step: Step, written: NotedWrites | None) -> tuple[str, WriteFailure | None]:
     """How a write ended, for the metrics, and what there is to tell of it."""
     try:
         answer = await _write(ctx, step)
@@ -104,13 +104,15 @@ async def _written(ctx: Context, step: Step, written: Written | None) -> tuple[s
             written.note(step, answer)
         return measures.DONE, None
     except NotFound as error:
-        return measures.GONE, None if isinstance(step, Delete) else Failure(step, error)
+        return measures.GONE, None if isinstance(step, Delete) else WriteFailure(step, error)
     except AlreadyExists as error:
-        return measures.TAKEN, None if isinstance(step, Create) and await _ours(ctx, step) else Failure(step, error)
+        return measures.TAKEN, None if isinstance(step, Create) and await _ours(ctx, step) else WriteFailure(
+            step, error
+        )
     except Conflict as error:
-        return measures.CONFLICT, Failure(step, error)
+        return measures.CONFLICT, WriteFailure(step, error)
     except ApiError as error:
-        return measures.REFUSED, Failure(step, error)
+        return measures.REFUSED, WriteFailure(step, error)
 
 
 async def _write(ctx: Context, step: Step) -> Object | None:

@@ -1,9 +1,9 @@
 """Taking over sets that Grove's own operator made: its hashes become ours, and no pod is touched.
 
-Upstream's hashes cannot be computed here. Where every clique still is what the set's template asks for, nothing has changed but the
-way of counting: so pods, cliques, scaling groups and at last the set get our hash in place of upstream's. A set that was changed
-meanwhile, or is in the middle of an update, is not adopted; it is updated as any other.
-"""
+Upstream's hashes cannot be computed here. Where every clique still is what the set's template asks for, nothing has
+changed but the way of counting: so pods, cliques, scaling groups and at last the set get our hash in place of
+upstream's. A set that was changed meanwhile, or is in the middle of an update, is not adopted; it is updated as any
+other."""
 
 from __future__ import annotations
 
@@ -47,8 +47,12 @@ def _as_template(pcs: PodCliqueSet, clique: PodClique, groups: Mapping[str, PodC
     return changed(POD_CLIQUE, clique, wanted) is None
 
 
-def adoption(pcs: PodCliqueSet, cliques: Sequence[PodClique], groups: Mapping[str, PodCliqueScalingGroup],
-             pods: Callable[[PodClique], Sequence[Pod]]) -> list[list[Step]]:
+def adoption(
+    pcs: PodCliqueSet,
+    cliques: Sequence[PodClique],
+    groups: Mapping[str, PodCliqueScalingGroup],
+    pods: Callable[[PodClique], Sequence[Pod]],
+) -> list[list[Step]]:
     """The writes that take a set over, in stages; none where it is ours already or must be updated anyway."""
     progress = pcs.status.update_progress
     if not upstream(pcs.status.current_generation_hash) or update_open(progress) or not unchanged(pcs, cliques, groups):
@@ -57,8 +61,11 @@ def adoption(pcs: PodCliqueSet, cliques: Sequence[PodClique], groups: Mapping[st
     for clique in cliques:
         place = place_of(pcs, clique)
         if place is not None and not clique.metadata.deleting:
-            found += [_relabel(POD, pod, clique_hash(pcs, place.template)) for pod in pods(clique)
-                      if pod.labels.get(names.TEMPLATE_HASH) == clique.labels.get(names.TEMPLATE_HASH)]
+            found += [
+                _relabel(POD, pod, clique_hash(pcs, place.template))
+                for pod in pods(clique)
+                if pod.labels.get(names.TEMPLATE_HASH) == clique.labels.get(names.TEMPLATE_HASH)
+            ]
     owners: list[Step] = []
     for clique in cliques:
         place = place_of(pcs, clique)
@@ -66,7 +73,9 @@ def adoption(pcs: PodCliqueSet, cliques: Sequence[PodClique], groups: Mapping[st
             own = clique_hash(pcs, place.template)
             owners += [_relabel(POD_CLIQUE, clique, own), _restate(POD_CLIQUE, clique, new, own)]
     owners += [_restate(SCALING_GROUP, group, new, "") for group in groups.values() if not group.metadata.deleting]
-    last: list[Step] = [Patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, {"status": {"currentGenerationHash": new}}, "status")]
+    last: list[Step] = [
+        Patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, {"status": {"currentGenerationHash": new}}, "status")
+    ]
     return [found, owners, last]
 
 
@@ -82,5 +91,7 @@ def _restate(kind: Any, obj: Any, set_hash: str, template_hash: str) -> Patch:
     if template_hash and obj.status.current_pod_template_hash:
         status["currentPodTemplateHash"] = template_hash
     if obj.status.update_progress is not None:
-        status["updateProgress"] = {"podCliqueSetGenerationHash": set_hash} | ({"podTemplateHash": template_hash} if template_hash else {})
+        status["updateProgress"] = {"podCliqueSetGenerationHash": set_hash} | (
+            {"podTemplateHash": template_hash} if template_hash else {}
+        )
     return Patch(kind, obj.name, obj.namespace, {"status": status}, "status")

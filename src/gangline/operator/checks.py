@@ -41,7 +41,8 @@ def _registry(settings: Settings) -> Callable[[], Registry]:
 
 
 def backend_check(settings: Settings, dropped: Callable[[], Dropped] = frozenset) -> Check:
-    """The problems that a set's backend sees in it; `dropped` gives what the server is known to drop of schedulers' objects."""
+    """The problems that a set's backend sees in it; `dropped` gives what the server is known to drop of schedulers'
+    objects."""
     current = _registry(settings)
 
     def check(pcs: PodCliqueSet, read: Reader | None) -> Iterable[Problem]:
@@ -55,20 +56,28 @@ def backend_check(settings: Settings, dropped: Callable[[], Dropped] = frozenset
             return list(selection.backend.check(pcs, registry.facts(facts, selection)))
         except Exception as error:
             log.exception("backend %s cannot judge set %s/%s", selection.backend.name, pcs.namespace, pcs.name)
-            return [Problem("spec", f"backend {selection.backend.name} failed while it judged the set: {type(error).__name__}: {error}",
-                            hint="the log of whoever judges sets has the whole story; another backend may be chosen")]
+            return [
+                Problem(
+                    "spec",
+                    f"backend {selection.backend.name} failed while it judged the set: {type(error).__name__}: {error}",
+                    hint="the log of whoever judges sets has the whole story; another backend may be chosen",
+                )
+            ]
 
     return check
 
 
 def _facts(read: Reader | None, asked: tuple[Kind[Any], ...]) -> Facts:
-    """What a check may know: a reader that says which kinds are served, a cache that follows them all, or only what can be read."""
+    """What a check may know: a reader that says which kinds are served, a cache that follows them all, or only what can
+    be read."""
     serves = getattr(read, "serves", None)
     if serves is not None:
         return Facts(frozenset(kind for kind in asked if serves(kind)), read=read, known=True)
     if isinstance(read, Cache):
         follows = all(read.follows(kind) for kind in asked)
-        return Facts(frozenset(kind for kind in asked if served(read, kind)), read=read if follows else None, known=follows)
+        return Facts(
+            frozenset(kind for kind in asked if served(read, kind)), read=read if follows else None, known=follows
+        )
     return Facts(read=read)
 
 
@@ -86,26 +95,44 @@ def backend_move(settings: Settings) -> Callable[[PodCliqueSet, PodCliqueSet, Re
         if wanted == was:
             return
         if registry.settings.manner.backend_stays:
-            yield Problem(path, f"the backend cannot be changed from {was} to {wanted}", "FieldValueForbidden", wanted,
-                          hint="make a new set for the other scheduler")
+            yield Problem(
+                path,
+                f"the backend cannot be changed from {was} to {wanted}",
+                "FieldValueForbidden",
+                wanted,
+                hint="make a new set for the other scheduler",
+            )
             return
         busy = _with_bound_pods(new, read)
         if busy:
-            yield Problem(path, f"the backend cannot be changed from {was} to {wanted} while pods are bound: {', '.join(busy)}",
-                          "FieldValueForbidden", wanted, hint="make a new set for the other scheduler, or change it while no pod is bound")
+            yield Problem(
+                path,
+                f"the backend cannot be changed from {was} to {wanted} while pods are bound: {', '.join(busy)}",
+                "FieldValueForbidden",
+                wanted,
+                hint="make a new set for the other scheduler, or change it while no pod is bound",
+            )
 
     return check
 
 
 def _with_bound_pods(pcs: PodCliqueSet, read: Reader | None) -> list[str]:
     """Cliques of a set that have bound pods, and how many."""
-    found = read.list(POD_CLIQUE, pcs.namespace, {names.PART_OF: pcs.name}) if read is not None else []
-    return sorted(f"{clique.name} has {clique.status.scheduled_replicas}" for clique in found if clique.status.scheduled_replicas > 0)
+    pod_cliques = read.list(POD_CLIQUE, pcs.namespace, {names.PART_OF: pcs.name}) if read is not None else []
+    return sorted(
+        f"{clique.name} has {clique.status.scheduled_replicas}"
+        for clique in pod_cliques
+        if clique.status.scheduled_replicas > 0
+    )
 
 
 def kinds(settings: OperatorSettings) -> tuple[Kind[Any], ...]:
     """What checks look at: the kinds of every backend's scheduler, and cliques."""
-    return tuple(dict.fromkeys((POD_CLIQUE, *(kind for backend in Registry(settings) for kind in (*backend.reads, *backend.writes)))))
+    return tuple(
+        dict.fromkeys(
+            (POD_CLIQUE, *(kind for backend in Registry(settings) for kind in (*backend.reads, *backend.writes)))
+        )
+    )
 
 
 def schedulers(settings: OperatorSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:

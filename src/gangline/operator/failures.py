@@ -1,9 +1,9 @@
 """Pods of a clique that failed: when each is replaced, and what is said of it.
 
-A pod that its node refused (`OutOfcpu`), or that was evicted, never runs again; only a new one can. The first failure is answered at once,
-each further one in a row after a longer pause, so that nothing spins. How often it was is written on the pod that comes next, so that a
-restart forgets nothing. Beside rollout.py, which replaces pods that are outdated. Pure.
-"""
+A pod that its node refused (`OutOfcpu`), or that was evicted, never runs again; only a new one can. The first failure
+is answered at once, each further one in a row after a longer pause, so that nothing spins. How often it was is written
+on the pod that comes next, so that a restart forgets nothing. Beside rollout.py, which replaces pods that are outdated.
+Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangline.api import names
 from gangline.api.core import ContainerStatus, Pod
 from gangline.api.meta import Condition, condition
 from gangline.operator.desired.pods import failed, ready
-from gangline.rules.times import as_duration, seconds
+from gangline.rules.values.times import as_duration, seconds
 
 FIRST, LONGEST = 10.0, 300.0
 """Seconds before the second replacement in a row; it doubles up to the longest."""
@@ -52,8 +52,10 @@ def why(pod: Pod) -> str:
 
 def told(pods: Iterable[Pod]) -> str:
     """What is said of pods that failed, and of those that replace one and are not ready yet; empty: nothing."""
-    found = [text for pod in sorted(pods, key=lambda pod: pod.name) if not pod.metadata.deleting and (text := _told_of(pod))]
-    return "; ".join(found[:TOLD]) + (f"; and {len(found) - TOLD} more" if len(found) > TOLD else "")
+    texts = [
+        text for pod in sorted(pods, key=lambda pod: pod.name) if not pod.metadata.deleting and (text := _told_of(pod))
+    ]
+    return "; ".join(texts[:TOLD]) + (f"; and {len(texts) - TOLD} more" if len(texts) > TOLD else "")
 
 
 def failed_condition(before: tuple[Condition, ...], pods: Iterable[Pod]) -> Condition | None:
@@ -63,7 +65,12 @@ def failed_condition(before: tuple[Condition, ...], pods: Iterable[Pod]) -> Cond
         return Condition(type=PODS_FAILED, status="True", reason="PodFailed", message=text)
     if condition(before, PODS_FAILED) is None:
         return None
-    return Condition(type=PODS_FAILED, status="False", reason="NoPodFailed", message="no pod has failed, or what replaced it is ready")
+    return Condition(
+        type=PODS_FAILED,
+        status="False",
+        reason="NoPodFailed",
+        message="no pod has failed, or what replaced it is ready",
+    )
 
 
 def _told_of(pod: Pod) -> str:
@@ -73,7 +80,10 @@ def _told_of(pod: Pod) -> str:
         return f"pod {pod.name} failed{where} ({why(pod)}), {later}"
     if not times or ready(pod):
         return ""
-    return f"pod {pod.name} replaces one that failed ({pod.annotations.get(names.LAST_FAILURE, '')}), {_times(times)} in a row"
+    return (
+        f"pod {pod.name} replaces one that failed ({pod.annotations.get(names.LAST_FAILURE, '')}), {_times(times)} "
+        f"in a row"
+    )
 
 
 def _times(count: int) -> str:
@@ -88,8 +98,11 @@ def _before(pod: Pod) -> int:
 
 def _ended(pod: Pod, now: float) -> float:
     """When it failed, as well as can be told."""
-    ends = [_finished(each) for each in (*pod.status.container_statuses, *pod.status.init_container_statuses)]
-    moved = [seconds(each.last_transition_time) for each in pod.status.conditions]
+    ends = [
+        _finished(container_status)
+        for container_status in (*pod.status.container_statuses, *pod.status.init_container_statuses)
+    ]
+    moved = [seconds(item.last_transition_time) for item in pod.status.conditions]
     known = [time for time in (*ends, *moved, seconds(pod.metadata.creation_timestamp)) if time is not None]
     return max(known, default=now)
 
@@ -100,6 +113,9 @@ def _finished(status: ContainerStatus) -> float | None:
 
 def _exits(pod: Pod) -> str:
     every = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    ends = [(each.name, each.state.get("terminated") or {}) for each in every]
-    return ", ".join(f"container {name} ended with {end.get('reason') or 'Error'}, exit code {end.get('exitCode')}" for name, end in ends
-                     if end.get("exitCode"))
+    ends = [(item.name, item.state.get("terminated") or {}) for item in every]
+    return ", ".join(
+        f"container {name} ended with {end.get('reason') or 'Error'}, exit code {end.get('exitCode')}"
+        for name, end in ends
+        if end.get("exitCode")
+    )

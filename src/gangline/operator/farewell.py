@@ -1,8 +1,9 @@
-"""Pods that have ended → pods that are gone: takes off the finalizers that a scheduler leaves for the owner of its group.
+"""Pods that have ended → pods that are gone: takes off the finalizers that a scheduler leaves for the owner of its
+group.
 
-Stands at the end of a pod's journey, beside podclique.py, which may have no clique any more to look at. Only what a backend lists in
-`finalizers` is taken off, one that is switched off included, only from pods of ours, and only when they run no more.
-"""
+Stands at the end of a pod's journey, beside podclique.py, which may have no clique any more to look at. Only what a
+backend lists in `finalizers` is taken off, one that is switched off included, only from pods of ours, and only when
+they run no more."""
 
 from __future__ import annotations
 
@@ -43,4 +44,6 @@ def _leaves(before: Pod | None, after: Pod | None) -> bool:
 
 
 def controller(op: Operator) -> Controller:
-    return Controller("farewell", partial(reconcile, op), (Watch(POD, itself, _leaves),), selectors=op.selectors, trims=TRIMS)
+    return Controller(
+        "farewell", partial(reconcile, op), (Watch(POD, itself, _leaves),), selectors=op.selectors, trims=TRIMS
+    )

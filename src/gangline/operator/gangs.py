@@ -50,10 +50,17 @@ def status(view: GangView, now: str) -> Raw:
     placed, running = _short(view, scheduled), _short(view, ready)
     phase = PENDING if placed else STARTING if running else RUNNING
     before = view.gang.status.conditions
-    found = [_initialized(view), _scheduled_condition(view, placed), _ready_condition(running), _unhealthy(view, placed, running),
-             *_disrupted(view), *_lost(view), *_stays(view),
-             None if view.sticky else failed_condition(before, (pod for group in view.info.groups for pod in group.pods))]
-    new: Raw = {"phase": phase, "conditions": [with_condition(before, each, now) for each in found if each is not None]}
+    found = [
+        _initialized(view),
+        _scheduled_condition(view, placed),
+        _ready_condition(running),
+        _unhealthy(view, placed, running),
+        *_disrupted(view),
+        *_lost(view),
+        *_stays(view),
+        None if view.sticky else failed_condition(before, (pod for group in view.info.groups for pod in group.pods)),
+    ]
+    new: Raw = {"phase": phase, "conditions": [with_condition(before, item, now) for item in found if item is not None]}
     score = view.says.score if view.says.score is not None else view.score if not placed else None
     return new | ({"placementScore": score} if score is not None else {})
 
@@ -61,14 +68,18 @@ def status(view: GangView, now: str) -> Raw:
 def held(gang: PodGang) -> str:
     """Why its backend holds the gates of a gang, whatever else is true of it; empty: it does not."""
     found = condition(gang.status.conditions, "Initialized")
-    return found.message if found is not None and found.status == "False" and found.reason in (NOT_READY, NOT_RUNNING) else ""
+    return (
+        found.message
+        if found is not None and found.status == "False" and found.reason in (NOT_READY, NOT_RUNNING)
+        else ""
+    )
 
 
 def absent(gang: PodGang, why: str, now: str) -> Raw:
     """The status of a gang whose backend does not run: as it was, but not whole."""
     before = gang.status.conditions
     told = Condition(type="Initialized", status="False", reason=NOT_RUNNING, message=why)
-    others = [condition_raw(each) for each in before if each.type != "Initialized"]
+    others = [condition_raw(item) for item in before if item.type != "Initialized"]
     known: Raw = as_raw(gang.status)
     return known | {"phase": gang.status.phase or PENDING, "conditions": [with_condition(before, told, now), *others]}
 
@@ -89,13 +100,17 @@ def _initialized(view: GangView) -> Condition:
     was = condition(view.gang.status.conditions, "Initialized")
     if not view.says.ready:
         said = view.says.why or "it does not say why"
-        return Condition(type="Initialized", status="False", reason=NOT_READY, message=f"{view.backend} holds the gates: {said}")
+        return Condition(
+            type="Initialized", status="False", reason=NOT_READY, message=f"{view.backend} holds the gates: {said}"
+        )
     if view.sticky and was is not None and was.status == "True":
         return was
     why = incomplete(view) or ("" if view.sticky else view.translated)
     if why:
         return Condition(type="Initialized", status="False", reason="PodGangPodsCreationPending", message=why)
-    return Condition(type="Initialized", status="True", reason="PodGangPodsCreated", message="all pods of the gang are there")
+    return Condition(
+        type="Initialized", status="True", reason="PodGangPodsCreated", message="all pods of the gang are there"
+    )
 
 
 def _short(view: GangView, test: Callable[[Pod], bool]) -> list[str]:
@@ -110,14 +125,25 @@ def _short(view: GangView, test: Callable[[Pod], bool]) -> list[str]:
 
 def _scheduled_condition(view: GangView, placed: Sequence[str]) -> Condition:
     if not placed:
-        note = view.says.why if view.says.reason == "GangSchedulingUnavailable" else "every group has its minimum scheduled"
+        note = (
+            view.says.why
+            if view.says.reason == "GangSchedulingUnavailable"
+            else "every group has its minimum scheduled"
+        )
         return Condition(type="Scheduled", status="True", reason="MinimumScheduled", message=note)
     low = _too_small(view)
     if low:
         return Condition(type="Scheduled", status="False", reason="ScaledBelowMinimum", message=low)
     if view.silent:
-        return Condition(type="Scheduled", status="False", reason=SILENT, message=(
-            f"no scheduler has looked at this gang for {PATIENCE / 60:.0f} min: is {view.info.scheduler_name} running?"))
+        return Condition(
+            type="Scheduled",
+            status="False",
+            reason=SILENT,
+            message=(
+                f"no scheduler has looked at this gang for {PATIENCE / 60:.0f} min: is {view.info.scheduler_name} "
+                f"running?"
+            ),
+        )
     refused = said_of_a_pod(view.info)
     waits = f"waiting for the scheduler: {', '.join(placed)}{f'; it says of {refused}' if refused else ''}"
     why = view.says.why or view.translated or incomplete(view) or waits
@@ -129,15 +155,21 @@ def _too_small(view: GangView) -> str:
     for group in view.info.groups:
         clique = view.cliques.get(group.name)
         if clique is not None and clique.spec.replicas < group.minimum:
-            return (f"{group.name} is scaled to {clique.spec.replicas} pods, below its minimum of {group.minimum}: "
-                    "it cannot run until it is scaled up")
+            return (
+                f"{group.name} is scaled to {clique.spec.replicas} pods, below its minimum of {group.minimum}: "
+                "it cannot run until it is scaled up"
+            )
     return ""
 
 
 def _ready_condition(running: Sequence[str]) -> Condition:
     if not running:
-        return Condition(type="Ready", status="True", reason="MinimumReady", message="every group has its minimum ready")
-    return Condition(type="Ready", status="False", reason="MinimumNotReady", message=f"ready pods: {', '.join(running)}")
+        return Condition(
+            type="Ready", status="True", reason="MinimumReady", message="every group has its minimum ready"
+        )
+    return Condition(
+        type="Ready", status="False", reason="MinimumNotReady", message=f"ready pods: {', '.join(running)}"
+    )
 
 
 def _unhealthy(view: GangView, placed: Sequence[str], running: Sequence[str]) -> Condition | None:
@@ -146,37 +178,66 @@ def _unhealthy(view: GangView, placed: Sequence[str], running: Sequence[str]) ->
     known = condition(view.gang.status.conditions, "Unhealthy")
     ran = (was is not None and was.status == "True") or (known is not None and known.status == "True")
     if running and ran:
-        return Condition(type="Unhealthy", status="True", reason="BelowMinimum", message=f"below minimum: {', '.join(placed or running)}")
+        return Condition(
+            type="Unhealthy",
+            status="True",
+            reason="BelowMinimum",
+            message=f"below minimum: {', '.join(placed or running)}",
+        )
     if known is None:
         return None
-    return Condition(type="Unhealthy", status="False", reason="MinimumReady", message="every group has its minimum ready")
+    return Condition(
+        type="Unhealthy", status="False", reason="MinimumReady", message="every group has its minimum ready"
+    )
 
 
 def _disrupted(view: GangView) -> list[Condition]:
     hit = [pod for group in view.info.groups for pod in group.pods if _target(pod)]
     if hit:
-        return [Condition(type="DisruptionTarget", status="True", reason=_target(hit[0]) or "Disruption",
-                          message=f"{len(hit)} pods are being disrupted, first {hit[0].name}")]
+        return [
+            Condition(
+                type="DisruptionTarget",
+                status="True",
+                reason=_target(hit[0]) or "Disruption",
+                message=f"{len(hit)} pods are being disrupted, first {hit[0].name}",
+            )
+        ]
     if condition(view.gang.status.conditions, "DisruptionTarget") is None:
         return []
-    return [Condition(type="DisruptionTarget", status="False", reason="NoDisruption", message="no pod is being disrupted")]
+    return [
+        Condition(type="DisruptionTarget", status="False", reason="NoDisruption", message="no pod is being disrupted")
+    ]
 
 
 def _lost(view: GangView) -> list[Condition]:
     """Wishes that the scheduler cannot express."""
     if view.says.lost:
-        return [Condition(type="WishesDropped", status="True", reason="BackendCannotExpress", message="; ".join(view.says.lost))]
+        return [
+            Condition(
+                type="WishesDropped", status="True", reason="BackendCannotExpress", message="; ".join(view.says.lost)
+            )
+        ]
     if condition(view.gang.status.conditions, "WishesDropped") is None:
         return []
-    return [Condition(type="WishesDropped", status="False", reason="NothingDropped", message="the scheduler knows everything")]
+    return [
+        Condition(
+            type="WishesDropped", status="False", reason="NothingDropped", message="the scheduler knows everything"
+        )
+    ]
 
 
 def _stays(view: GangView) -> list[Condition]:
     """A change of backend that waits until no pod is bound."""
     if view.asked:
         own = view.gang.labels.get(names.SCHEDULER_BACKEND, "")
-        return [Condition(type="BackendChangePending", status="True", reason="PodsBound", message=(
-            f"the set asks for backend {view.asked}; the gang stays with {own} while its pods are bound"))]
+        return [
+            Condition(
+                type="BackendChangePending",
+                status="True",
+                reason="PodsBound",
+                message=(f"the set asks for backend {view.asked}; the gang stays with {own} while its pods are bound"),
+            )
+        ]
     if condition(view.gang.status.conditions, "BackendChangePending") is None:
         return []
     return [Condition(type="BackendChangePending", status="False", reason="Changed", message="the set has its way")]

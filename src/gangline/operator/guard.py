@@ -1,8 +1,7 @@
 """A reconcile that fails in a way nobody foresaw tells it on its object, so that the user sees more than silence.
 
-Failures that were foreseen are told by the reconciles themselves. The queue tries again in either case, later and later, and other
-objects are not held up.
-"""
+Failures that were foreseen are told by the reconciles themselves. The queue tries again in either case, later and
+later, and other objects are not held up."""
 
 from __future__ import annotations
 
@@ -31,10 +30,12 @@ async def guarded(kind: Kind[Any], reconcile: Reconcile, ctx: Context, key: Key)
 
 async def _tell(kind: Kind[Any], ctx: Context, key: Key, text: str) -> None:
     live = ctx.read.get(kind, key.name, key.namespace)
-    if live is None or any((each.code, each.description) == (UNEXPECTED, text) for each in live.status.last_errors):
+    if live is None or any(
+        (last_error.code, last_error.description) == (UNEXPECTED, text) for last_error in live.status.last_errors
+    ):
         return
     errors = error_list(live.status.last_errors, [(UNEXPECTED, text)], timestamp(ctx.clock.now()))
     try:
         await ctx.client.patch(kind, key.name, key.namespace, {"status": {"lastErrors": errors}}, subresource="status")
     except ApiError:
-        return                                          # the first failure is the one to be told, in the log
+        return  # the first failure is the one to be told, in the log

@@ -1,8 +1,9 @@
 """The init container that keeps a start order: waits until the cliques before this one have enough ready pods.
 
-A script of its own: it needs Python and nothing else, not even the rest of gangline, so that its image can be small. Reads where
-it is from the pod's downward files and asks the API server with the mounted token. Pods are attributed by their label, not by
-their name. Ends with 0 when every clique is ready, with 1 on bad arguments or when it is told to stop.
+A script of its own: it needs Python and nothing else, not even the rest of gangline, so that its image can be small.
+Reads where it is from the pod's downward files and asks the API server with the mounted token. Pods are attributed by
+their label, not by their name. Ends with 0 when every clique is ready, with 1 on bad arguments or when it is told to
+stop.
 
     initc --podcliques=llm-0-prefill:2 --podcliques=llm-0-router:1
 """
@@ -50,12 +51,14 @@ def missing(needs: Mapping[str, int], pods: Iterable[Mapping[str, Any]]) -> dict
     for pod in pods:
         clique = ((pod.get("metadata") or {}).get("labels") or {}).get(CLIQUE, "")
         conditions = (pod.get("status") or {}).get("conditions") or ()
-        if clique in ready and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions):
+        if clique in ready and any(
+            condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions
+        ):
             ready[clique] += 1
     return {clique: count - ready[clique] for clique, count in needs.items() if ready[clique] < count}
 
 
-class Cluster:
+class PodApiServer:
     """The API server, as a pod reaches it."""
 
     def __init__(self, environment: Mapping[str, str], account: Path = ACCOUNT, info: Path = POD_INFO) -> None:
@@ -67,10 +70,14 @@ class Cluster:
         query = urllib.parse.urlencode({"labelSelector": f"{GANG}={gang}"})
         address = f"[{host}]" if ":" in host else host
         self._url = f"https://{address}:{port}/api/v1/namespaces/{namespace}/pods?{query}"
-        self._trust = ssl.create_default_context(cafile=str(account / "ca.crt") if (account / "ca.crt").exists() else None)
+        self._trust = ssl.create_default_context(
+            cafile=str(account / "ca.crt") if (account / "ca.crt").exists() else None
+        )
 
     def pods(self) -> list[dict[str, Any]]:
-        request = urllib.request.Request(self._url, headers={"Authorization": f"Bearer {_file(self._account / 'token')}"})
+        request = urllib.request.Request(
+            self._url, headers={"Authorization": f"Bearer {_file(self._account / 'token')}"}
+        )
         with urllib.request.urlopen(request, timeout=10, context=self._trust) as answer:
             found: list[dict[str, Any]] = json.load(answer).get("items") or []
             return found
@@ -83,8 +90,12 @@ def _file(path: Path) -> str:
         raise Unusable(f"cannot read {path}: {error.strerror}") from None
 
 
-def wait(needs: Mapping[str, int], pods: Callable[[], Iterable[Mapping[str, Any]]], say: Callable[[str], None],
-         pause: Callable[[], None]) -> None:
+def wait(
+    needs: Mapping[str, int],
+    pods: Callable[[], Iterable[Mapping[str, Any]]],
+    say: Callable[[str], None],
+    pause: Callable[[], None],
+) -> None:
     """Look again and again until nothing is missing; trouble with the API server is waited out."""
     told = ""
     while True:
@@ -103,13 +114,15 @@ def wait(needs: Mapping[str, int], pods: Callable[[], Iterable[Mapping[str, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="initc", description="Wait until other cliques of the same gang have ready pods.")
+    parser = argparse.ArgumentParser(
+        prog="initc", description="Wait until other cliques of the same gang have ready pods."
+    )
     parser.add_argument("-p", "--podcliques", action="append", default=[], metavar="NAME:COUNT", help="may be repeated")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
     try:
         needs = wanted(given.podcliques)
-        cluster = Cluster(os.environ)
+        cluster = PodApiServer(os.environ)
         wait(needs, cluster.pods, lambda text: print(text, flush=True), lambda: time.sleep(PAUSE))
     except Unusable as error:
         print(f"initc: {error}", file=sys.stderr)

@@ -40,7 +40,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object, Raw, condition
 from gangline.errors import NotFound, Problem
-from gangline.operator.act import Failure
+from gangline.operator.act import WriteFailure
 from gangline.operator.backends import ALIASES, NoBackend, Registry, Selection
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
 from gangline.operator.desired import topology
@@ -49,11 +49,11 @@ from gangline.operator.outside import OutsideBackends
 from gangline.operator.plan import Apply
 from gangline.operator.probes import Probes
 from gangline.operator.selections import count
-from gangline.operator.silence import Silence
+from gangline.operator.silence import SchedulerSilence
 from gangline.operator.tokens import TokenSecrets
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Key, Reader
-from gangline.runtime.controller import Running
+from gangline.runtime.controller import RunningController
 
 log = logging.getLogger(__name__)
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"
@@ -76,15 +76,15 @@ class Operator:
     """Their kinds."""
     written: tuple[Kind[Any], ...] = field(init=False)
     """Those that they write."""
-    settled: Settled = field(default_factory=lambda: Settled())
-    pace: Pace = field(default_factory=lambda: Pace())
+    settled: SettledChildren = field(default_factory=lambda: SettledChildren())
+    pace: SetPace = field(default_factory=lambda: SetPace())
     probes: Probes = field(default_factory=Probes)
     tokens: TokenSecrets = field(default_factory=TokenSecrets)
-    silence: Silence = field(default_factory=Silence)
+    silence: SchedulerSilence = field(default_factory=SchedulerSilence)
     outside: OutsideBackends = field(default_factory=OutsideBackends)
     faults: Callable[[PodCliqueSet], Sequence[Problem]] = lambda pcs: ()
     """What admission would refuse of a set today; handed in by the composition root."""
-    running: list[Running] = field(default_factory=list)
+    running: list[RunningController] = field(default_factory=list)
     """Its controllers at work."""
     gone: dict[Kind[Any], int] = field(default_factory=dict)
     """Kinds that a write found to be served no more, and what was last seen of them: a watch may outlive its kind."""
@@ -100,7 +100,9 @@ class Operator:
         self.settings = settings
         self.followed = tuple(backend for backend in self.registry if not self.alone or backend.name == self.alone)
         self.written = tuple(dict.fromkeys(kind for backend in self.followed for kind in backend.writes))
-        self.asked = tuple(dict.fromkeys((*self.written, *(kind for backend in self.followed for kind in backend.reads))))
+        self.asked = tuple(
+            dict.fromkeys((*self.written, *(kind for backend in self.followed for kind in backend.reads)))
+        )
 
     @property
     def selectors(self) -> dict[Kind[Any], tuple[str, str]]:
@@ -108,13 +110,19 @@ class Operator:
 
     def serves(self, backend: str) -> bool:
         """Whether gangs of this backend are translated here."""
-        return backend == self.alone if self.alone else backend not in {ALIASES.get(name, name) for name in self.settings.outside}
+        return (
+            backend == self.alone
+            if self.alone
+            else backend not in {ALIASES.get(name, name) for name in self.settings.outside}
+        )
 
     def facts(self, read: Reader) -> Facts:
-        there = frozenset(kind for kind in self.asked if served(read, kind) and self.gone.get(kind) != revision(read, kind))
+        there = frozenset(
+            kind for kind in self.asked if served(read, kind) and self.gone.get(kind) != revision(read, kind)
+        )
         return Facts(there, self.settings.manner, {}, read, isinstance(read, Cache), self.probes.dropped)
 
-    def note_gone(self, read: Reader, failures: Iterable[Failure]) -> None:
+    def note_gone(self, read: Reader, failures: Iterable[WriteFailure]) -> None:
         """A write that met no such kind tells that it is served no more, until its informer has seen it again."""
         for failure in failures:
             if isinstance(failure.error, NotFound) and isinstance(failure.step, Apply):
@@ -138,7 +146,7 @@ class Operator:
         return topology.levels(self.binding(read, pcs)) if self.settings.topology_aware else None
 
 
-class Pace:
+class SetPace:
     """Keeps a large set from being looked at for every change of every child: a few times a second are enough."""
 
     SMALL = 50
@@ -163,7 +171,7 @@ class Pace:
         self._last.pop(key, None)
 
 
-class Settled:
+class SettledChildren:
     """Children that were found to be as wanted, so that the next look at an unchanged one costs nothing."""
 
     MOST = 50_000
@@ -196,7 +204,8 @@ def revision(read: Reader, kind: Kind[Any]) -> int:
     return read.revision(kind) if isinstance(read, Cache) else 0
 
 
-# --- indexes -------------------------------------------------------------------------------------------------------------
+# --- indexes
+# -------------------------------------------------------------------------------------------------------------
 
 
 def by_set(obj: Object) -> Iterable[str]:
@@ -214,11 +223,17 @@ def by_base_gang(obj: Object) -> Iterable[str]:
     return [f"{obj.namespace}/{gang}"] if gang else []
 
 
-INDEXES = ((POD_CLIQUE, "set", by_set), (POD_CLIQUE, "gang", by_gang), (POD_CLIQUE, "base gang", by_base_gang), (POD, "gang", by_gang),
-           (POD_GANG, "set", by_set))
+INDEXES = (
+    (POD_CLIQUE, "set", by_set),
+    (POD_CLIQUE, "gang", by_gang),
+    (POD_CLIQUE, "base gang", by_base_gang),
+    (POD, "gang", by_gang),
+    (POD_GANG, "set", by_set),
+)
 
 
-# --- which keys a change concerns ----------------------------------------------------------------------------------------
+# --- which keys a change concerns
+# ----------------------------------------------------------------------------------------
 
 
 def set_key(obj: Object, read: Reader) -> list[Key]:
@@ -233,12 +248,18 @@ def gang_key(obj: Object, read: Reader) -> list[Key]:
 
 
 def asked_again(before: Object | None, after: Object | None) -> bool:
-    """Whether someone changed what is wanted: spec, labels, annotations, finalizers, deletion; a status alone does not count."""
+    """Whether someone changed what is wanted: spec, labels, annotations, finalizers, deletion; a status alone does not
+    count."""
     if before is None or after is None:
         return True
     old, new = before.metadata, after.metadata
-    return (old.generation != new.generation or old.labels != new.labels or old.annotations != new.annotations
-            or old.deletion_timestamp != new.deletion_timestamp or old.finalizers != new.finalizers)
+    return (
+        old.generation != new.generation
+        or old.labels != new.labels
+        or old.annotations != new.annotations
+        or old.deletion_timestamp != new.deletion_timestamp
+        or old.finalizers != new.finalizers
+    )
 
 
 def set_heard(op: Operator) -> Callable[[Object | None, Object | None], bool]:
@@ -247,15 +268,20 @@ def set_heard(op: Operator) -> Callable[[Object | None, Object | None], bool]:
 
 
 def wanted_again(before: Object | None, after: Object | None) -> bool:
-    """Whether someone changed the spec, asked for another look, or deleted the object; labels and annotations do not count."""
+    """Whether someone changed the spec, asked for another look, or deleted the object; labels and annotations do not
+    count."""
     if before is None or after is None:
         return True
     old, new = before.metadata, after.metadata
-    return (old.generation != new.generation or old.deletion_timestamp != new.deletion_timestamp
-            or old.annotations.get(names.RECONCILE_TRIGGER) != new.annotations.get(names.RECONCILE_TRIGGER))
+    return (
+        old.generation != new.generation
+        or old.deletion_timestamp != new.deletion_timestamp
+        or old.annotations.get(names.RECONCILE_TRIGGER) != new.annotations.get(names.RECONCILE_TRIGGER)
+    )
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------------
+# --- reading
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def set_of(read: Reader, obj: Object) -> PodCliqueSet | None:
@@ -276,14 +302,17 @@ def cliques_of_gang(read: Reader, gang: Object) -> list[PodClique]:
 
 
 def pods_of_life(read: Reader, gang: Object) -> list[Pod]:
-    """Pods of a gang as it lives now: those of a clique that was ended are of an earlier life, although they may still be there."""
+    """Pods of a gang as it lives now: those of a clique that was ended are of an earlier life, although they may still
+    be there."""
     uids = {clique.uid for clique in cliques_of_gang(read, gang)}
-    return [pod for pod in pods_of_gang(read, gang) if any(owner.uid in uids for owner in pod.metadata.owner_references)]
+    return [
+        pod for pod in pods_of_gang(read, gang) if any(owner.uid in uids for owner in pod.metadata.owner_references)
+    ]
 
 
 def external_template(read: Reader, namespace: str, name: str) -> Raw | None:
-    found = read.get(RESOURCE_CLAIM_TEMPLATE, name, namespace)
-    return (found.spec or {}).get("spec") or {} if found is not None else None
+    resource_claim_template = read.get(RESOURCE_CLAIM_TEMPLATE, name, namespace)
+    return (resource_claim_template.spec or {}).get("spec") or {} if resource_claim_template is not None else None
 
 
 def living(objects: Iterable[PodClique]) -> list[PodClique]:
@@ -295,14 +324,23 @@ def initialized(gang: PodGang) -> bool:
     return found is not None and found.status == "True"
 
 
-# --- a gang for its backend --------------------------------------------------------------------------------------------------
+# --- a gang for its backend
+# --------------------------------------------------------------------------------------------------
 
 
-def gang_info(gang: PodGang, pcs: PodCliqueSet, selection: Selection, facts: Facts, live: Sequence[tuple[Kind[Any], Object]] = (),
-              pods: Sequence[Pod] = ()) -> PodGangInfo:
+def gang_info(
+    gang: PodGang,
+    pcs: PodCliqueSet,
+    selection: Selection,
+    facts: Facts,
+    live: Sequence[tuple[Kind[Any], Object]] = (),
+    pods: Sequence[Pod] = (),
+) -> PodGangInfo:
     """The backend-neutral description of a gang, from objects that are already here."""
     spec = gang.spec
-    parents = {name: config.name for config in spec.topology_constraint_group_configs for name in config.pod_group_names}
+    parents = {
+        name: config.name for config in spec.topology_constraint_group_configs for name in config.pod_group_names
+    }
     members: dict[str, list[Pod]] = {}
     for pod in pods:
         members.setdefault(pod.labels.get(names.POD_CLIQUE, ""), []).append(pod)
@@ -310,22 +348,46 @@ def gang_info(gang: PodGang, pcs: PodCliqueSet, selection: Selection, facts: Fac
     templates = {member.name: member.template for member in place.members} if place is not None else {}
     before = _former_places(facts.read, spec.reuse_reservation_ref)
     prefix = f"{names.set_replica(pcs.name, place.replica)}-" if place is not None else ""
-    groups = tuple(GroupInfo(group.name, group.min_replicas, tuple(members.get(group.name, ())), _pack(group.topology_constraint),
-                             parents.get(group.name, ""), templates.get(group.name), before.get(group.name.removeprefix(prefix), ()))
-                   for group in spec.podgroups)
+    groups = tuple(
+        GroupInfo(
+            group.name,
+            group.min_replicas,
+            tuple(members.get(group.name, ())),
+            _pack(group.topology_constraint),
+            parents.get(group.name, ""),
+            templates.get(group.name),
+            before.get(group.name.removeprefix(prefix), ()),
+        )
+        for group in spec.podgroups
+    )
     return PodGangInfo(
-        gang.name, gang.namespace, gang.uid, groups,
-        tuple(ParentInfo(config.name, config.pod_group_names, _pack(config.topology_constraint))
-              for config in spec.topology_constraint_group_configs),
-        _pack(spec.topology_constraint), gang.annotations.get(names.TOPOLOGY_NAME, ""), spec.priority_class_name,
-        spec.reuse_reservation_ref, selection.scheduler_name, _passed_on(gang.labels), _passed_on(gang.annotations), tuple(live),
-        pcs, facts)
+        gang.name,
+        gang.namespace,
+        gang.uid,
+        groups,
+        tuple(
+            ParentInfo(config.name, config.pod_group_names, _pack(config.topology_constraint))
+            for config in spec.topology_constraint_group_configs
+        ),
+        _pack(spec.topology_constraint),
+        gang.annotations.get(names.TOPOLOGY_NAME, ""),
+        spec.priority_class_name,
+        spec.reuse_reservation_ref,
+        selection.scheduler_name,
+        _passed_on(gang.labels),
+        _passed_on(gang.annotations),
+        tuple(live),
+        pcs,
+        facts,
+    )
 
 
 def _former_places(read: Reader | None, earlier: PodReference | None) -> dict[str, tuple[str, ...]]:
     """The nodes of an earlier gang, by group; a group's name counts without its set and replica."""
     found: dict[str, dict[str, None]] = {}
-    for pod in read.by(POD, "gang", f"{earlier.namespace}/{earlier.name}") if read is not None and earlier is not None else ():
+    for pod in (
+        read.by(POD, "gang", f"{earlier.namespace}/{earlier.name}") if read is not None and earlier is not None else ()
+    ):
         if pod.spec.node_name:
             prefix = f"{pod.labels.get(names.PART_OF, '')}-{pod.labels.get(names.SET_REPLICA, '')}-"
             group = pod.labels.get(names.POD_CLIQUE, "").removeprefix(prefix)

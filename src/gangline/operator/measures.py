@@ -1,4 +1,5 @@
-"""What the operator tells Prometheus beside its reconciles: each write by kind and outcome, and why it looks again later."""
+"""What the operator tells Prometheus beside its reconciles: each write by kind and outcome, and why it looks again
+later."""
 
 from __future__ import annotations
 
@@ -6,13 +7,27 @@ from functools import cache
 
 from prometheus_client import Counter, Histogram
 
-WRITES = Counter("gangline_operator_writes_total", "Writes of the operator by how they ended", ["kind", "verb", "outcome"])
-SECONDS = Histogram("gangline_operator_write_seconds", "Time of one write of the operator", ["verb"],
-                    buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 2, 10))
-WAITS = Counter("gangline_operator_waits_total", "Looks that ended with another one planned, by reason", ["controller", "reason"])
+WRITES = Counter(
+    "gangline_operator_writes_total", "Writes of the operator by how they ended", ["kind", "verb", "outcome"]
+)
+SECONDS = Histogram(
+    "gangline_operator_write_seconds",
+    "Time of one write of the operator",
+    ["verb"],
+    buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 2, 10),
+)
+WAITS = Counter(
+    "gangline_operator_waits_total", "Looks that ended with another one planned, by reason", ["controller", "reason"]
+)
 
 DONE, GONE, TAKEN, CONFLICT, REFUSED = "done", "gone", "taken", "conflict", "refused"
-PACE, TERMINATION, DEADLINE, UNSEEN, TROUBLE = "pace", "termination-delay", "progress-deadline", "own-write-unseen", "backend-trouble"
+PACE, TERMINATION, DEADLINE, UNSEEN, TROUBLE = (
+    "pace",
+    "termination-delay",
+    "progress-deadline",
+    "own-write-unseen",
+    "backend-trouble",
+)
 BACKLOG = "backlog"
 
 

@@ -1,8 +1,7 @@
 """Whether a backend that the operator leaves to another process has such a process: asked by its lease.
 
-podgang.py leaves the gangs of such a backend alone, and asks here whether anybody else looks after them. A lease that nobody holds, or
-that its holder has stopped renewing as seen by our own clock, means nobody does. Writes nothing.
-"""
+podgang.py leaves the gangs of such a backend alone, and asks here whether anybody else looks after them. A lease that
+nobody holds, or that its holder has stopped renewing as seen by our own clock, means nobody does. Writes nothing."""
 
 from __future__ import annotations
 
@@ -46,8 +45,11 @@ class OutsideBackends:
             seen = await self._look(ctx, backend, namespace)
         if ctx.clock.now() - seen.since < seen.patience:
             return ""
-        return (f"backend {backend} is left to a process of its own, and none runs: nobody holds lease {lease_of(backend)} in namespace "
-                f"{namespace}; start one (gangline run backend {backend}), or take {backend} out of scheduler.outside")
+        return (
+            f"backend {backend} is left to a process of its own, and none runs: nobody holds lease "
+            f"{lease_of(backend)} in namespace "
+            f"{namespace}; start one (gangline run backend {backend}), or take {backend} out of scheduler.outside"
+        )
 
     async def _look(self, ctx: Context, backend: str, namespace: str) -> _Seen:
         known, now = self._seen.get(backend), ctx.clock.now()
@@ -67,7 +69,7 @@ async def _read(ctx: Context, backend: str, namespace: str) -> tuple[tuple[str, 
     except NotFound:
         return ("", ""), GRACE
     except ApiError:
-        return ("unknown", ""), float("inf")                # whoever may not look, or gets no answer, cannot tell
+        return ("unknown", ""), float("inf")  # whoever may not look, or gets no answer, cannot tell
     if not spec.holder_identity:
         return ("", ""), GRACE
     return (spec.holder_identity, spec.renew_time or ""), min(float(spec.lease_duration_seconds or 0) + 1.0, LONGEST)

@@ -1,9 +1,8 @@
 """How well a gang is placed, as PodGang.status.placementScore tells it: from 0 to 1, 1 is best.
 
-For each level of the gang's topology (its nodes, where it follows none): the chance that two of its pods share a domain of that level; the
-score is the mean of the levels. All pods on one node make 1; a gang spread over two racks of one zone half and half makes 0.75 for the
-levels zone and rack. Pure: who calls knows the nodes.
-"""
+For each level of the gang's topology (its nodes, where it follows none): the chance that two of its pods share a domain
+of that level; the score is the mean of the levels. All pods on one node make 1; a gang spread over two racks of one
+zone half and half makes 0.75 for the levels zone and rack. Pure: who calls knows the nodes."""
 
 from __future__ import annotations
 
@@ -27,8 +26,8 @@ def score(pods: Iterable[Pod], keys: Sequence[str], labels_of: LabelsOf) -> floa
 
 def _domain(node: str, key: str, labels_of: LabelsOf) -> str:
     """A node without the label is a domain of its own."""
-    found = (labels_of(node) or {}).get(key)
-    return f"={found}" if found else node
+    label = (labels_of(node) or {}).get(key)
+    return f"={label}" if label else node
 
 
 def _together(domains: Sequence[str]) -> float:

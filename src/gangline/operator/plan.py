@@ -65,7 +65,7 @@ Step: TypeAlias = Create | Patch | Apply | Delete
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EventNote:
     """An event about an object."""
 
     kind: Kind[Any]
@@ -76,9 +76,9 @@ class Said:
 
 
 @dataclass(slots=True)
-class Plan:
+class WritePlan:
     stages: list[list[Step]] = field(default_factory=list)
-    events: list[Said] = field(default_factory=list)
+    events: list[EventNote] = field(default_factory=list)
     errors: list[tuple[str, str]] = field(default_factory=list)
     """Code and description of what cannot be done; ends in lastErrors."""
 
@@ -108,12 +108,17 @@ def merge_patch(before: Any, after: Any) -> Any:
     return patch
 
 
-def changed(kind: Kind[Any], live: Object, wanted: Raw, *, metadata: tuple[str, ...] = ("labels", "annotations")) -> Raw | None:
+def changed(
+    kind: Kind[Any], live: Object, wanted: Raw, *, metadata: tuple[str, ...] = ("labels", "annotations")
+) -> Raw | None:
     """The merge patch that makes a live object as wanted (spec and the given parts of metadata), or None."""
     view = msgspec.convert({"apiVersion": kind.api_version, "kind": kind.kind, **wanted}, kind.type, strict=False)
     patch: Raw = {}
-    meta = {key: difference for key in metadata
-            if (difference := merge_patch(getattr(live.metadata, key), getattr(view.metadata, key)))}
+    meta = {
+        key: difference
+        for key in metadata
+        if (difference := merge_patch(getattr(live.metadata, key), getattr(view.metadata, key)))
+    }
     if meta:
         patch["metadata"] = meta
     spec = _spec_patch(_spec(live), _spec(view), wanted.get("spec") or {})
@@ -147,19 +152,24 @@ def missing_finalizer(obj: Object, finalizer: str) -> Raw | None:
     """The patch that adds a finalizer, or None where it is there."""
     if finalizer in obj.metadata.finalizers:
         return None
-    return {"metadata": {"finalizers": [*obj.metadata.finalizers, finalizer], "resourceVersion": obj.metadata.resource_version}}
+    return {
+        "metadata": {
+            "finalizers": [*obj.metadata.finalizers, finalizer],
+            "resourceVersion": obj.metadata.resource_version,
+        }
+    }
 
 
 def without_finalizer(obj: Object, finalizer: str) -> Raw | None:
     if finalizer not in obj.metadata.finalizers:
         return None
-    rest = [each for each in obj.metadata.finalizers if each != finalizer]
+    rest = [item for item in obj.metadata.finalizers if item != finalizer]
     return {"metadata": {"finalizers": rest, "resourceVersion": obj.metadata.resource_version}}
 
 
 def with_condition(before: tuple[Condition, ...], new: Condition, now: str) -> Raw:
     """A condition as it is written: the transition time moves only with the status, and equal ones stay as they are."""
-    old = next((each for each in before if each.type == new.type), None)
+    old = next((item for item in before if item.type == new.type), None)
     if old is not None and (old.status, old.reason, old.message) == (new.status, new.reason, new.message):
         return condition_raw(old)
     since = old.last_transition_time if old is not None and old.status == new.status else now
@@ -168,5 +178,9 @@ def with_condition(before: tuple[Condition, ...], new: Condition, now: str) -> R
 
 def condition_raw(condition: Condition) -> Raw:
     """A condition with the fields that every condition must have."""
-    return {"type": condition.type, "status": condition.status, "reason": condition.reason, "message": condition.message} | {
-        key: value for key, value in as_raw(condition).items() if key in ("observedGeneration", "lastTransitionTime")}
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+    } | {key: value for key, value in as_raw(condition).items() if key in ("observedGeneration", "lastTransitionTime")}

@@ -44,7 +44,7 @@ from gangline.operator.look import (
     set_of,
 )
 from gangline.operator.outside import ASK
-from gangline.operator.plan import Apply, Patch, Plan, Said, Step, changed, delete
+from gangline.operator.plan import Apply, EventNote, Patch, Step, WritePlan, changed, delete
 from gangline.operator.silence import PATIENCE, unanswered
 from gangline.operator.tell import status_patch
 from gangline.operator.trims import TRIMS, shared
@@ -59,7 +59,7 @@ CREATION = "gangline-creation"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GangObjects:
     gang: PodGang
     pcs: PodCliqueSet
     pods: Sequence[Pod]
@@ -96,7 +96,7 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     return Again(TROUBLE) if trouble else again
 
 
-def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
+def _look(op: Operator, read: Reader, gang: PodGang) -> GangObjects | None:
     pcs = set_of(read, gang)
     if pcs is None or pcs.metadata.deleting:
         return None
@@ -106,21 +106,31 @@ def _look(op: Operator, read: Reader, gang: PodGang) -> Look | None:
         return None
     asked = op.registry.for_set(pcs).backend.name if selection.source == KEPT else ""
     cliques = {clique.name: clique for clique in cliques_of_gang(read, gang)}
-    return Look(gang, pcs, pods_of_life(read, gang), cliques, live_objects(op, read, gang), selection,
-                op.registry.facts(op.facts(read), selection), asked)
+    return GangObjects(
+        gang,
+        pcs,
+        pods_of_life(read, gang),
+        cliques,
+        live_objects(op, read, gang),
+        selection,
+        op.registry.facts(op.facts(read), selection),
+        asked,
+    )
 
 
-def _left_behind(op: Operator, look: Look) -> Plan:
+def _left_behind(op: Operator, look: GangObjects) -> WritePlan:
     """What the backends of this process wrote for a gang that now belongs to another process."""
-    ours = {kind for backend in op.followed if op.serves(backend.name) for kind in backend.writes} - set(look.selection.backend.writes)
-    plan = Plan()
+    ours = {kind for backend in op.followed if op.serves(backend.name) for kind in backend.writes} - set(
+        look.selection.backend.writes
+    )
+    plan = WritePlan()
     plan.stage([delete(kind, obj) for kind, obj in look.live if kind in ours and not obj.metadata.deleting])
     return plan
 
 
-def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, str]:
+def think(op: Operator, read: Reader, look: GangObjects) -> tuple[WritePlan, PodGangInfo, str]:
     """The plan, the gang as its backend sees it after the plan, and what stands in the way of its translation."""
-    plan, gang, wanted = Plan(), look.gang, _wanted(op, read, look)
+    plan, gang, wanted = WritePlan(), look.gang, _wanted(op, read, look)
     if wanted is not None:
         patch = changed(POD_GANG, gang, wanted)
         if patch is not None:
@@ -129,57 +139,88 @@ def think(op: Operator, read: Reader, look: Look) -> tuple[Plan, PodGangInfo, st
     info = gang_info(gang, look.pcs, look.selection, look.facts, look.live, look.pods)
     _say_several(look, plan)
     try:
-        objects = [_stamped(op, look, each) for each in look.selection.backend.gang_objects(info, look.facts)]
+        objects = [
+            _stamped(op, look, gang_object) for gang_object in look.selection.backend.gang_objects(info, look.facts)
+        ]
     except CannotTranslate as error:
-        plan.events.append(Said(POD_GANG, look.gang, f"{look.selection.backend.name.upper()}BackendMappingFailed", str(error), True))
+        plan.events.append(
+            EventNote(
+                POD_GANG, look.gang, f"{look.selection.backend.name.upper()}BackendMappingFailed", str(error), True
+            )
+        )
         return plan, info, str(error)
-    trouble = _not_served(look, objects) or _sync(read, look, objects, plan, metadata=_metadata_matters(op, plan),
-                                                  metadata_removed=not op.settings.manner.metadata_with_spec)
-    if trouble and all(each.message != trouble for each in gang.status.conditions):
-        plan.events.append(Said(POD_GANG, look.gang, "BackendBlocked", trouble, True))
+    trouble = _not_served(look, objects) or _sync(
+        read,
+        look,
+        objects,
+        plan,
+        metadata=_metadata_matters(op, plan),
+        metadata_removed=not op.settings.manner.metadata_with_spec,
+    )
+    if trouble and all(condition.message != trouble for condition in gang.status.conditions):
+        plan.events.append(EventNote(POD_GANG, look.gang, "BackendBlocked", trouble, True))
     return plan, info, trouble
 
 
-def _stamped(op: Operator, look: Look, wanted: GangObject) -> GangObject:
-    """A backend's object with who made it, for which set and by which backend; and without what kubectl noted about another object."""
+def _stamped(op: Operator, look: GangObjects, wanted: GangObject) -> GangObject:
+    """A backend's object with who made it, for which set and by which backend; and without what kubectl noted about
+    another object."""
     meta = wanted.obj["metadata"]
     notes = {key: value for key, value in (meta.get("annotations") or {}).items() if key != names.LAST_APPLIED}
-    marks = {} if op.settings.manner.translations_unmarked else default_labels(look.pcs.name) | {
-        names.SCHEDULER_BACKEND: look.selection.backend.name}
+    marks = (
+        {}
+        if op.settings.manner.translations_unmarked
+        else default_labels(look.pcs.name) | {names.SCHEDULER_BACKEND: look.selection.backend.name}
+    )
     labels = {**(meta.get("labels") or {}), **marks}
     parts = {key: value for key, value in (("labels", labels), ("annotations", notes)) if value or key in meta}
     return replace(wanted, obj=wanted.obj | {"metadata": meta | parts})
 
 
-def _say_several(look: Look, plan: Plan) -> None:
+def _say_several(look: GangObjects, plan: WritePlan) -> None:
     """Once per gang: more than one backend knows the name."""
     if look.selection.also and not look.gang.status.conditions:
-        plan.events.append(Said(POD_GANG, look.gang, "SeveralBackendsMatch", (
-            f"schedulerName {look.selection.scheduler_name} is known to {look.selection.backend.name}, {', '.join(look.selection.also)}; "
-            f"the first is used: name one with annotation {names.SCHEDULER_BACKEND}"), True))
+        plan.events.append(
+            EventNote(
+                POD_GANG,
+                look.gang,
+                "SeveralBackendsMatch",
+                (
+                    f"schedulerName {look.selection.scheduler_name} is known to {look.selection.backend.name}, "
+                    f"{', '.join(look.selection.also)}; "
+                    f"the first is used: name one with annotation {names.SCHEDULER_BACKEND}"
+                ),
+                True,
+            )
+        )
 
 
-def _not_served(look: Look, objects: Sequence[GangObject]) -> str:
+def _not_served(look: GangObjects, objects: Sequence[GangObject]) -> str:
     """Which kind the cluster lacks, in words."""
-    missing = next((each.kind for each in objects if look.facts.known and not look.facts.serves(each.kind)), None)
+    missing = next((item.kind for item in objects if look.facts.known and not look.facts.serves(item.kind)), None)
     if missing is None:
         return ""
-    return (f"this cluster does not serve {missing.resource} {missing.version}: install the definitions of {look.selection.backend.name}'s "
-            "scheduler, or choose another backend")
+    return (
+        f"this cluster does not serve {missing.resource} {missing.version}: install the definitions of "
+        f"{look.selection.backend.name}'s "
+        "scheduler, or choose another backend"
+    )
 
 
-def _metadata_matters(op: Operator, plan: Plan) -> bool:
+def _metadata_matters(op: Operator, plan: WritePlan) -> bool:
     """Whether changed labels alone reach the scheduler's object."""
     patched = [step.patch for stage in plan.stages for step in stage if isinstance(step, Patch)]
     return not op.settings.manner.metadata_with_spec or any("spec" in patch for patch in patched)
 
 
-def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
+def _wanted(op: Operator, read: Reader, look: GangObjects) -> Raw | None:
     place = gang_place(look.pcs, look.gang.name)
     if place is None or place.replica >= look.pcs.spec.replicas:
         return None
     pods = names_by_clique(look.pods, look.gang.name)
-    wanted = pod_gang(look.pcs, place, lambda name: pods.get(name, ()), look.selection.chosen, op.levels(read, look.pcs), look.gang)
+    wanted = pod_gang(
+        look.pcs, place, lambda name: pods.get(name, ()), look.selection.chosen, op.levels(read, look.pcs), look.gang
+    )
 
     def info() -> PodGangInfo:
         found = gang_info(look.gang, look.pcs, look.selection, look.facts, look.live, look.pods)
@@ -191,18 +232,24 @@ def _wanted(op: Operator, read: Reader, look: Look) -> Raw | None:
     return wanted
 
 
-def _only_less(look: Look, wanted: Raw) -> bool:
+def _only_less(look: GangObjects, wanted: Raw) -> bool:
     """Whether a change only takes pods away or reorders groups, or nothing changes since such a change."""
     gang, spec = look.gang, msgspec.convert(wanted["spec"], GangSpec, strict=False)
     if look.pcs.status.update_progress is not None or look.pcs.status.current_generation_hash != set_hash(look.pcs):
         return False
     if spec == gang.spec:
         return names.SKIP_GROUPER in gang.annotations
-    before = {group.name: {each.name for each in group.pod_references} for group in gang.spec.podgroups}
-    after = {group.name: {each.name for each in group.pod_references} for group in spec.podgroups}
-    bare = [msgspec.structs.replace(each, podgroups=()) for each in (gang.spec, spec)]
-    return (bare[0] == bare[1] and before.keys() == after.keys() and all(after[name] <= before[name] for name in after)
-            and all(name in look.cliques for name in after))
+    before = {
+        group.name: {pod_reference.name for pod_reference in group.pod_references} for group in gang.spec.podgroups
+    }
+    after = {group.name: {pod_reference.name for pod_reference in group.pod_references} for group in spec.podgroups}
+    bare = [msgspec.structs.replace(item, podgroups=()) for item in (gang.spec, spec)]
+    return (
+        bare[0] == bare[1]
+        and before.keys() == after.keys()
+        and all(after[name] <= before[name] for name in after)
+        and all(name in look.cliques for name in after)
+    )
 
 
 def _merged(gang: PodGang, wanted: Raw) -> PodGang:
@@ -212,31 +259,42 @@ def _merged(gang: PodGang, wanted: Raw) -> PodGang:
     return msgspec.structs.replace(gang, metadata=meta, spec=view.spec)
 
 
-# --- the scheduler's own objects -------------------------------------------------------------------------------------------
+# --- the scheduler's own objects
+# -------------------------------------------------------------------------------------------
 
 
-def _sync(read: Reader, look: Look, objects: Sequence[GangObject], plan: Plan, *, metadata: bool, metadata_removed: bool) -> str:
+def _sync(
+    read: Reader,
+    look: GangObjects,
+    objects: Sequence[GangObject],
+    plan: WritePlan,
+    *,
+    metadata: bool,
+    metadata_removed: bool,
+) -> str:
     """Plans the writes that make the scheduler's objects as wanted; says what stands in the way."""
     live = {(kind, obj.name): obj for kind, obj in look.live}
     first: list[Step] = []
     second: list[Step] = []
-    for each in objects:
-        name = each.obj["metadata"]["name"]
-        wanted = each.obj | {"metadata": each.obj["metadata"] | {"ownerReferences": [reference(POD_GANG, look.gang)]}}
-        found = live.pop((each.kind, name), None)
-        if found is None and read.get(each.kind, name, look.gang.namespace) is not None:
-            return f"{each.kind.kind} {name} exists and belongs to someone else; remove or rename it"
+    for item in objects:
+        name = item.obj["metadata"]["name"]
+        wanted = item.obj | {"metadata": item.obj["metadata"] | {"ownerReferences": [reference(POD_GANG, look.gang)]}}
+        found = live.pop((item.kind, name), None)
+        if found is None and read.get(item.kind, name, look.gang.namespace) is not None:
+            return f"{item.kind.kind} {name} exists and belongs to someone else; remove or rename it"
         if found is not None and not metadata_removed:
             wanted["metadata"] = _kept(wanted["metadata"], found)
-        if found is not None and found.metadata.deleting and each.fixed:
-            return f"{each.kind.kind} {name} is made anew once the old one is gone; it stays while pods belong to it"
-        if found is not None and _must_be_made_anew(each, wanted, found):
-            first.append(delete(each.kind, found))
+        if found is not None and found.metadata.deleting and item.fixed:
+            return f"{item.kind.kind} {name} is made anew once the old one is gone; it stays while pods belong to it"
+        if found is not None and _must_be_made_anew(item, wanted, found):
+            first.append(delete(item.kind, found))
         elif found is None:
-            first.append(Apply(each.kind, _joined(wanted, each.once), manager=CREATION if each.once else "", force=False))
-        elif not found.metadata.deleting and not _as_wanted(each, wanted, found, metadata):
-            first.append(Apply(each.kind, wanted))
-            second += _hand_over(each, found)
+            first.append(
+                Apply(item.kind, _joined(wanted, item.once), manager=CREATION if item.once else "", force=False)
+            )
+        elif not found.metadata.deleting and not _as_wanted(item, wanted, found, metadata):
+            first.append(Apply(item.kind, wanted))
+            second += _hand_over(item, found)
     first += [delete(kind, obj) for (kind, _), obj in live.items() if not obj.metadata.deleting]
     plan.stage(first)
     plan.stage(second)
@@ -245,7 +303,10 @@ def _sync(read: Reader, look: Look, objects: Sequence[GangObject], plan: Plan, *
 
 def _kept(meta: Raw, live: Object) -> Raw:
     """Wanted metadata, with everything that the live object has besides."""
-    return meta | {"labels": {**live.labels, **meta.get("labels", {})}, "annotations": {**live.annotations, **meta.get("annotations", {})}}
+    return meta | {
+        "labels": {**live.labels, **meta.get("labels", {})},
+        "annotations": {**live.annotations, **meta.get("annotations", {})},
+    }
 
 
 def _hand_over(each: GangObject, live: Object) -> list[Step]:
@@ -299,10 +360,11 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-# --- tell --------------------------------------------------------------------------------------------------------------------
+# --- tell
+# --------------------------------------------------------------------------------------------------------------------
 
 
-def _score(op: Operator, read: Reader, look: Look) -> float | None:
+def _score(op: Operator, read: Reader, look: GangObjects) -> float | None:
     if op.settings.manner.plain_conditions:
         return None
     levels = op.levels(read, look.pcs) or {}
@@ -314,27 +376,42 @@ def _score(op: Operator, read: Reader, look: Look) -> float | None:
     return placement.score(look.pods, list(levels.values()), labels_of)
 
 
-async def _tell_lapse(op: Operator, ctx: Context, look: Look, info: PodGangInfo) -> None:
-    """A gang that stood and has neither all pods nor its minimum any more says so before it lists new ones: these would be let go."""
+async def _tell_lapse(op: Operator, ctx: Context, look: GangObjects, info: PodGangInfo) -> None:
+    """A gang that stood and has neither all pods nor its minimum any more says so before it lists new ones: these would
+    be let go."""
     if op.settings.manner.gate_by_listing or not initialized(look.gang):
         return
-    view = gangs.GangView(look.gang, info, look.cliques, "", GangState(), False, asked=look.asked, backend=_called(look))
+    view = gangs.GangView(
+        look.gang, info, look.cliques, "", GangState(), False, asked=look.asked, backend=_called(look)
+    )
     if not gangs.incomplete(view):
         return
-    new = gangs.status(replace(view, says=look.selection.backend.gang_status(info, ctx.read)), timestamp(ctx.clock.now()))
+    new = gangs.status(
+        replace(view, says=look.selection.backend.gang_status(info, ctx.read)), timestamp(ctx.clock.now())
+    )
     patch = status_patch(POD_GANG, look.gang, new)
     if patch is not None and new["phase"] == gangs.PENDING:
         await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
 
 
-async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, trouble: str) -> Again | None:
+async def _tell(op: Operator, ctx: Context, look: GangObjects, info: PodGangInfo, trouble: str) -> Again | None:
     if not look.pods and not trouble and not look.gang.status.phase:
-        return None                                     # nothing to tell before the first pod
+        return None  # nothing to tell before the first pod
     now = ctx.clock.now()
     says = look.selection.backend.gang_status(info, ctx.read)
     wait = _patience(op, look, says, now)
-    view = gangs.GangView(look.gang, info, look.cliques, trouble, says, op.settings.manner.gate_by_listing, wait == 0, look.asked,
-                          _score(op, ctx.read, look), _called(look))
+    view = gangs.GangView(
+        look.gang,
+        info,
+        look.cliques,
+        trouble,
+        says,
+        op.settings.manner.gate_by_listing,
+        wait == 0,
+        look.asked,
+        _score(op, ctx.read, look),
+        _called(look),
+    )
     new = gangs.status(view, timestamp(now))
     patch = status_patch(POD_GANG, look.gang, new)
     if patch is not None:
@@ -347,7 +424,7 @@ async def _tell(op: Operator, ctx: Context, look: Look, info: PodGangInfo, troub
     return Again(wait) if wait else None
 
 
-async def _tell_absence(op: Operator, ctx: Context, look: Look) -> Again | None:
+async def _tell_absence(op: Operator, ctx: Context, look: GangObjects) -> Again | None:
     """A gang that waits for a backend of another process says so where there is none."""
     gang, name = look.gang, look.selection.backend.name
     if initialized(gang) and not any(pod.spec.scheduling_gates for pod in look.pods):
@@ -361,12 +438,13 @@ async def _tell_absence(op: Operator, ctx: Context, look: Look) -> Again | None:
     return Again(ASK)
 
 
-def _called(look: Look) -> str:
+def _called(look: GangObjects) -> str:
     return f"backend {look.selection.backend.name}"
 
 
-async def _ask_again(ctx: Context, look: Look, seconds: float) -> Again:
-    """Touch the scheduler's objects of a gang that waits, if they were not touched for so long; gives when that is next due."""
+async def _ask_again(ctx: Context, look: GangObjects, seconds: float) -> Again:
+    """Touch the scheduler's objects of a gang that waits, if they were not touched for so long; gives when that is next
+    due."""
     now, writes = ctx.clock.now(), look.selection.backend.writes
     waits = [seconds]
     for kind, obj in look.live:
@@ -379,7 +457,7 @@ async def _ask_again(ctx: Context, look: Look, seconds: float) -> Again:
     return Again(max(min(waits), 1.0))
 
 
-def _patience(op: Operator, look: Look, says: GangState, now: float) -> float | None:
+def _patience(op: Operator, look: GangObjects, says: GangState, now: float) -> float | None:
     """Seconds until a silent scheduler is asked for; None where it has answered, or has nothing to look at yet."""
     key = Key(look.gang.namespace, look.gang.name)
     if not unanswered(look.pods, says):
@@ -390,15 +468,18 @@ def _patience(op: Operator, look: Look, says: GangState, now: float) -> float | 
 
 def _say_causes(ctx: Context, gang: PodGang, new: Raw, says: GangState) -> None:
     """A cause outside the gang is an event too, once."""
-    known = {(each.reason, each.message) for each in gang.status.conditions}
-    for each in new["conditions"]:
-        fresh = (each["reason"], each["message"]) not in known
-        outside = each["type"] == "Scheduled" and (each["reason"] == gangs.SILENT or (says.blocked and each["message"] == says.why))
-        if fresh and (outside or each["reason"] == gangs.NOT_READY):
-            ctx.events.tell(POD_GANG, gang, each["reason"], each["message"], warning=True)
+    known = {(condition.reason, condition.message) for condition in gang.status.conditions}
+    for condition in new["conditions"]:
+        fresh = (condition["reason"], condition["message"]) not in known
+        outside = condition["type"] == "Scheduled" and (
+            condition["reason"] == gangs.SILENT or (says.blocked and condition["message"] == says.why)
+        )
+        if fresh and (outside or condition["reason"] == gangs.NOT_READY):
+            ctx.events.tell(POD_GANG, gang, condition["reason"], condition["message"], warning=True)
 
 
-# --- the controller --------------------------------------------------------------------------------------------------------------
+# --- the controller
+# --------------------------------------------------------------------------------------------------------------
 
 
 def _gangs_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
@@ -406,17 +487,26 @@ def _gangs_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:
 
 
 def _gangs_of_binding(binding: ClusterTopologyBinding, read: Reader) -> Iterable[Key]:
-    return [key for pcs in read.list(POD_CLIQUE_SET) if topology.topology_name(pcs) == binding.name
-            for key in _gangs_of_set(pcs, read)]
+    return [
+        key
+        for pcs in read.list(POD_CLIQUE_SET)
+        if topology.topology_name(pcs) == binding.name
+        for key in _gangs_of_set(pcs, read)
+    ]
 
 
 def _pod_moved(before: Pod | None, after: Pod | None) -> bool:
     if before is None or after is None:
         return True
-    return (before.metadata.deleting != after.metadata.deleting or scheduled(before) != scheduled(after) or ready(before) != ready(after)
-            or before.status.conditions != after.status.conditions or before.status.reason != after.status.reason
-            or before.status.phase != after.status.phase
-            or bool(before.spec.scheduling_gates) != bool(after.spec.scheduling_gates))
+    return (
+        before.metadata.deleting != after.metadata.deleting
+        or scheduled(before) != scheduled(after)
+        or ready(before) != ready(after)
+        or before.status.conditions != after.status.conditions
+        or before.status.reason != after.status.reason
+        or before.status.phase != after.status.phase
+        or bool(before.spec.scheduling_gates) != bool(after.spec.scheduling_gates)
+    )
 
 
 def _size_changed(before: PodClique | None, after: PodClique | None) -> bool:
@@ -447,11 +537,20 @@ def read_only(backends: Iterable[Backend]) -> tuple[Kind[Any], ...]:
 
 def controller(op: Operator) -> Controller:
     return Controller(
-        NAME, partial(reconcile, op),
-        (Watch(POD_GANG, itself, asked_again), Watch(POD, gang_key, _pod_moved), Watch(POD_CLIQUE, gang_key, _size_changed),
-         Watch(POD_CLIQUE_SET, _gangs_of_set, set_heard(op)), Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
-         *watches(op.followed)),
-        reads=(NODE, *read_only(op.followed)), indexes=INDEXES, workers=op.settings.workers.pod_gang, selectors=op.selectors,
-        started=op.running.append, trims={kind: shared for backend in op.followed for kind in backend.writes} | TRIMS)
-
-
+        NAME,
+        partial(reconcile, op),
+        (
+            Watch(POD_GANG, itself, asked_again),
+            Watch(POD, gang_key, _pod_moved),
+            Watch(POD_CLIQUE, gang_key, _size_changed),
+            Watch(POD_CLIQUE_SET, _gangs_of_set, set_heard(op)),
+            Watch(TOPOLOGY_BINDING, _gangs_of_binding, asked_again),
+            *watches(op.followed),
+        ),
+        reads=(NODE, *read_only(op.followed)),
+        indexes=INDEXES,
+        workers=op.settings.workers.pod_gang,
+        selectors=op.selectors,
+        started=op.running.append,
+        trims={kind: shared for backend in op.followed for kind in backend.writes} | TRIMS,
+    )

@@ -20,8 +20,10 @@ async def check(client: Client, settings: OperatorSettings) -> None:
     """MNNVL groups become ComputeDomains: without that kind no such set could ever start."""
     if settings.auto_mnnvl and not await _served(client):
         raise PrerequisiteMissing(
-            f"network.autoMNNVLEnabled needs {COMPUTE_DOMAIN.resource} {COMPUTE_DOMAIN.version}, which this cluster does not serve: "
-            "install the driver that brings ComputeDomains, or switch the setting off")
+            f"network.autoMNNVLEnabled needs {COMPUTE_DOMAIN.resource} {COMPUTE_DOMAIN.version}, which this cluster "
+            f"does not serve: "
+            "install the driver that brings ComputeDomains, or switch the setting off"
+        )
 
 
 async def _served(client: Client) -> bool:
@@ -30,4 +32,4 @@ async def _served(client: Client) -> bool:
     except NotFound:
         return False
     resources = msgspec.json.decode(answer.body).get("resources") or []
-    return any(each.get("name") == COMPUTE_DOMAIN.plural for each in resources)
+    return any(resource.get("name") == COMPUTE_DOMAIN.plural for resource in resources)

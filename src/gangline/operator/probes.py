@@ -1,9 +1,9 @@
 """Which fields an API server drops without a word: asked by creating objects in a dry run, which keeps nothing.
 
-What to ask comes from a backend (`probes(facts)`); the answers become `Facts.dropped`. Asked again when other kinds are served, and every
-minute while something is dropped, so that a feature that is switched on is noticed. The operator asks before it translates; the process
-that judges sets asks too (`service`), so that a lost guarantee is refused there already.
-"""
+What to ask comes from a backend (`probes(facts)`); the answers become `Facts.dropped`. Asked again when other kinds are
+served, and every minute while something is dropped, so that a feature that is switched on is noticed. The operator asks
+before it translates; the process that judges sets asks too (`service`), so that a lost guarantee is refused there
+already."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gangline.errors import ApiError
 from gangline.operator.backends import Registry
 from gangline.operator.backends.contract import Backend, Facts, GangObject
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Cache, Context, Service
+from gangline.runtime import BackgroundService, Cache, Context
 from gangline.runtime.clock import Clock
 
 log = logging.getLogger(__name__)
@@ -50,27 +50,34 @@ class Probes:
             return
         async with self._lock:
             if self.due(facts, clock.now()):
-                found = [await _dropped(client, each, namespace) for each in wanted]
-                self.dropped = frozenset(pair for each in found for pair in each)
+                found = [await _dropped(client, item, namespace) for item in wanted]
+                self.dropped = frozenset(pair for item in found for pair in item)
                 self._asked = facts.served, clock.now()
 
 
-async def ask_for_all(probes: Probes, client: Client, clock: Clock, settings: OperatorSettings,
-                      serves: Callable[[Kind[Any]], bool], namespace: str = names.SYSTEM_NAMESPACE) -> None:
+async def ask_for_all(
+    probes: Probes,
+    client: Client,
+    clock: Clock,
+    settings: OperatorSettings,
+    serves: Callable[[Kind[Any]], bool],
+    namespace: str = names.SYSTEM_NAMESPACE,
+) -> None:
     """Find out for every backend that has something to ask, with objects in our own namespace."""
     for backend in Registry(settings):
         facts = Facts(frozenset(kind for kind in (*backend.reads, *backend.writes) if serves(kind)), known=True)
         await probes.ask(client, clock, backend, facts, namespace)
 
 
-def service(probes: Probes, settings: OperatorSettings, namespace: str) -> Service:
+def service(probes: Probes, settings: OperatorSettings, namespace: str) -> BackgroundService:
     """Keeps what is known of the server's silence fresh, beside whoever judges sets by it."""
+
     async def run(ctx: Context, cache: Cache) -> None:
         while True:
             await ask_for_all(probes, ctx.client, ctx.clock, settings, lambda kind: cache.revision(kind) > 0, namespace)
             await ctx.clock.sleep(LOOK_AGAIN)
 
-    return Service("probes", run)
+    return BackgroundService("probes", run)
 
 
 async def _dropped(client: Client, probe: GangObject, namespace: str) -> list[tuple[Kind[Any], str]]:

@@ -10,14 +10,15 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.plan import condition_raw
 from gangline.operator.status import SetView, update_open
 from gangline.rules import wishes
-from gangline.rules.times import as_duration, seconds
+from gangline.rules.values.times import as_duration, seconds
 
 PROGRESSING = "Progressing"
 STUCK = "ProgressDeadlineExceeded"
 
 
 def progressing(view: SetView, counters: Raw, now: str) -> Raw | None:
-    """The condition, or None where no deadline is named or nothing was ever updated. `counters`: the set's updateProgress."""
+    """The condition, or None where no deadline is named or nothing was ever updated. `counters`: the set's
+    updateProgress."""
     deadline = wishes.progress_deadline(view.pcs.annotations)
     if deadline is None or view.progress is None:
         return None
@@ -48,6 +49,8 @@ def _written(before: Condition | None, new: Condition, since: str | None) -> Raw
 def _done(view: SetView, counters: Raw) -> str:
     places = [place for replica in view.places for place in replica]
     pods = sum(clique.status.updated_replicas for place in places if (clique := view.cliques(place.name)) is not None)
-    share = {what: f"{counters.get(f'updated{what}Count', 0)} of {counters.get(f'total{what}Count', 0)}"
-             for what in ("PodCliques", "PodCliqueScalingGroups")}
+    share = {
+        what: f"{counters.get(f'updated{what}Count', 0)} of {counters.get(f'total{what}Count', 0)}"
+        for what in ("PodCliques", "PodCliqueScalingGroups")
+    }
     return f"updated: {share['PodCliques']} cliques ({pods} pods), {share['PodCliqueScalingGroups']} scaling groups"

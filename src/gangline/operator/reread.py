@@ -1,9 +1,9 @@
-"""The operator's configuration, read again while it runs: which backends are on, their profiles and settings, what runs outside.
+"""The operator's configuration, read again while it runs: which backends are on, their profiles and settings, what runs
+outside.
 
-`ConfigFile` gives the settings as a file says them now (a mounted ConfigMap is such a file); a file that cannot be used leaves the former
-settings in force, and says why in the log. `follow` makes a running operator act on what has changed. How many workers there are is decided
-at start.
-"""
+`ConfigFile` gives the settings as a file says them now (a mounted ConfigMap is such a file); a file that cannot be used
+leaves the former settings in force, and says why in the log. `follow` makes a running operator act on what has changed.
+How many workers there are is decided at start."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gangline.operator import podgang
 from gangline.operator.backends import Registry
 from gangline.operator.look import Operator
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Cache, Context, Service
-from gangline.schema.documents import read_yaml
+from gangline.rules.values.documents import read_yaml
+from gangline.runtime import BackgroundService, Cache, Context
 
 log = logging.getLogger(__name__)
 PERIOD = 5.0
@@ -47,9 +47,9 @@ class ConfigFile:
         return self._settings
 
 
-def service(op: Operator, source: Source) -> Service:
+def service(op: Operator, source: Source) -> BackgroundService:
     """Background work of the operator: looks at its configuration every few seconds."""
-    return Service("settings", partial(follow, op, source))
+    return BackgroundService("settings", partial(follow, op, source))
 
 
 async def follow(op: Operator, source: Source, ctx: Context, cache: Cache) -> None:
@@ -67,7 +67,8 @@ async def follow(op: Operator, source: Source, ctx: Context, cache: Cache) -> No
 
 
 async def _take_over(op: Operator, new: OperatorSettings, cache: Cache) -> None:
-    """The kinds of backends that are new are followed first, then the settings hold, then everything is looked at again."""
+    """The kinds of backends that are new are followed first, then the settings hold, then everything is looked at
+    again."""
     registry = Registry(new)
     for running in op.running:
         if running.controller.name == podgang.NAME:

@@ -1,8 +1,8 @@
-"""What one backend may do in a cluster, when it runs as a process of its own: rules for its ClusterRole and for the Role of its lease.
+"""What one backend may do in a cluster, when it runs as a process of its own: rules for its ClusterRole and for the
+Role of its lease.
 
-Derived from what the backend says it reads and writes, and from what podgang.py needs for every backend. Just that: no secrets, no
-pods but to look at, no object of another scheduler. For whoever prints manifests. Pure.
-"""
+Derived from what the backend says it reads and writes, and from what podgang.py needs for every backend. Just that: no
+secrets, no pods but to look at, no object of another scheduler. For whoever prints manifests. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,20 @@ WRITE = ["create", "delete", "patch"]
 
 
 def rights(backend: Backend) -> list[Raw]:
-    """Rules of a ClusterRole: follow gangs and what they are made of, write the scheduler's objects, tell how gangs fare."""
-    looked_at = [kind for kind in (NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, TOPOLOGY_BINDING, *backend.reads) if kind not in backend.writes]
+    """Rules of a ClusterRole: follow gangs and what they are made of, write the scheduler's objects, tell how gangs
+    fare."""
+    looked_at = [
+        kind
+        for kind in (NODE, POD, POD_CLIQUE, POD_CLIQUE_SET, TOPOLOGY_BINDING, *backend.reads)
+        if kind not in backend.writes
+    ]
     return [
-        _rule(POD_GANG, [*FOLLOW, "patch"]), _rule(POD_GANG, ["patch"], "status"), _rule(EVENT, ["create", "patch"]),
-        *_distinct([_rule(kind, FOLLOW) for kind in looked_at]), *_distinct([_rule(kind, [*FOLLOW, *WRITE]) for kind in backend.writes])]
+        _rule(POD_GANG, [*FOLLOW, "patch"]),
+        _rule(POD_GANG, ["patch"], "status"),
+        _rule(EVENT, ["create", "patch"]),
+        *_distinct([_rule(kind, FOLLOW) for kind in looked_at]),
+        *_distinct([_rule(kind, [*FOLLOW, *WRITE]) for kind in backend.writes]),
+    ]
 
 
 def election_rights(lease: str) -> list[Raw]:

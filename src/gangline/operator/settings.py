@@ -1,9 +1,9 @@
 """Grove's OperatorConfiguration, read unchanged.
 
-`read` turns the file's content into the settings of rules/sets.py, `process` into how the process runs. What is wrong or contradictory
-is named, all at once, and stops the start; what is unknown, or known and without effect here, is named by `notes` and stops nothing,
-because Grove itself passes over it (and its chart writes such a field). Nothing here opens a file.
-"""
+`read` turns the file's content into the settings of rules/sets.py, `process` into how the process runs. What is wrong
+or contradictory is named, all at once, and stops the start; what is unknown, or known and without effect here, is named
+by `notes` and stops nothing, because Grove itself passes over it (and its chart writes such a field). Nothing here
+opens a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gangline.config import NATIVE, Manner
 from gangline.errors import ConfigError, Problem, list_problems
 from gangline.operator.backends import ALIASES
 from gangline.rules.sets import LeaderElection, OperatorProcess, OperatorSettings, Profile, WebhookServer, Workers
-from gangline.rules.times import duration
+from gangline.rules.values.times import duration
 
 __all__ = ["BadConfiguration", "OperatorSettings", "Profile", "Workers", "notes", "process", "read"]
 
@@ -24,22 +24,48 @@ API_VERSION = "operator.config.grove.io/v1alpha1"
 KIND = "OperatorConfiguration"
 
 GROVE_PROFILES: Mapping[str, str] = {
-    names.DEFAULT_SCHEDULER: "default", names.KAI_SCHEDULER: "kai", names.VOLCANO: "volcano", names.LPX_SCHEDULER: "passthrough",
+    names.DEFAULT_SCHEDULER: "default",
+    names.KAI_SCHEDULER: "kai",
+    names.VOLCANO: "volcano",
+    names.LPX_SCHEDULER: "passthrough",
 }
 
 _SYNCS = ("concurrentSyncs",)
 _KNOWN: Mapping[str, tuple[str, ...]] = {
-    "": ("apiVersion", "kind", "runtimeClientConnection", "leaderElection", "server", "debugging", "controllers", "logLevel", "logFormat",
-         "authorizer", "topologyAwareScheduling", "network", "scheduler"),
+    "": (
+        "apiVersion",
+        "kind",
+        "runtimeClientConnection",
+        "leaderElection",
+        "server",
+        "debugging",
+        "controllers",
+        "logLevel",
+        "logFormat",
+        "authorizer",
+        "topologyAwareScheduling",
+        "network",
+        "scheduler",
+    ),
     "runtimeClientConnection": ("qps", "burst", "contentType", "acceptContentTypes"),
-    "leaderElection": ("enabled", "leaseDuration", "renewDeadline", "retryPeriod", "resourceLock", "resourceName", "resourceNamespace"),
+    "leaderElection": (
+        "enabled",
+        "leaseDuration",
+        "renewDeadline",
+        "retryPeriod",
+        "resourceLock",
+        "resourceName",
+        "resourceNamespace",
+    ),
     "server": ("webhooks", "healthProbes", "metrics"),
     "server.webhooks": ("bindAddress", "port", "serverCertDir", "secretName", "certProvisionMode"),
     "server.healthProbes": ("bindAddress", "port"),
     "server.metrics": ("bindAddress", "port"),
     "debugging": ("enableProfiling", "pprofBindHost", "pprofBindPort"),
     "controllers": ("podCliqueSet", "podClique", "podCliqueScalingGroup", "podGang"),
-    "controllers.podCliqueSet": _SYNCS, "controllers.podClique": _SYNCS, "controllers.podCliqueScalingGroup": _SYNCS,
+    "controllers.podCliqueSet": _SYNCS,
+    "controllers.podClique": _SYNCS,
+    "controllers.podCliqueScalingGroup": _SYNCS,
     "controllers.podGang": _SYNCS,
     "authorizer": ("enabled", "exemptServiceAccountUserNames"),
     "topologyAwareScheduling": ("enabled",),
@@ -51,15 +77,25 @@ _WITHOUT_EFFECT: Mapping[str, str] = {
     "debugging": "there is no profiling server",
     "leaderElection.resourceNamespace": "the lease is kept in the operator's own namespace",
 }
-_SWITCHES = ("leaderElection.enabled", "authorizer.enabled", "topologyAwareScheduling.enabled", "network.autoMNNVLEnabled",
-             "debugging.enableProfiling")
+_SWITCHES = (
+    "leaderElection.enabled",
+    "authorizer.enabled",
+    "topologyAwareScheduling.enabled",
+    "network.autoMNNVLEnabled",
+    "debugging.enableProfiling",
+)
 _NUMBERS: Mapping[str, tuple[int, int]] = {
-    "runtimeClientConnection.burst": (0, 2**31 - 1), "server.webhooks.port": (0, 65535), "server.healthProbes.port": (0, 65535),
-    "server.metrics.port": (0, 65535), "debugging.pprofBindPort": (0, 65535),
+    "runtimeClientConnection.burst": (0, 2**31 - 1),
+    "server.webhooks.port": (0, 65535),
+    "server.healthProbes.port": (0, 65535),
+    "server.metrics.port": (0, 65535),
+    "debugging.pprofBindPort": (0, 65535),
     **{f"controllers.{name}.concurrentSyncs": (1, 1000) for name in _KNOWN["controllers"]},
 }
 _CHOICES: Mapping[str, tuple[str, ...]] = {
-    "server.webhooks.certProvisionMode": ("auto", "manual"), "logLevel": ("debug", "info", "error"), "logFormat": ("json", "text"),
+    "server.webhooks.certProvisionMode": ("auto", "manual"),
+    "logLevel": ("debug", "info", "error"),
+    "logFormat": ("json", "text"),
     "leaderElection.resourceLock": ("leases",),
 }
 _DURATIONS = ("leaderElection.leaseDuration", "leaderElection.renewDeadline", "leaderElection.retryPeriod")
@@ -77,12 +113,19 @@ def read(config: Raw, manner: Manner = NATIVE, *, init_image: str = "", operator
     _check(config)
     plain = OperatorSettings()
     return OperatorSettings(
-        profiles=_profiles(config), default_profile=_default_profile(config), backends=tuple(_at(config, "scheduler.backends", ())),
-        outside=tuple(_at(config, "scheduler.outside", ())), topology_aware=_at(config, "topologyAwareScheduling.enabled", False),
-        auto_mnnvl=_at(config, "network.autoMNNVLEnabled", False), init_image=init_image or plain.init_image, workers=_workers(config),
-        manner=manner, authorizer=_at(config, "authorizer.enabled", False),
+        profiles=_profiles(config),
+        default_profile=_default_profile(config),
+        backends=tuple(_at(config, "scheduler.backends", ())),
+        outside=tuple(_at(config, "scheduler.outside", ())),
+        topology_aware=_at(config, "topologyAwareScheduling.enabled", False),
+        auto_mnnvl=_at(config, "network.autoMNNVLEnabled", False),
+        init_image=init_image or plain.init_image,
+        workers=_workers(config),
+        manner=manner,
+        authorizer=_at(config, "authorizer.enabled", False),
         exempt_users=tuple(_at(config, "authorizer.exemptServiceAccountUserNames", ())),
-        operator_user=operator_user or plain.operator_user)
+        operator_user=operator_user or plain.operator_user,
+    )
 
 
 def process(config: Raw) -> OperatorProcess:
@@ -91,28 +134,47 @@ def process(config: Raw) -> OperatorProcess:
     plain = OperatorProcess()
     lease, serving = plain.election, plain.webhooks
     return OperatorProcess(
-        LeaderElection(_at(config, "leaderElection.enabled", lease.enabled), _at(config, "leaderElection.resourceName", lease.name),
-                       _seconds(config, "leaderElection.leaseDuration", lease.duration),
-                       _seconds(config, "leaderElection.renewDeadline", lease.deadline),
-                       _seconds(config, "leaderElection.retryPeriod", lease.retry)),
-        WebhookServer(_at(config, "server.webhooks.bindAddress", serving.host), _at(config, "server.webhooks.port", serving.port),
-                      _at(config, "server.webhooks.serverCertDir", serving.folder),
-                      _at(config, "server.webhooks.secretName", serving.secret),
-                      _at(config, "server.webhooks.certProvisionMode", "auto") == "manual"),
-        _at(config, "server.healthProbes.port", plain.health_port), _at(config, "server.metrics.port", plain.metrics_port),
-        _at(config, "logLevel", plain.log_level), _at(config, "logFormat", plain.log_format))
+        LeaderElection(
+            _at(config, "leaderElection.enabled", lease.enabled),
+            _at(config, "leaderElection.resourceName", lease.name),
+            _seconds(config, "leaderElection.leaseDuration", lease.duration),
+            _seconds(config, "leaderElection.renewDeadline", lease.deadline),
+            _seconds(config, "leaderElection.retryPeriod", lease.retry),
+        ),
+        WebhookServer(
+            _at(config, "server.webhooks.bindAddress", serving.host),
+            _at(config, "server.webhooks.port", serving.port),
+            _at(config, "server.webhooks.serverCertDir", serving.folder),
+            _at(config, "server.webhooks.secretName", serving.secret),
+            _at(config, "server.webhooks.certProvisionMode", "auto") == "manual",
+        ),
+        _at(config, "server.healthProbes.port", plain.health_port),
+        _at(config, "server.metrics.port", plain.metrics_port),
+        _at(config, "logLevel", plain.log_level),
+        _at(config, "logFormat", plain.log_format),
+    )
 
 
 def notes(config: Raw) -> list[str]:
     """What a configuration says in vain, one line each."""
-    unknown = [f"{path} is not a setting, and ignored (known here: {', '.join(known)})" for path, known in _unknown(config)]
-    idle = [f"{path} has no effect: {why}" for path, why in _WITHOUT_EFFECT.items() if _at(config, path, None) not in (None, {}, "")]
-    raw = [f"scheduler.profiles[{index}].config has no effect: no backend reads it"
-           for index, each in enumerate(_at(config, "scheduler.profiles", ())) if each.get("config")]
+    unknown = [
+        f"{path} is not a setting, and ignored (known here: {', '.join(known)})" for path, known in _unknown(config)
+    ]
+    idle = [
+        f"{path} has no effect: {why}"
+        for path, why in _WITHOUT_EFFECT.items()
+        if _at(config, path, None) not in (None, {}, "")
+    ]
+    raw = [
+        f"scheduler.profiles[{index}].config has no effect: no backend reads it"
+        for index, item in enumerate(_at(config, "scheduler.profiles", ()))
+        if item.get("config")
+    ]
     return unknown + idle + raw
 
 
-# --- reading -----------------------------------------------------------------------------------------------------------------
+# --- reading
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def _at(config: Raw, path: str, default: Any) -> Any:
@@ -128,11 +190,13 @@ def _seconds(config: Raw, path: str, default: float) -> float:
 
 
 def _profiles(config: Raw) -> tuple[Profile, ...]:
-    found = [Profile(each["name"], each.get("backend") or GROVE_PROFILES.get(each["name"], ""), each.get("config") or {})
-             for each in _at(config, "scheduler.profiles", ())]
-    if all(profile.name != names.DEFAULT_SCHEDULER for profile in found):
-        found.append(Profile(names.DEFAULT_SCHEDULER, "default"))
-    return tuple(found)
+    profiles = [
+        Profile(item["name"], item.get("backend") or GROVE_PROFILES.get(item["name"], ""), item.get("config") or {})
+        for item in _at(config, "scheduler.profiles", ())
+    ]
+    if all(profile.name != names.DEFAULT_SCHEDULER for profile in profiles):
+        profiles.append(Profile(names.DEFAULT_SCHEDULER, "default"))
+    return tuple(profiles)
 
 
 def _default_profile(config: Raw) -> str:
@@ -142,11 +206,16 @@ def _default_profile(config: Raw) -> str:
 def _workers(config: Raw) -> Workers:
     plain = Workers()
     defaults = (plain.pod_clique_set, plain.pod_clique, plain.scaling_group, plain.pod_gang)
-    return Workers(*(_at(config, f"controllers.{name}.concurrentSyncs", default)
-                     for name, default in zip(_KNOWN["controllers"], defaults, strict=True)))
+    return Workers(
+        *(
+            _at(config, f"controllers.{name}.concurrentSyncs", default)
+            for name, default in zip(_KNOWN["controllers"], defaults, strict=True)
+        )
+    )
 
 
-# --- what is wrong -------------------------------------------------------------------------------------------------------------
+# --- what is wrong
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _check(config: Raw) -> None:
@@ -200,15 +269,24 @@ def _positive(config: Raw, path: str) -> float | None:
 def _contradictory(config: Raw) -> Iterable[Problem]:
     plain = LeaderElection()
     if all(_positive(config, path) is not None for path in _DURATIONS):
-        lease, renew, retry = (_seconds(config, path, default)
-                               for path, default in zip(_DURATIONS, (plain.duration, plain.deadline, plain.retry), strict=True))
+        lease, renew, retry = (
+            _seconds(config, path, default)
+            for path, default in zip(_DURATIONS, (plain.duration, plain.deadline, plain.retry), strict=True)
+        )
         if lease <= renew:
-            yield Problem("leaderElection.leaseDuration", f"{lease:g} s must be longer than renewDeadline, which is {renew:g} s")
+            yield Problem(
+                "leaderElection.leaseDuration", f"{lease:g} s must be longer than renewDeadline, which is {renew:g} s"
+            )
         if renew <= retry:
-            yield Problem("leaderElection.renewDeadline", f"{renew:g} s must be longer than retryPeriod, which is {retry:g} s")
+            yield Problem(
+                "leaderElection.renewDeadline", f"{renew:g} s must be longer than retryPeriod, which is {retry:g} s"
+            )
     serving = OperatorProcess()
-    ports = {"server.webhooks.port": serving.webhooks.port, "server.healthProbes.port": serving.health_port,
-             "server.metrics.port": serving.metrics_port}
+    ports = {
+        "server.webhooks.port": serving.webhooks.port,
+        "server.healthProbes.port": serving.health_port,
+        "server.metrics.port": serving.metrics_port,
+    }
     taken: dict[Any, str] = {}
     for path, default in ports.items():
         port = _at(config, path, default)
@@ -219,7 +297,7 @@ def _contradictory(config: Raw) -> Iterable[Problem]:
 
 def _wrong_profiles(config: Raw) -> Iterable[Problem]:
     profiles = _at(config, "scheduler.profiles", ())
-    given = [str(each.get("name") or "") if isinstance(each, dict) else "" for each in profiles]
+    given = [str(profile.get("name") or "") if isinstance(profile, dict) else "" for profile in profiles]
     for index, name in enumerate(given):
         if not name:
             yield Problem(f"scheduler.profiles[{index}].name", "must be given", "FieldValueRequired")
@@ -227,12 +305,22 @@ def _wrong_profiles(config: Raw) -> Iterable[Problem]:
             yield Problem(f"scheduler.profiles[{index}].name", f"{name} is listed twice", "FieldValueDuplicate")
     default = _default_profile(config)
     if default not in {*given, names.DEFAULT_SCHEDULER}:
-        yield Problem("scheduler.defaultProfileName", f"{default} is not one of the profiles", hint=f"profiles: {', '.join(given)}")
+        yield Problem(
+            "scheduler.defaultProfileName",
+            f"{default} is not one of the profiles",
+            hint=f"profiles: {', '.join(given)}",
+        )
     on = [ALIASES.get(name, name) for name in _at(config, "scheduler.backends", ())]
-    for index, each in enumerate(profiles):
-        backend = (each.get("backend") or GROVE_PROFILES.get(str(each.get("name")), "")) if isinstance(each, dict) else ""
+    for index, profile in enumerate(profiles):
+        backend = (
+            (profile.get("backend") or GROVE_PROFILES.get(str(profile.get("name")), ""))
+            if isinstance(profile, dict)
+            else ""
+        )
         if on and backend and ALIASES.get(backend, backend) not in on:
-            yield Problem(f"scheduler.profiles[{index}]", f"needs backend {backend}, which scheduler.backends leaves out")
+            yield Problem(
+                f"scheduler.profiles[{index}]", f"needs backend {backend}, which scheduler.backends leaves out"
+            )
     for index, name in enumerate(_at(config, "scheduler.outside", ())):
         if on and ALIASES.get(name, name) not in on:
             yield Problem(f"scheduler.outside[{index}]", f"{name} cannot run outside: scheduler.backends leaves it out")

@@ -1,8 +1,7 @@
 """How long a scheduler has said nothing about a gang whose pods were let go.
 
-Remembered per gang while this process runs; a sign from the scheduler, or pods that are held back again, ends it. Asked by podgang.py,
-which has the clock. Nothing here reads or writes.
-"""
+Remembered per gang while this process runs; a sign from the scheduler, or pods that are held back again, ends it. Asked
+by podgang.py, which has the clock. Nothing here reads or writes."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ PATIENCE = 120.0
 """Seconds after which a scheduler that says nothing is asked for."""
 
 
-class Silence:
+class SchedulerSilence:
     def __init__(self) -> None:
         self._since: dict[Key, tuple[str, float]] = {}
 
@@ -33,7 +32,8 @@ class Silence:
 
 
 def unanswered(pods: Iterable[Pod], says: GangState) -> bool:
-    """Whether pods are there for the scheduler to take, and it has not given a sign on any of them, nor on its own object."""
+    """Whether pods are there for the scheduler to take, and it has not given a sign on any of them, nor on its own
+    object."""
     if says.reason and not says.blocked:
         return False
     living = [pod for pod in pods if not pod.metadata.deleting]
@@ -43,4 +43,8 @@ def unanswered(pods: Iterable[Pod], says: GangState) -> bool:
 def _seen(pod: Pod) -> bool:
     """Bound, ended, or told why not; that a pod was gated is no word of its scheduler."""
     found = condition(pod.status.conditions, "PodScheduled")
-    return bool(pod.spec.node_name) or pod.status.phase == "Failed" or (found is not None and found.reason != "SchedulingGated")
+    return (
+        bool(pod.spec.node_name)
+        or pod.status.phase == "Failed"
+        or (found is not None and found.reason != "SchedulingGated")
+    )

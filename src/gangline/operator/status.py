@@ -12,17 +12,11 @@ from dataclasses import dataclass
 
 from gangline.api import names
 from gangline.api.core import ContainerStatus, Pod
-from gangline.api.grove import (
-    ClusterTopologyBinding,
-    PodClique,
-    PodCliqueScalingGroup,
-    PodCliqueSet,
-    PodGang,
-)
+from gangline.api.grove import ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
 from gangline.api.meta import Condition, Raw, condition
 from gangline.operator.desired import topology
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, standalone
+from gangline.operator.desired.layout import CliquePlace, standalone
 from gangline.operator.desired.metadata import default_labels, selector_text
 from gangline.operator.desired.pods import failed, ready, scheduled
 from gangline.operator.plan import condition_raw, with_condition
@@ -46,11 +40,12 @@ def update_open(progress: Raw | None) -> bool:
     return progress is not None and not progress.get("updateEndedAt")
 
 
-# --- pods in classes ---------------------------------------------------------------------------------------------------
+# --- pods in classes
+# ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class PodCounts:
     living: int = 0
     ready: int = 0
     gated: int = 0
@@ -67,7 +62,7 @@ def gated(pod: Pod) -> bool:
 
 def errored(pod: Pod) -> bool:
     statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    return any(_failed(each) for each in statuses)
+    return any(_failed(status) for status in statuses)
 
 
 def _failed(status: ContainerStatus) -> bool:
@@ -75,18 +70,26 @@ def _failed(status: ContainerStatus) -> bool:
 
 
 def started_not_ready(pod: Pod) -> bool:
-    return any(each.started and not each.ready for each in pod.status.container_statuses)
+    return any(
+        container_status.started and not container_status.ready for container_status in pod.status.container_statuses
+    )
 
 
-def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> Counts:
+def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> PodCounts:
     """`terminating`: pods on their way out still count as ready or scheduled; `ended`: so do those that have failed."""
     every = list(pods)
     seen = [pod for pod in every if (terminating or not pod.metadata.deleting) and (ended or not failed(pod))]
     living = sum(not pod.metadata.deleting for pod in every)
     unready = [pod for pod in seen if not ready(pod)]
     bad = [pod for pod in unready if errored(pod)]
-    return Counts(living, len(seen) - len(unready), sum(gated(pod) for pod in seen), sum(scheduled(pod) for pod in seen), len(bad),
-                  sum(started_not_ready(pod) for pod in unready if not errored(pod)))
+    return PodCounts(
+        living,
+        len(seen) - len(unready),
+        sum(gated(pod) for pod in seen),
+        sum(scheduled(pod) for pod in seen),
+        len(bad),
+        sum(started_not_ready(pod) for pod in unready if not errored(pod)),
+    )
 
 
 def on_delete(pcs: PodCliqueSet) -> bool:
@@ -94,7 +97,8 @@ def on_delete(pcs: PodCliqueSet) -> bool:
     return pcs.spec.update_strategy is not None and pcs.spec.update_strategy.type == "OnDelete"
 
 
-# --- a clique ------------------------------------------------------------------------------------------------------------
+# --- a clique
+# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ class CliqueView:
     pods: Sequence[Pod]
     progress: Raw | None
     observed: int | None
-    counts: Counts
+    counts: PodCounts
 
 
 def minimum(clique: PodClique) -> int:
@@ -118,8 +122,13 @@ def minimum(clique: PodClique) -> int:
 def clique_status(view: CliqueView, now: str) -> Raw:
     clique, counts = view.clique, view.counts
     updated = _updated_replicas(view)
-    status: Raw = {"replicas": counts.living, "readyReplicas": counts.ready, "scheduleGatedReplicas": counts.gated,
-                   "scheduledReplicas": counts.scheduled, "updatedReplicas": updated}
+    status: Raw = {
+        "replicas": counts.living,
+        "readyReplicas": counts.ready,
+        "scheduleGatedReplicas": counts.gated,
+        "scheduledReplicas": counts.scheduled,
+        "updatedReplicas": updated,
+    }
     if view.observed is not None:
         status["observedGeneration"] = view.observed
         status["conditions"] = _clique_conditions(view, now)
@@ -132,23 +141,32 @@ def clique_status(view: CliqueView, now: str) -> Raw:
 
 
 def _updated_replicas(view: CliqueView) -> int:
-    wanted = ((view.progress or {}).get("podTemplateHash") or view.clique.labels.get(names.TEMPLATE_HASH)
-              or view.clique.status.current_pod_template_hash)
+    wanted = (
+        (view.progress or {}).get("podTemplateHash")
+        or view.clique.labels.get(names.TEMPLATE_HASH)
+        or view.clique.status.current_pod_template_hash
+    )
     return sum(pod.labels.get(names.TEMPLATE_HASH) == wanted for pod in view.pods)
 
 
 def _clique_hashes(view: CliqueView, updated: int) -> Raw:
     clique, progress = view.clique, view.progress
-    kept = {"currentPodCliqueSetGenerationHash": clique.status.current_pod_clique_set_generation_hash,
-            "currentPodTemplateHash": clique.status.current_pod_template_hash}
+    kept = {
+        "currentPodCliqueSetGenerationHash": clique.status.current_pod_clique_set_generation_hash,
+        "currentPodTemplateHash": clique.status.current_pod_template_hash,
+    }
     fresh = kept
     if not update_open(progress) and updated == view.counts.living:
         if progress is not None and not _overtaken(view, progress):
-            fresh = {"currentPodCliqueSetGenerationHash": progress.get("podCliqueSetGenerationHash"),
-                     "currentPodTemplateHash": progress.get("podTemplateHash")}
+            fresh = {
+                "currentPodCliqueSetGenerationHash": progress.get("podCliqueSetGenerationHash"),
+                "currentPodTemplateHash": progress.get("podTemplateHash"),
+            }
         elif clique.labels.get(names.TEMPLATE_HASH) == view.expected_hash:
-            fresh = {"currentPodCliqueSetGenerationHash": view.pcs.status.current_generation_hash,
-                     "currentPodTemplateHash": view.expected_hash}
+            fresh = {
+                "currentPodCliqueSetGenerationHash": view.pcs.status.current_generation_hash,
+                "currentPodTemplateHash": view.expected_hash,
+            }
     return {key: value for key, value in fresh.items() if value}
 
 
@@ -161,7 +179,7 @@ def _overtaken(view: CliqueView, progress: Raw) -> bool:
 def _clique_conditions(view: CliqueView, now: str) -> list[Raw]:
     before = view.clique.status.conditions
     found = [_breach(view), _scheduled(view)]
-    return [with_condition(before, each, _since(view.clique, before, each, now)) for each in found]
+    return [with_condition(before, item, _since(view.clique, before, item, now)) for item in found]
 
 
 def _since(obj: PodClique | PodCliqueScalingGroup, before: tuple[Condition, ...], new: Condition, now: str) -> str:
@@ -176,38 +194,58 @@ def _breach(view: CliqueView) -> Condition:
     if update_open(view.progress):
         return UPDATING
     if counts.scheduled < least:
-        return Condition(type=BREACHED, status="True", reason="ScheduledReplicasBelowMinAvailable",
-                         message=f"{counts.scheduled} pods are scheduled, {least} are needed")
+        return Condition(
+            type=BREACHED,
+            status="True",
+            reason="ScheduledReplicasBelowMinAvailable",
+            message=f"{counts.scheduled} pods are scheduled, {least} are needed",
+        )
     healthy = counts.scheduled - counts.errored - counts.started
     if healthy < least:
-        return Condition(type=BREACHED, status="True", reason="InsufficientReadyPods",
-                         message=f"{healthy} pods are ready or starting, {least} are needed")
-    return Condition(type=BREACHED, status="False", reason="SufficientReadyPods",
-                     message=f"{healthy} pods are ready or starting, {least} are needed")
+        return Condition(
+            type=BREACHED,
+            status="True",
+            reason="InsufficientReadyPods",
+            message=f"{healthy} pods are ready or starting, {least} are needed",
+        )
+    return Condition(
+        type=BREACHED,
+        status="False",
+        reason="SufficientReadyPods",
+        message=f"{healthy} pods are ready or starting, {least} are needed",
+    )
 
 
 def _scheduled(view: CliqueView) -> Condition:
     enough = view.counts.scheduled >= minimum(view.clique)
-    return Condition(type=SCHEDULED, status=str(enough), reason="SufficientScheduledPods" if enough else "InsufficientScheduledPods",
-                     message=f"{view.counts.scheduled} pods are scheduled, {minimum(view.clique)} are needed")
+    return Condition(
+        type=SCHEDULED,
+        status=str(enough),
+        reason="SufficientScheduledPods" if enough else "InsufficientScheduledPods",
+        message=f"{view.counts.scheduled} pods are scheduled, {minimum(view.clique)} are needed",
+    )
 
 
 def clique_updated(clique: PodClique, expected_hash: str, set_hash: str | None) -> bool:
     """Whether a clique runs the set's present template."""
     status = clique.status
-    return (clique.labels.get(names.TEMPLATE_HASH) == expected_hash == status.current_pod_template_hash
-            and status.current_pod_clique_set_generation_hash == set_hash
-            and status.ready_replicas >= minimum(clique) and status.updated_replicas >= minimum(clique))
+    return (
+        clique.labels.get(names.TEMPLATE_HASH) == expected_hash == status.current_pod_template_hash
+        and status.current_pod_clique_set_generation_hash == set_hash
+        and status.ready_replicas >= minimum(clique)
+        and status.updated_replicas >= minimum(clique)
+    )
 
 
-# --- a scaling group -------------------------------------------------------------------------------------------------------
+# --- a scaling group
+# -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
     group: PodCliqueScalingGroup
     pcs: PodCliqueSet
-    places: Sequence[Sequence[Place]]
+    places: Sequence[Sequence[CliquePlace]]
     """The expected cliques, replica by replica."""
     cliques: Callable[[str], PodClique | None]
     """Living cliques by name."""
@@ -227,12 +265,18 @@ def group_status(view: GroupView, now: str) -> Raw:
     replicas = [view.members(index) for index in range(len(view.places))]
     whole = [members for members in replicas if members is not None]
     placed = [members for members in whole if all(is_true(clique.status.conditions, SCHEDULED) for clique in members)]
-    available = [members for members in placed if all(clique.status.ready_replicas >= minimum(clique) for clique in members)]
+    available = [
+        members for members in placed if all(clique.status.ready_replicas >= minimum(clique) for clique in members)
+    ]
     expected = _expected(view)
     updated = [members for members in available if all(_member_updated(view, clique, expected) for clique in members)]
-    status: Raw = {"replicas": group.spec.replicas, "scheduledReplicas": len(placed), "availableReplicas": len(available),
-                   "updatedReplicas": len(updated),
-                   "selector": selector_text(default_labels(view.pcs.name) | {names.SCALING_GROUP: group.name})}
+    status: Raw = {
+        "replicas": group.spec.replicas,
+        "scheduledReplicas": len(placed),
+        "availableReplicas": len(available),
+        "updatedReplicas": len(updated),
+        "selector": selector_text(default_labels(view.pcs.name) | {names.SCALING_GROUP: group.name}),
+    }
     if view.observed is not None:
         status["observedGeneration"] = view.observed
     status["conditions"] = _group_conditions(view, whole, now)
@@ -240,7 +284,8 @@ def group_status(view: GroupView, now: str) -> Raw:
         every = [clique for members in replicas for clique in members or ()]
         status["updateProgress"] = view.progress | {
             "totalPodCliquesCount": group.spec.replicas * len(group.spec.clique_names),
-            "updatedPodCliquesCount": sum(_member_updated(view, clique, expected) for clique in every)}
+            "updatedPodCliquesCount": sum(_member_updated(view, clique, expected) for clique in every),
+        }
     return status | _group_hash(view, replicas, expected)
 
 
@@ -256,10 +301,14 @@ def _group_hash(view: GroupView, replicas: Sequence[list[PodClique] | None], exp
     """The set's hash, once every clique has it; until then the one before."""
     set_hash = view.pcs.status.current_generation_hash
     current = not update_open(view.progress) and all(
-        members is not None and all(
+        members is not None
+        and all(
             clique.labels.get(names.TEMPLATE_HASH) == expected[clique.name] == clique.status.current_pod_template_hash
-            and clique.status.current_pod_clique_set_generation_hash == set_hash for clique in members)
-        for members in replicas)
+            and clique.status.current_pod_clique_set_generation_hash == set_hash
+            for clique in members
+        )
+        for members in replicas
+    )
     found = set_hash if current else view.group.status.current_pod_clique_set_generation_hash
     return {"currentPodCliqueSetGenerationHash": found} if found else {}
 
@@ -267,11 +316,11 @@ def _group_hash(view: GroupView, replicas: Sequence[list[PodClique] | None], exp
 def _group_conditions(view: GroupView, whole: list[list[PodClique]], now: str) -> list[Raw]:
     before = view.group.status.conditions
     breach = _group_breach(view, whole)
-    found = [with_condition(before, breach, _since(view.group, before, breach, now))]
+    group_conditions = [with_condition(before, breach, _since(view.group, before, breach, now))]
     ongoing = condition(before, TERMINATING)
     if ongoing is not None and breach.status != "False":
-        found.append(condition_raw(ongoing))
-    return found
+        group_conditions.append(condition_raw(ongoing))
+    return group_conditions
 
 
 def _in_doubt(clique: PodClique, failed_is_fine: bool) -> bool:
@@ -289,11 +338,16 @@ def _group_breach(view: GroupView, whole: list[list[PodClique]]) -> Condition:
     healthy = sum(not any(_in_doubt(clique, view.failed_is_fine) for clique in members) for members in whole)
     message = f"{healthy} replicas are whole and not in breach, {least} are needed"
     if healthy < least:
-        return Condition(type=BREACHED, status="True", reason="InsufficientAvailablePodCliqueScalingGroupReplicas", message=message)
-    return Condition(type=BREACHED, status="False", reason="SufficientAvailablePodCliqueScalingGroupReplicas", message=message)
+        return Condition(
+            type=BREACHED, status="True", reason="InsufficientAvailablePodCliqueScalingGroupReplicas", message=message
+        )
+    return Condition(
+        type=BREACHED, status="False", reason="SufficientAvailablePodCliqueScalingGroupReplicas", message=message
+    )
 
 
-# --- a set ---------------------------------------------------------------------------------------------------------------
+# --- a set
+# ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +362,7 @@ class SetView:
     observed: int | None
     topology_aware: bool
     binding: ClusterTopologyBinding | None
-    places: Sequence[Sequence[Place]]
+    places: Sequence[Sequence[CliquePlace]]
     """The standalone cliques that the set asks for, of every replica that is looked at."""
 
 
@@ -332,10 +386,17 @@ def replica_state(view: SetView, replica: int) -> ReplicaState:
     places = view.places[replica]
     configs = pcs.spec.template.pod_clique_scaling_groups
     cliques = [(place, clique) for place in places if (clique := view.cliques(place.name)) is not None]
-    groups = [group for config in configs
-              if (group := view.groups(names.scaling_group(pcs.name, replica, config.name))) is not None]
-    available = (len(cliques) == len(places) and all(clique.status.ready_replicas >= minimum(clique) for _, clique in cliques)
-                 and len(groups) == len(configs) and all(_group_available(group) for group in groups))
+    groups = [
+        group
+        for config in configs
+        if (group := view.groups(names.scaling_group(pcs.name, replica, config.name))) is not None
+    ]
+    available = (
+        len(cliques) == len(places)
+        and all(clique.status.ready_replicas >= minimum(clique) for _, clique in cliques)
+        and len(groups) == len(configs)
+        and all(_group_available(group) for group in groups)
+    )
     updated = sum(clique_updated(clique, clique_hash(pcs, place.template), view.set_hash) for place, clique in cliques)
     updated_groups = sum(group.status.current_pod_clique_set_generation_hash == view.set_hash for group in groups)
     return ReplicaState(available, len(places), updated, len(configs), updated_groups)
@@ -350,11 +411,15 @@ def set_status(view: SetView, now: str) -> Raw:
     states = [replica_state(view, replica) for replica in range(len(view.places))]
     template = pcs.spec.template
     whole = len(view.gangs) <= FEW
-    status: Raw = {"replicas": pcs.spec.replicas, "availableReplicas": sum(state.available for state in states),
-                   "updatedReplicas": sum(state.available and state.done for state in states),
-                   "hpaPodSelector": selector_text(default_labels(pcs.name)), "currentGenerationHash": view.set_hash,
-                   "conditions": _set_conditions(view, now),
-                   "podGangStatuses": [_gang_summary(gang, whole) for gang in _told_gangs(view.gangs)]}
+    status: Raw = {
+        "replicas": pcs.spec.replicas,
+        "availableReplicas": sum(state.available for state in states),
+        "updatedReplicas": sum(state.available and state.done for state in states),
+        "hpaPodSelector": selector_text(default_labels(pcs.name)),
+        "currentGenerationHash": view.set_hash,
+        "conditions": _set_conditions(view, now),
+        "podGangStatuses": [_gang_summary(gang, whole) for gang in _told_gangs(view.gangs)],
+    }
     if view.observed is not None:
         status["observedGeneration"] = view.observed
     if view.progress is not None:
@@ -362,33 +427,37 @@ def set_status(view: SetView, now: str) -> Raw:
             "totalPodCliquesCount": pcs.spec.replicas * len(standalone(pcs)),
             "updatedPodCliquesCount": sum(state.updated_cliques for state in states),
             "totalPodCliqueScalingGroupsCount": pcs.spec.replicas * len(template.pod_clique_scaling_groups),
-            "updatedPodCliqueScalingGroupsCount": sum(state.updated_groups for state in states)}
+            "updatedPodCliqueScalingGroupsCount": sum(state.updated_groups for state in states),
+        }
     return status
 
 
 FEW = 20
 """Gangs up to which a set repeats all that is true of each; beyond, only what is wrong, so that the set stays small."""
 MANY = 1_000
-"""Gangs that a set tells of at most, those that something is wrong with first: all together it must fit into one object."""
+"""Gangs that a set tells of at most, those that something is wrong with first: all together it must fit into one
+object."""
 _WRONG = {"Scheduled": "False", "Unhealthy": "True", "DisruptionTarget": "True"}
 
 
 def _told_gangs(gangs: Sequence[PodGang]) -> list[PodGang]:
     if len(gangs) <= MANY:
         return list(gangs)
-    wrong = {gang.name for gang in gangs if any(_WRONG.get(each.type) == each.status for each in gang.status.conditions)}
+    wrong = {
+        gang.name for gang in gangs if any(_WRONG.get(item.type) == item.status for item in gang.status.conditions)
+    }
     return sorted(sorted(gangs, key=lambda gang: gang.name not in wrong)[:MANY], key=lambda gang: gang.name)
 
 
 def _gang_summary(gang: PodGang, whole: bool) -> Raw:
     """A gang in short: its phase, and its conditions or those that say what is wrong with it."""
-    told = [condition_raw(each) for each in gang.status.conditions if whole or _WRONG.get(each.type) == each.status]
+    told = [condition_raw(item) for item in gang.status.conditions if whole or _WRONG.get(item.type) == item.status]
     return {"name": gang.name, "phase": gang.status.phase or "Pending"} | ({"conditions": told} if told else {})
 
 
 def _set_conditions(view: SetView, now: str) -> list[Raw]:
     levels = _levels_condition(view)
-    others = [condition_raw(each) for each in view.pcs.status.conditions if each.type != LEVELS_UNAVAILABLE]
+    others = [condition_raw(item) for item in view.pcs.status.conditions if item.type != LEVELS_UNAVAILABLE]
     return others + ([with_condition(view.pcs.status.conditions, levels, now)] if levels is not None else [])
 
 
@@ -399,10 +468,16 @@ def _levels_condition(view: SetView) -> Condition | None:
     generation = pcs.metadata.generation
 
     def answer(status: str, reason: str, message: str) -> Condition:
-        return Condition(type=LEVELS_UNAVAILABLE, status=status, reason=reason, message=message, observed_generation=generation)
+        return Condition(
+            type=LEVELS_UNAVAILABLE, status=status, reason=reason, message=message, observed_generation=generation
+        )
 
     if not view.topology_aware:
-        return answer("Unknown", "TopologyAwareSchedulingDisabled", "topology-aware scheduling is switched off") if constrained else None
+        return (
+            answer("Unknown", "TopologyAwareSchedulingDisabled", "topology-aware scheduling is switched off")
+            if constrained
+            else None
+        )
     if not constrained:
         return answer("False", "AllClusterTopologyLevelsAvailable", "the set has no topology constraint")
     if not name:
@@ -412,5 +487,11 @@ def _levels_condition(view: SetView) -> Condition | None:
     known = topology.levels(view.binding)
     missing = [domain for domain in topology.domains(pcs) if domain not in known]
     if missing:
-        return answer("True", "ClusterTopologyLevelsUnavailable", f"ClusterTopologyBinding {name} no longer has: {', '.join(missing)}")
-    return answer("False", "AllClusterTopologyLevelsAvailable", f"ClusterTopologyBinding {name} has every level the set names")
+        return answer(
+            "True",
+            "ClusterTopologyLevelsUnavailable",
+            f"ClusterTopologyBinding {name} no longer has: {', '.join(missing)}",
+        )
+    return answer(
+        "False", "AllClusterTopologyLevelsAvailable", f"ClusterTopologyBinding {name} has every level the set names"
+    )

@@ -23,14 +23,21 @@ def status_patch(kind: Kind[Any], live: Object, new: Raw) -> Raw | None:
     after = msgspec.convert(new, type(before), strict=False)
     if before == after:
         return None
-    return {"status": {key: value for key, value in merge_patch(as_raw(before), new).items()
-                       if value is not None or key in as_raw(before)}}
+    return {
+        "status": {
+            key: value
+            for key, value in merge_patch(as_raw(before), new).items()
+            if value is not None or key in as_raw(before)
+        }
+    }
 
 
-def error_list(before: Sequence[LastError], errors: Sequence[tuple[str, str]], now: str, linger: bool = False) -> list[Raw]:
+def error_list(
+    before: Sequence[LastError], errors: Sequence[tuple[str, str]], now: str, linger: bool = False
+) -> list[Raw]:
     """status.lastErrors: an error that is still there keeps its time. `linger`: without a new one the old ones stay."""
     if linger and not errors:
-        errors = [(each.code, each.description) for each in before]
-    since = {(each.code, each.description): each.observed_at or now for each in before}
+        errors = [(item.code, item.description) for item in before]
+    since = {(item.code, item.description): item.observed_at or now for item in before}
     distinct = dict.fromkeys((code, text[:LONGEST]) for code, text in errors if code)
     return [{"code": code, "description": text, "observedAt": since.get((code, text), now)} for code, text in distinct]

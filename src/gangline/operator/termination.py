@@ -14,7 +14,7 @@ from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
 from gangline.api.meta import Condition, condition
 from gangline.operator.status import BREACHED, SCHEDULED, TERMINATING, is_true
 from gangline.rules import wishes
-from gangline.rules.times import duration, seconds
+from gangline.rules.values.times import duration, seconds
 
 SETTLING = 5.0
 """A first breach this close to creation is only the start."""
@@ -63,24 +63,35 @@ def breached_clique(clique: PodClique) -> bool:
 
 
 def breached_group(group: PodCliqueScalingGroup) -> bool:
-    return is_true(group.status.conditions, BREACHED) and ever_healthy(group) and not is_true(group.status.conditions, TERMINATING)
+    return (
+        is_true(group.status.conditions, BREACHED)
+        and ever_healthy(group)
+        and not is_true(group.status.conditions, TERMINATING)
+    )
 
 
-def group_replicas(group: PodCliqueScalingGroup, members: Sequence[Sequence[PodClique]], grace: float | None, now: float) -> Doom:
+def group_replicas(
+    group: PodCliqueScalingGroup, members: Sequence[Sequence[PodClique]], grace: float | None, now: float
+) -> Doom:
     """The replicas of a scaling group to end by themselves; none while the group's own minimum is at stake."""
     if grace is None:
         return Doom()
-    waits = {index: min(_remaining(clique.status.conditions, grace, now) for clique in bad)
-             for index, found in enumerate(members) if (bad := [clique for clique in found if breached_clique(clique)])}
+    waits = {
+        index: min(_remaining(clique.status.conditions, grace, now) for clique in bad)
+        for index, found in enumerate(members)
+        if (bad := [clique for clique in found if breached_clique(clique)])
+    }
     least = 1 if group.spec.min_available is None else group.spec.min_available
     if group.spec.replicas - len(waits) < least:
         return Doom()
     return _doom(waits)
 
 
-def set_replica(cliques: Sequence[PodClique | None], groups: Sequence[PodCliqueScalingGroup], grace: float | None,
-                now: float) -> float | None:
-    """How long a replica of the set may still live; None where nothing threatens it. `cliques` are the expected standalone ones."""
+def set_replica(
+    cliques: Sequence[PodClique | None], groups: Sequence[PodCliqueScalingGroup], grace: float | None, now: float
+) -> float | None:
+    """How long a replica of the set may still live; None where nothing threatens it. `cliques` are the expected
+    standalone ones."""
     if grace is None or any(clique is None for clique in cliques):
         return None
     bad = [clique.status.conditions for clique in cliques if clique is not None and breached_clique(clique)]

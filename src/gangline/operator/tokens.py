@@ -17,8 +17,8 @@ from gangline.errors import NotFound
 from gangline.runtime.controller import NEXT_TURN, Again, Context
 
 LOOKS, LATER = 100, 1.0
-"""How often a token that has just been asked for is looked for without rest, for an API server makes it at once; and the
-seconds between two looks from then on."""
+"""How often a token that has just been asked for is looked for without rest, for an API server makes it at once; and
+the seconds between two looks from then on."""
 _MANY = 1000
 
 
@@ -55,14 +55,15 @@ class TokenSecrets:
         return self._known.get(pcs.uid, SetTokens())
 
     async def look(self, ctx: Context, pcs: PodCliqueSet) -> PodCliqueSet:
-        """Ask for the Secrets of a set, unless they were all right and the set is as it was; gives the set as it is now."""
+        """Ask for the Secrets of a set, unless they were all right and the set is as it was; gives the set as it is
+        now."""
         known, version = self.of(pcs), pcs.metadata.resource_version
         if known.seen == version and known.ready and known.former is None:
             return pcs
         named = (names.token_secret(pcs.name), names.legacy_token_secret(pcs.name))
         current, former = await asyncio.gather(*(_owned(ctx, pcs, name) for name in named))
         if len(self._known) > _MANY:
-            living = {each.uid for each in ctx.read.list(POD_CLIQUE_SET)}
+            living = {pod_clique_set.uid for pod_clique_set in ctx.read.list(POD_CLIQUE_SET)}
             self._known = {uid: tokens for uid, tokens in self._known.items() if uid in living}
         self._known[pcs.uid] = SetTokens(current, former, version, known.looks + 1 if not known.ready else 0)
         return ctx.read.get(POD_CLIQUE_SET, pcs.name, pcs.namespace) or pcs

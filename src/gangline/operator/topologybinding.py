@@ -18,7 +18,7 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.errors import GanglineError
 from gangline.operator.act import act
 from gangline.operator.look import Operator, asked_again, served
-from gangline.operator.plan import Create, Plan, Step, delete, with_condition
+from gangline.operator.plan import Create, Step, WritePlan, delete, with_condition
 from gangline.operator.tell import status_patch
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
@@ -43,11 +43,11 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
     binding = ctx.read.get(TOPOLOGY_BINDING, key.name)
     if binding is None or binding.metadata.deleting:
         return None
-    plan, found = think(op, ctx.read, binding)
+    plan, founds = think(op, ctx.read, binding)
     failures = await act(ctx, plan)
     if failures:
-        found = [Found(each.scheduler, each.topology, False, str(failures[0])) for each in found]
-    await _tell(ctx, binding, found, not failures)
+        founds = [Found(item.scheduler, item.topology, False, str(failures[0])) for item in founds]
+    await _tell(ctx, binding, founds, not failures)
     if failures:
         raise GanglineError(str(failures[0]))
     return None
@@ -55,12 +55,15 @@ async def reconcile(op: Operator, ctx: Context, key: Key) -> Again | None:
 
 def schedulers(op: Operator) -> list[str]:
     """Profiles whose backend knows topology, by name."""
-    return sorted(profile.name for profile in op.settings.profiles
-                  if op.registry.for_scheduler(profile.name).backend.capabilities.topology)
+    return sorted(
+        profile.name
+        for profile in op.settings.profiles
+        if op.registry.for_scheduler(profile.name).backend.capabilities.topology
+    )
 
 
-def think(op: Operator, read: Reader, binding: ClusterTopologyBinding) -> tuple[Plan, list[Found]]:
-    plan, found = Plan(), list[Found]()
+def think(op: Operator, read: Reader, binding: ClusterTopologyBinding) -> tuple[WritePlan, list[Found]]:
+    plan, found = WritePlan(), list[Found]()
     entries = {entry.scheduler_name: entry for entry in binding.spec.scheduler_topology_bindings}
     for scheduler in schedulers(op):
         entry = entries.pop(scheduler, None)
@@ -70,14 +73,24 @@ def think(op: Operator, read: Reader, binding: ClusterTopologyBinding) -> tuple[
             step, seen = keep(binding, scheduler, read.get(TOPOLOGY, binding.name))
             plan.stage(step)
             found.append(seen)
-    found += [Found(entry.scheduler_name, entry.topology_reference, False, f"{entry.scheduler_name} does not know topology", known=False)
-              for entry in entries.values()]
+    found += [
+        Found(
+            entry.scheduler_name,
+            entry.topology_reference,
+            False,
+            f"{entry.scheduler_name} does not know topology",
+            known=False,
+        )
+        for entry in entries.values()
+    ]
     return plan, found
 
 
 def wanted(binding: ClusterTopologyBinding) -> Raw:
-    return {"metadata": {"name": binding.name, "ownerReferences": [reference(TOPOLOGY_BINDING, binding)]},
-            "spec": {"levels": [{"nodeLabel": level.key} for level in binding.spec.levels]}}
+    return {
+        "metadata": {"name": binding.name, "ownerReferences": [reference(TOPOLOGY_BINDING, binding)]},
+        "spec": {"levels": [{"nodeLabel": level.key} for level in binding.spec.levels]},
+    }
 
 
 def _same(binding: ClusterTopologyBinding, topology: Topology) -> bool:
@@ -90,10 +103,20 @@ def keep(binding: ClusterTopologyBinding, scheduler: str, live: Topology | None)
     if live is None:
         return [Create(TOPOLOGY, wanted(binding))], fine
     if all(owner.uid != binding.uid for owner in live.metadata.owner_references):
-        if live.metadata.owner_references and live.metadata.controller and live.metadata.controller.name == binding.name:
-            return [], Found(scheduler, binding.name, False, f"Topology {live.name} of an earlier binding is being removed")
-        return [], Found(scheduler, binding.name, False, f"Topology {live.name} belongs to someone else; name it in "
-                                                         "schedulerTopologyBindings to use it")
+        if (
+            live.metadata.owner_references
+            and live.metadata.controller
+            and live.metadata.controller.name == binding.name
+        ):
+            return [], Found(
+                scheduler, binding.name, False, f"Topology {live.name} of an earlier binding is being removed"
+            )
+        return [], Found(
+            scheduler,
+            binding.name,
+            False,
+            f"Topology {live.name} belongs to someone else; name it in schedulerTopologyBindings to use it",
+        )
     if live.metadata.deleting or _same(binding, live):
         return [], fine
     return [delete(TOPOLOGY, live)], fine
@@ -101,22 +124,33 @@ def keep(binding: ClusterTopologyBinding, scheduler: str, live: Topology | None)
 
 def compare(binding: ClusterTopologyBinding, entry: BackendTopology, live: Topology | None) -> Found:
     if live is None:
-        return Found(entry.scheduler_name, entry.topology_reference, False, f"Topology {entry.topology_reference} does not exist")
+        return Found(
+            entry.scheduler_name, entry.topology_reference, False, f"Topology {entry.topology_reference} does not exist"
+        )
     same = _same(binding, live)
-    return Found(entry.scheduler_name, entry.topology_reference, same, "" if same else "its levels differ from the binding's",
-                 live.metadata.generation)
+    return Found(
+        entry.scheduler_name,
+        entry.topology_reference,
+        same,
+        "" if same else "its levels differ from the binding's",
+        live.metadata.generation,
+    )
 
 
-async def _tell(ctx: Context, binding: ClusterTopologyBinding, found: list[Found], done: bool) -> None:
+async def _tell(ctx: Context, binding: ClusterTopologyBinding, founds: list[Found], done: bool) -> None:
     now = timestamp(ctx.clock.now())
-    drift = _drift(found, binding.metadata.generation)
-    new: Raw = {"conditions": [with_condition(binding.status.conditions, drift, now)] if drift is not None else [],
-                "schedulerTopologyStatuses": [_status(each) for each in found],
-                "observedGeneration": binding.metadata.generation if done else binding.status.observed_generation}
+    drift = _drift(founds, binding.metadata.generation)
+    new: Raw = {
+        "conditions": [with_condition(binding.status.conditions, drift, now)] if drift is not None else [],
+        "schedulerTopologyStatuses": [_status(item) for item in founds],
+        "observedGeneration": binding.metadata.generation if done else binding.status.observed_generation,
+    }
     before = condition(binding.status.conditions, DRIFT)
     if drift is not None and (before is None or before.status != drift.status):
         bad = drift.status != "False"
-        ctx.events.tell(TOPOLOGY_BINDING, binding, "TopologyDriftDetected" if bad else "TopologyInSync", drift.message, warning=bad)
+        ctx.events.tell(
+            TOPOLOGY_BINDING, binding, "TopologyDriftDetected" if bad else "TopologyInSync", drift.message, warning=bad
+        )
     patch = status_patch(TOPOLOGY_BINDING, binding, new)
     if patch is not None:
         await ctx.client.patch(TOPOLOGY_BINDING, binding.name, "", patch, subresource="status")
@@ -126,33 +160,47 @@ def _status(found: Found) -> Raw:
     status: Raw = {"schedulerName": found.scheduler, "topologyReference": found.topology, "inSync": found.in_sync}
     if found.message:
         status["message"] = found.message
-    return status | ({"schedulerBackendTopologyObservedGeneration": found.generation} if found.generation is not None else {})
+    return status | (
+        {"schedulerBackendTopologyObservedGeneration": found.generation} if found.generation is not None else {}
+    )
 
 
-def _drift(found: list[Found], generation: int) -> Condition | None:
+def _drift(founds: list[Found], generation: int) -> Condition | None:
     def answer(status: str, reason: str, message: str) -> Condition:
         return Condition(type=DRIFT, status=status, reason=reason, message=message, observed_generation=generation)
 
-    if not found:
+    if not founds:
         return None
-    unknown = [each for each in found if not each.known]
+    unknown = [item for item in founds if not item.known]
     if unknown:
         return answer("Unknown", "TopologyNotFound", unknown[0].message)
-    bad = [each for each in found if not each.in_sync]
+    bad = [item for item in founds if not item.in_sync]
     if bad:
-        return answer("True", "Drift", "; ".join(f"{each.scheduler}: {each.message}" for each in bad))
+        return answer("True", "Drift", "; ".join(f"{item.scheduler}: {item.message}" for item in bad))
     return answer("False", "InSync", "every scheduler's topology has the binding's levels")
 
 
 def _bindings(topology: Topology, read: Reader) -> Iterable[Key]:
     """Bindings that own a topology or refer to it."""
-    owners = [Key("", owner.name) for owner in topology.metadata.owner_references if owner.kind == TOPOLOGY_BINDING.kind]
-    return [*owners, *(Key("", binding.name) for binding in read.list(TOPOLOGY_BINDING)
-                       if any(entry.topology_reference == topology.name for entry in binding.spec.scheduler_topology_bindings)
-                       or binding.name == topology.name)]
+    owners = [
+        Key("", owner.name) for owner in topology.metadata.owner_references if owner.kind == TOPOLOGY_BINDING.kind
+    ]
+    return [
+        *owners,
+        *(
+            Key("", binding.name)
+            for binding in read.list(TOPOLOGY_BINDING)
+            if any(entry.topology_reference == topology.name for entry in binding.spec.scheduler_topology_bindings)
+            or binding.name == topology.name
+        ),
+    ]
 
 
 def controller(op: Operator) -> Controller:
-    return Controller("topologybinding", partial(reconcile, op),
-                      (Watch(TOPOLOGY_BINDING, itself, asked_again), Watch(TOPOLOGY, _bindings, asked_again)), workers=1,
-                      started=op.running.append)
+    return Controller(
+        "topologybinding",
+        partial(reconcile, op),
+        (Watch(TOPOLOGY_BINDING, itself, asked_again), Watch(TOPOLOGY, _bindings, asked_again)),
+        workers=1,
+        started=op.running.append,
+    )

@@ -1,9 +1,8 @@
-"""What the operator keeps of the objects it follows: thousands of alike ones, so that what it never reads is left out and what is alike is
-shared.
+"""What the operator keeps of the objects it follows: thousands of alike ones, so that what it never reads is left out
+and what is alike is shared.
 
-Nodes are only their labels. Pods lose containers, tolerations and all volumes but secrets (nobody here reads them back); labels
-and owners are shared. Pure.
-"""
+Nodes are only their labels. Pods lose containers, tolerations and all volumes but secrets (nobody here reads them
+back); labels and owners are shared. Pure."""
 
 from __future__ import annotations
 
@@ -38,9 +37,14 @@ def _common(obj: Object) -> dict[str, Any]:
 
 def _metadata(metadata: Metadata) -> Metadata:
     return msgspec.structs.replace(
-        metadata, labels=_texts(metadata.labels), annotations=_texts(metadata.annotations), namespace=intern(metadata.namespace),
-        creation_timestamp=intern(metadata.creation_timestamp or "") or None, finalizers=tuple(map(intern, metadata.finalizers)),
-        owner_references=_owners(metadata.owner_references))
+        metadata,
+        labels=_texts(metadata.labels),
+        annotations=_texts(metadata.annotations),
+        namespace=intern(metadata.namespace),
+        creation_timestamp=intern(metadata.creation_timestamp or "") or None,
+        finalizers=tuple(map(intern, metadata.finalizers)),
+        owner_references=_owners(metadata.owner_references),
+    )
 
 
 def _owners(given: tuple[OwnerReference, ...]) -> tuple[OwnerReference, ...]:
@@ -83,4 +87,9 @@ def bare_node(node: Node) -> Node:
 
 
 TRIMS: dict[Kind[Any], Callable[[Any], Any]] = {
-    NODE: bare_node, POD: bare_pod, POD_CLIQUE: clique_of_template, POD_GANG: shared, SERVICE: shared}
+    NODE: bare_node,
+    POD: bare_pod,
+    POD_CLIQUE: clique_of_template,
+    POD_GANG: shared,
+    SERVICE: shared,
+}

@@ -15,14 +15,14 @@ from gangline.operator.plan import Create, Delete, Step
 from gangline.runtime import Cache, Key, Reader
 
 
-class Unseen:
+class UnseenWrites:
     def __init__(self, kind: Kind[Any]) -> None:
         self._kind = kind
         self._made: dict[Key, dict[str, int]] = {}
         self._removed: dict[Key, dict[str, str]] = {}
 
-    def of(self, key: Key) -> Written:
-        return Written(self, key)
+    def of(self, key: Key) -> NotedWrites:
+        return NotedWrites(self, key)
 
     def made(self, key: Key, obj: Object) -> None:
         self._made.setdefault(key, {})[obj.name] = int(obj.metadata.resource_version or 0)
@@ -36,10 +36,18 @@ class Unseen:
 
     def caught_up(self, key: Key, read: Reader) -> bool:
         """Whether the cache has shown everything that was written for this key."""
-        made = {name: revision for name, revision in self._made.get(key, {}).items()
-                if read.get(self._kind, name, key.namespace) is None and _revision(read, self._kind) < revision}
-        removed = {name: uid for name, uid in self._removed.get(key, {}).items()
-                   if (live := read.get(self._kind, name, key.namespace)) is not None and live.uid == uid and not live.metadata.deleting}
+        made = {
+            name: revision
+            for name, revision in self._made.get(key, {}).items()
+            if read.get(self._kind, name, key.namespace) is None and _revision(read, self._kind) < revision
+        }
+        removed = {
+            name: uid
+            for name, uid in self._removed.get(key, {}).items()
+            if (live := read.get(self._kind, name, key.namespace)) is not None
+            and live.uid == uid
+            and not live.metadata.deleting
+        }
         self.forget(key)
         if made:
             self._made[key] = made
@@ -48,8 +56,9 @@ class Unseen:
         return not made and not removed
 
 
-class Told:
-    """Choices of ours, written in a status, that the cache has not shown yet: whoever chose must not choose anew before it does."""
+class UnseenChoices:
+    """Choices of ours, written in a status, that the cache has not shown yet: whoever chose must not choose anew before
+    it does."""
 
     def __init__(self) -> None:
         self._revisions: dict[Key, int] = {}
@@ -69,10 +78,10 @@ class Told:
         self._revisions.pop(key, None)
 
 
-class Written:
+class NotedWrites:
     """Notes the writes of one reconcile."""
 
-    def __init__(self, unseen: Unseen, key: Key) -> None:
+    def __init__(self, unseen: UnseenWrites, key: Key) -> None:
         self._unseen, self._key = unseen, key
 
     def note(self, step: Step, answer: Object | None) -> None:

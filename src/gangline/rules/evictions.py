@@ -1,8 +1,8 @@
-"""Who evicted a gang last, why and when: a note on its PodGroup, written by the scheduler, read by `gangline explain` and others.
+"""Who evicted a gang last, why and when: a note on its PodGroup, written by the scheduler, read by `gangline explain`
+and others.
 
-The note is one JSON value under the annotation `gangline.io/last-eviction`. It stays when the gang runs again: it is history, and
-says when. Nothing here evicts anybody.
-"""
+The note is one JSON value under the annotation `gangline.io/last-eviction`. It stays when the gang runs again: it is
+history, and says when. Nothing here evicts anybody."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from gangline.api import names
 from gangline.api.kai import PodGroup
 
 
-class Eviction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`by`: namespace/name of the PodGroup that room was made for, "" where a gang below its minimum gave back what it held."""
+class EvictionNote(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`by`: namespace/name of the PodGroup that room was made for, "" where a gang below its minimum gave back what it
+    held."""
 
     action: str = ""
     """What the scheduler did: reclaim, preempt, consolidation, stalegangeviction."""
@@ -29,15 +30,15 @@ class Eviction(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of the first of them."""
 
 
-def note(eviction: Eviction) -> str:
+def note(eviction: EvictionNote) -> str:
     """The value of the annotation."""
     return json.dumps(msgspec.to_builtins(eviction), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def last_eviction(group: PodGroup) -> Eviction | None:
+def last_eviction(group: PodGroup) -> EvictionNote | None:
     """None where nobody was evicted, or where the note cannot be read."""
     try:
-        return msgspec.json.decode(group.annotations[names.EVICTION], type=Eviction)
+        return msgspec.json.decode(group.annotations[names.EVICTION], type=EvictionNote)
     except (KeyError, msgspec.DecodeError):
         return None
 
@@ -50,7 +51,7 @@ _ACTIONS = {
 }
 
 
-def sentence(eviction: Eviction) -> str:
+def sentence(eviction: EvictionNote) -> str:
     """One line for people."""
     by = f" by {eviction.by}" if eviction.by else ""
     why = _ACTIONS.get(eviction.action, eviction.action)

@@ -1,7 +1,7 @@
 """Command-line flags as upstream's components take them: `--name=value`, `--name value`, and `--name` alone for true.
 
-Each component has one table of the flags it knows; anything else is refused with the known ones. No component is named here.
-"""
+Each component has one table of the flags it knows; anything else is refused with the known ones. No component is named
+here."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def parse(arguments: Iterable[str]) -> dict[str, str]:
     """Arguments → flag and value; a flag without one is `true`."""
     found: dict[str, str] = {}
     name = ""
-    for each in arguments:
-        if each.startswith("-"):
-            name, equals, value = each.lstrip("-").partition("=")
+    for argument in arguments:
+        if argument.startswith("-"):
+            name, equals, value = argument.lstrip("-").partition("=")
             found[name] = value if equals else "true"
             name = "" if equals else name
         elif name:
-            found[name] = each
+            found[name] = argument
             name = ""
         else:
-            raise ConfigError(f"{each!r} is no flag: write --name=value")
+            raise ConfigError(f"{argument!r} is no flag: write --name=value")
     return found
 
 
@@ -48,14 +48,16 @@ def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str], o
     every = sorted(set(known))
     unknown = sorted(set(flags) - set(every))
     if unknown:
-        raise ConfigError(f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}"
-                          f"{_meant(unknown, [*every, *options])}")
+        raise ConfigError(
+            f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}"
+            f"{_meant(unknown, [*every, *options])}"
+        )
 
 
 def _meant(unknown: Iterable[str], known: list[str]) -> str:
     from difflib import get_close_matches
 
-    near = [f"--{found[0]}" for each in unknown if (found := get_close_matches(each, known, 1, 0.75))]
+    near = [f"--{found[0]}" for item in unknown if (found := get_close_matches(item, known, 1, 0.75))]
     return f"; did you mean {' and '.join(near)}?" if near else ""
 
 
@@ -77,8 +79,29 @@ def pairs(text: str) -> dict[str, str]:
     return found
 
 
-COMMON = ("qps", "burst", "leader-elect", "namespace", "metrics-bind-address", "health-probe-bind-address", "zap-devel", "zap-log-level",
-          "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
+COMMON = (
+    "qps",
+    "burst",
+    "leader-elect",
+    "namespace",
+    "metrics-bind-address",
+    "health-probe-bind-address",
+    "zap-devel",
+    "zap-log-level",
+    "log-level",
+    "max-concurrent-reconciles",
+    "skip-controller-name-validation",
+    "v",
+)
 """Of every component: what `gangline run` itself reads, and what only concerns Go."""
-IDLE = ("qps", "burst", "zap-devel", "zap-log-level", "log-level", "max-concurrent-reconciles", "skip-controller-name-validation", "v")
+IDLE = (
+    "qps",
+    "burst",
+    "zap-devel",
+    "zap-log-level",
+    "log-level",
+    "max-concurrent-reconciles",
+    "skip-controller-name-validation",
+    "v",
+)
 """Of those, what does nothing here, unless a component reads it."""

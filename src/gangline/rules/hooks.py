@@ -1,8 +1,7 @@
 """The shape of an admission hook: a plain function that completes or refuses an object.
 
-The same Hook is registered in the embedded server (in process) and served as a webhook to real clusters, so both say the same.
-Hooks themselves live in admission/; nothing here decides anything.
-"""
+The same Hook is registered in the embedded server (in process) and served as a webhook to real clusters, so both say
+the same. Hooks themselves live in admission/; nothing here decides anything."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from gangline.errors import Problem, list_problems
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class HookReview:
     """One write that asks to be admitted."""
 
     operation: str
@@ -63,18 +62,21 @@ class Hook:
     versions: tuple[str, ...] = ("*",)
     operations: tuple[str, ...] = ("CREATE", "UPDATE")
     subresources: tuple[str, ...] = ("",)
-    mutate: Callable[[Review], Raw | Denied] | None = None
-    validate: Callable[[Review], Denied | None] | None = None
-    warn: Callable[[Review], list[str]] = field(default=lambda review: [])
-    matches: Callable[[Review], bool] = field(default=lambda review: True)
+    mutate: Callable[[HookReview], Raw | Denied] | None = None
+    validate: Callable[[HookReview], Denied | None] | None = None
+    warn: Callable[[HookReview], list[str]] = field(default=lambda review: [])
+    matches: Callable[[HookReview], bool] = field(default=lambda review: True)
     """Only objects that are ours: a hook that matches everything would hurt bystanders."""
     condition: str = ""
-    """What `matches` says, in CEL, so that a cluster does not even ask us about objects that are not ours; empty: nothing more."""
+    """What `matches` says, in CEL, so that a cluster does not even ask us about objects that are not ours; empty:
+    nothing more."""
     exempt: tuple[str, ...] = ()
     """Namespaces whose objects are never ours."""
     where: Raw | None = None
-    """A term of a namespace selector that `matches` implies, so that a cluster does not ask about other namespaces; None: every one."""
+    """A term of a namespace selector that `matches` implies, so that a cluster does not ask about other namespaces;
+    None: every one."""
 
-    def asks(self, review: Review) -> bool:
-        """Whether this write is judged. One of an object that is being deleted never is: whatever became of the rules since, it can go."""
+    def asks(self, review: HookReview) -> bool:
+        """Whether this write is judged. One of an object that is being deleted never is: whatever became of the rules
+        since, it can go."""
         return not review.leaving and self.matches(review)

@@ -17,11 +17,11 @@ NON_PREEMPTIBLE = 100
 def priority(group: PodGroup, classes: Iterable[PriorityClass]) -> int:
     """Of its class, else of the cluster's default class, else 50."""
     default = FALLBACK
-    for each in classes:
-        if each.name == group.spec.priority_class_name:
-            return each.value
-        if each.global_default:
-            default = each.value
+    for class_ in classes:
+        if class_.name == group.spec.priority_class_name:
+            return class_.value
+        if class_.global_default:
+            default = class_.value
     return default
 
 

@@ -1,5 +1,5 @@
-"""What one object takes of a ResourceQuota, and which quotas it counts for: said once for admission, which refuses, and for the
-controller, which counts.
+"""What one object takes of a ResourceQuota, and which quotas it counts for: said once for admission, which refuses, and
+for the controller, which counts.
 
 Objects are plain data, amounts are nano-units. Pure.
 """
@@ -47,9 +47,11 @@ def matching(resource: str, limits: Iterable[str]) -> list[str]:
 def covers(spec: Raw, resource: str, obj: Raw) -> bool:
     """Whether an object is within the scopes of a quota."""
     wanted = [(scope, "Exists", ()) for scope in spec.get("scopes") or ()]
-    wanted += [(each.get("scopeName"), each.get("operator"), each.get("values") or ())
-               for each in (spec.get("scopeSelector") or {}).get("matchExpressions") or ()]
-    return not wanted or (resource == PODS and all(_in_scope(obj.get("spec") or {}, *each) for each in wanted))
+    wanted += [
+        (match_expression.get("scopeName"), match_expression.get("operator"), match_expression.get("values") or ())
+        for match_expression in (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
+    ]
+    return not wanted or (resource == PODS and all(_in_scope(obj.get("spec") or {}, *item) for item in wanted))
 
 
 def unstated(pod: Raw, limits: Iterable[str]) -> dict[str, list[str]]:
@@ -60,7 +62,9 @@ def unstated(pod: Raw, limits: Iterable[str]) -> dict[str, list[str]]:
         return missing
     for name in sorted(STATED.intersection(limits)):
         side, _, amount = name.rpartition(".")
-        silent = [each["name"] for each in _containers(spec) if amount not in _side(each, side or "requests")]
+        silent = [
+            container["name"] for container in _containers(spec) if amount not in _side(container, side or "requests")
+        ]
         if silent:
             missing[name] = sorted(set(silent))
     return missing
@@ -75,8 +79,10 @@ def added(used: str, more: int, like: str = "") -> str:
 
 def written(use: Mapping[str, int]) -> dict[str, str]:
     """Amounts as a status tells them."""
-    return {name: (resources.binary if name.rpartition(".")[2] in _BINARY else resources.decimal)(amount)
-            for name, amount in sorted(use.items())}
+    return {
+        name: (resources.binary if name.rpartition(".")[2] in _BINARY else resources.decimal)(amount)
+        for name, amount in sorted(use.items())
+    }
 
 
 _BINARY = ("memory", "storage", "ephemeral-storage")
@@ -103,23 +109,29 @@ def _pod(spec: Raw) -> dict[str, int]:
 
 
 def _together(spec: Raw, side: str) -> dict[str, int]:
-    """All containers with those that stay beside them, or an init container with those before it that stay; and the overhead."""
+    """All containers with those that stay beside them, or an init container with those before it that stay; and the
+    overhead."""
     if (spec.get("resources") or {}).get(side):
         return {name: resources.nanos(value) for name, value in spec["resources"][side].items()}
     sums: dict[str, int] = {}
     peaks: dict[str, int] = {}
-    for each in spec.get("initContainers") or ():
-        for name, value in _side(each, side).items():
-            if each.get("restartPolicy") == "Always":
+    for init_container in spec.get("initContainers") or ():
+        for name, value in _side(init_container, side).items():
+            if init_container.get("restartPolicy") == "Always":
                 sums[name] = sums.get(name, 0) + resources.nanos(value)
-            peaks[name] = max(peaks.get(name, 0), sums.get(name, 0) + (
-                0 if each.get("restartPolicy") == "Always" else resources.nanos(value)))
-    for each in spec.get("containers") or ():
-        for name, value in _side(each, side).items():
+            peaks[name] = max(
+                peaks.get(name, 0),
+                sums.get(name, 0) + (0 if init_container.get("restartPolicy") == "Always" else resources.nanos(value)),
+            )
+    for container in spec.get("containers") or ():
+        for name, value in _side(container, side).items():
             sums[name] = sums.get(name, 0) + resources.nanos(value)
     over = spec.get("overhead") or {}
     most = {name: max(sums.get(name, 0), peaks.get(name, 0)) for name in (*sums, *peaks)}
-    return {name: most.get(name, 0) + resources.nanos(over.get(name, 0)) for name in (*most, *(over if side == "requests" else ()))}
+    return {
+        name: most.get(name, 0) + resources.nanos(over.get(name, 0))
+        for name in (*most, *(over if side == "requests" else ()))
+    }
 
 
 def _containers(spec: Raw) -> Iterator[Raw]:
@@ -135,29 +147,40 @@ def _side(container: Raw, side: str) -> Raw:
 def _service(spec: Raw) -> dict[str, int]:
     kind, ports = spec.get("type") or "ClusterIP", len(spec.get("ports") or ())
     if kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
-        ports = sum(bool(each.get("nodePort")) for each in spec.get("ports") or ())
-    return {"services.nodeports": ports * NANO if kind in ("NodePort", "LoadBalancer") else 0,
-            "services.loadbalancers": NANO if kind == "LoadBalancer" else 0}
+        ports = sum(bool(port.get("nodePort")) for port in spec.get("ports") or ())
+    return {
+        "services.nodeports": ports * NANO if kind in ("NodePort", "LoadBalancer") else 0,
+        "services.loadbalancers": NANO if kind == "LoadBalancer" else 0,
+    }
 
 
 def _claim(spec: Raw) -> dict[str, int]:
     asked = resources.nanos(((spec.get("resources") or {}).get("requests") or {}).get("storage", 0))
     name = spec.get("storageClassName")
-    by_class = {f"{name}{_BY_CLASS}requests.storage": asked, f"{name}{_BY_CLASS}persistentvolumeclaims": NANO} if name else {}
+    by_class = (
+        {f"{name}{_BY_CLASS}requests.storage": asked, f"{name}{_BY_CLASS}persistentvolumeclaims": NANO} if name else {}
+    )
     return {"requests.storage": asked} | by_class
 
 
 def _in_scope(spec: Raw, scope: Any, operator: Any, values: Iterable[str]) -> bool:
-    asks = any(_side(each, side) for each in _containers(spec) for side in ("requests", "limits"))
+    asks = any(_side(container, side) for container in _containers(spec) for side in ("requests", "limits"))
     ends = (spec.get("activeDeadlineSeconds") or -1) >= 0
     if scope == "PriorityClass":
         return _chosen(spec.get("priorityClassName") or "", operator, values)
-    return {"Terminating": ends, "NotTerminating": not ends, "BestEffort": not asks, "NotBestEffort": asks,
-            "CrossNamespacePodAffinity": _looks_elsewhere(spec)}.get(scope, False)
+    return {
+        "Terminating": ends,
+        "NotTerminating": not ends,
+        "BestEffort": not asks,
+        "NotBestEffort": asks,
+        "CrossNamespacePodAffinity": _looks_elsewhere(spec),
+    }.get(scope, False)
 
 
 def _chosen(name: str, operator: Any, values: Iterable[str]) -> bool:
-    return {"Exists": bool(name), "DoesNotExist": not name, "In": name in values, "NotIn": name not in values}.get(operator, False)
+    return {"Exists": bool(name), "DoesNotExist": not name, "In": name in values, "NotIn": name not in values}.get(
+        operator, False
+    )
 
 
 def _looks_elsewhere(spec: Raw) -> bool:

@@ -37,7 +37,8 @@ Quantities = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class GpuRequest:
-    """How a pod wants GPUs: `count` devices, each a `portion` or with `memory` MiB; MIG slices; devices of DRA classes."""
+    """How a pod wants GPUs: `count` devices, each a `portion` or with `memory` MiB; MIG slices; devices of DRA
+    classes."""
 
     kind: GpuKind = REGULAR
     count: int = 0
@@ -73,7 +74,7 @@ class GpuRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PodRequest:
     """All a pod asks for. `amounts` has the key `gpu` for whole and fractional GPUs and those of claims."""
 
     amounts: Quantities
@@ -90,18 +91,20 @@ def mig_gpus(name: str) -> int:
     return int(match.group(1)) if match else 0
 
 
-def request(pod: Pod, claims: Iterable[Raw] = (), known: Quantities | None = None) -> Request:
-    """What a pod asks for; `claims` are the ResourceClaims it uses, `known` its `pod_amounts` where they have been worked out before."""
+def request(pod: Pod, claims: Iterable[Raw] = (), known: Quantities | None = None) -> PodRequest:
+    """What a pod asks for; `claims` are the ResourceClaims it uses, `known` its `pod_amounts` where they have been
+    worked out before."""
     amounts = pod_amounts(pod) if known is None else known
     gpu = gpu_request(pod, amounts, claims)
     shown = {name: value for name, value in amounts.items() if value and not is_gpu(name) and not is_mig(name)}
     shown.update({name: float(count) for name, count in gpu.mig.items()})
     gpus = gpu.gpus + gpu.dra_gpus
-    return Request(shown | ({GPU: float(gpus)} if gpus else {}), gpu)
+    return PodRequest(shown | ({GPU: float(gpus)} if gpus else {}), gpu)
 
 
 def pod_amounts(pod: Pod) -> dict[str, float]:
-    """Containers and sidecars together, or an init container with the sidecars before it; overhead and a pod slot on top."""
+    """Containers and sidecars together, or an init container with the sidecars before it; overhead and a pod slot on
+    top."""
     steady: dict[str, float] = {}
     sidecars: dict[str, float] = {}
     peak: dict[str, float] = {}
@@ -128,12 +131,12 @@ def container_amounts(container: Container) -> dict[str, float]:
 
 def amounts_of(quantities: Mapping[str, Any]) -> dict[str, float]:
     """A resource list in the scheduler's units; names that are no resource a node can have are left out."""
-    found: dict[str, float] = {}
+    amounts: dict[str, float] = {}
     for name, value in quantities.items():
         amount = amount_of(name, value)
         if amount is not None:
-            found[name] = amount
-    return found
+            amounts[name] = amount
+    return amounts
 
 
 def amount_of(name: str, value: Any) -> float | None:
@@ -219,15 +222,18 @@ def _number(text: str | None) -> float | None:
 
 
 def gpu_devices(claims: Iterable[Raw]) -> dict[str, int]:
-    """How many devices of which GPU-like class; claims that stand for extended resources are counted in the pod itself."""
+    """How many devices of which GPU-like class; claims that stand for extended resources are counted in the pod
+    itself."""
     counts: dict[str, int] = {}
     for claim in claims:
         if (claim.get("metadata", {}).get("annotations") or {}).get(EXTENDED_CLAIM) == "true":
             continue
-        exact = [e for r in claim_requests(claim) if (e := r.get("exactly")) and is_gpu_class(e.get("deviceClassName", ""))]
+        exact = [
+            e for r in claim_requests(claim) if (e := r.get("exactly")) and is_gpu_class(e.get("deviceClassName", ""))
+        ]
         if exact:
             name = exact[0]["deviceClassName"]
-            counts[name] = min(counts.get(name, 0) + sum(_device_count(each) for each in exact), LARGEST)
+            counts[name] = min(counts.get(name, 0) + sum(_device_count(item) for item in exact), LARGEST)
     return counts
 
 
@@ -253,7 +259,9 @@ def claim_names(pod: Pod) -> dict[str, str]:
     made = {str(s.get("name")): str(s["resourceClaimName"]) for s in statuses if s.get("resourceClaimName")}
     found = {}
     for reference in pod.spec.resource_claims:
-        name = reference.resource_claim_name or (made.get(reference.name) if reference.resource_claim_template_name else None)
+        name = reference.resource_claim_name or (
+            made.get(reference.name) if reference.resource_claim_template_name else None
+        )
         if name:
             found[reference.name] = name
     return found

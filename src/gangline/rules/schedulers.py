@@ -1,8 +1,8 @@
-"""Which schedulerNames the scheduler half serves: THE list, which grouper, scheduler, binder, controllers and admission share.
+"""Which schedulerNames the scheduler half serves: THE list, which grouper, scheduler, binder, controllers and admission
+share.
 
-Each of them is told by the flag `--scheduler-name`, upstream's, which takes several names here. Whoever asks whether a pod is ours asks
-with this list. The operator's backend `kai` serves the same names. Pure.
-"""
+Each of them is told by the flag `--scheduler-name`, upstream's, which takes several names here. Whoever asks whether a
+pod is ours asks with this list. The operator's backend `kai` serves the same names. Pure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ def served(manner: Manner) -> tuple[str, ...]:
 
 def read_names(text: str) -> tuple[str, ...]:
     """`kai-scheduler,grove-scheduler` → each once, in order."""
-    found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    if not all(found):
+    fromkeys = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if not all(fromkeys):
         raise ValueError("names no scheduler: write one name, or several with commas between them")
-    return found
+    return fromkeys
 
 
 def pod_fields(schedulers: Sequence[str]) -> str:
-    """The field selector of a watch that sees all pods of these schedulers: it can name one of them, or leave one other out."""
+    """The field selector of a watch that sees all pods of these schedulers: it can name one of them, or leave one other
+    out."""
     if len(schedulers) == 1:
         return f"spec.schedulerName={schedulers[0]}"
     return "" if names.DEFAULT_SCHEDULER in schedulers else f"spec.schedulerName!={names.DEFAULT_SCHEDULER}"

@@ -1,4 +1,5 @@
-"""What the operator and admission must agree on about PodCliqueSets: the operator's settings, and how its processes run.
+"""What the operator and admission must agree on about PodCliqueSets: the operator's settings, and how its processes
+run.
 
 Read from Grove's OperatorConfiguration by operator/settings.py; nothing here reads a file.
 """
@@ -69,7 +70,10 @@ class OperatorProcess:
 @dataclass(frozen=True, slots=True)
 class OperatorSettings:
     profiles: tuple[Profile, ...] = (
-        Profile(names.DEFAULT_SCHEDULER, "default"), Profile(names.KAI_SCHEDULER, "kai"), Profile(names.VOLCANO, "volcano"))
+        Profile(names.DEFAULT_SCHEDULER, "default"),
+        Profile(names.KAI_SCHEDULER, "kai"),
+        Profile(names.VOLCANO, "volcano"),
+    )
     backends: tuple[str, ...] = ()
     """The backends that are switched on; empty means all."""
     outside: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """A PodCliqueSet as a tree: set → scaling groups → cliques → pods, with the state of each.
 
-`gangline tree` draws it as lines and the dashboard as a list. Pure: whoever has the objects hands them in. Never reads a cluster.
-"""
+`gangline tree` draws it as lines and the dashboard as a list. Pure: whoever has the objects hands them in. Never reads
+a cluster."""
 
 from __future__ import annotations
 
@@ -39,23 +39,28 @@ class Branch(msgspec.Struct, frozen=True):
         return f"{self.name}  {what}{self.state}" + (f" on {self.node}" if self.node else "")
 
 
-def of_set(pcs: PodCliqueSet, gangs: Sequence[PodGang], groups: Iterable[PodCliqueScalingGroup], cliques: Sequence[PodClique],
-           pods: Iterable[Pod]) -> Branch:
+def of_set(
+    pcs: PodCliqueSet,
+    gangs: Sequence[PodGang],
+    groups: Iterable[PodCliqueScalingGroup],
+    cliques: Sequence[PodClique],
+    pods: Iterable[Pod],
+) -> Branch:
     """The tree of a set, or of that part of it whose objects are given."""
     mine: Pods = defaultdict(list)
     for pod in pods:
         mine[pod.labels.get(names.POD_CLIQUE, "")].append(pod)
-    below = [_clique(each, mine) for each in cliques if names.SCALING_GROUP not in each.labels]
+    below = [_clique(clique, mine) for clique in cliques if names.SCALING_GROUP not in clique.labels]
     below += [_group(group, cliques, mine) for group in groups]
     phases = ", ".join(f"{gang.name} {gang.status.phase or 'Pending'}" for gang in _sorted(gangs)) or "none yet"
     state = f"{pcs.status.available_replicas}/{pcs.spec.replicas} available   gangs: {phases}"
-    return Branch("set", pcs.name, state, below=tuple(sorted(below, key=lambda each: each.name)))
+    return Branch("set", pcs.name, state, below=tuple(sorted(below, key=lambda item: item.name)))
 
 
 def _group(group: PodCliqueScalingGroup, cliques: Iterable[PodClique], pods: Pods) -> Branch:
-    members = [each for each in cliques if each.labels.get(names.SCALING_GROUP) == group.name]
+    members = [clique for clique in cliques if clique.labels.get(names.SCALING_GROUP) == group.name]
     state = f"{group.status.available_replicas}/{group.spec.replicas} available"
-    return Branch(SCALED, group.name, state, below=tuple(_clique(each, pods) for each in _sorted(members)))
+    return Branch(SCALED, group.name, state, below=tuple(_clique(item, pods) for item in _sorted(members)))
 
 
 def _clique(clique: PodClique, pods: Pods) -> Branch:
@@ -82,4 +87,4 @@ def pod_state(pod: Pod) -> str:
 
 
 def _sorted(objects: Iterable[T]) -> list[T]:
-    return sorted(objects, key=lambda each: each.name)
+    return sorted(objects, key=lambda item: item.name)

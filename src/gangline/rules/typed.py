@@ -1,10 +1,9 @@
 """An object read as its types say and written back as a program with those types would write it.
 
 Wrong types are named with their path; zero values, empty lists and absent structs come out as the shape tables of
-`api/tables` state it, quantities and durations in their canonical text. A webhook that defaults must not remove what a user
-wrote, so it keeps values that are given but empty; an object made from another has them no more. Nothing here knows what a
-field means.
-"""
+`api/tables` state it, quantities and durations in their canonical text. A webhook that defaults must not remove what a
+user wrote, so it keeps values that are given but empty; an object made from another has them no more. Nothing here
+knows what a field means."""
 
 from __future__ import annotations
 
@@ -14,9 +13,18 @@ from typing import Any
 from gangline.api.notation import Field, Struct, Type, struct
 from gangline.api.resources import QuantityError, canonical
 from gangline.errors import Problem
-from gangline.rules.times import as_duration, duration
+from gangline.rules.values.times import as_duration, duration
 
-_ZERO: dict[str, Any] = {"str": "", "int32": 0, "int64": 0, "int": 0, "float": 0, "bool": False, "quantity": "0", "intstr": 0}
+_ZERO: dict[str, Any] = {
+    "str": "",
+    "int32": 0,
+    "int64": 0,
+    "int": 0,
+    "float": 0,
+    "bool": False,
+    "quantity": "0",
+    "intstr": 0,
+}
 _LIMITS = {"int32": 2**31, "int64": 2**63, "int": 2**63}
 _GO_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 OWN_TABLE = "grove"
@@ -27,7 +35,7 @@ POINTERS = ("Pack",)
 """Types whose texts, too, are kept when they are empty."""
 
 
-class Reading:
+class TypedReading:
     """One pass over an object; collects what is of a wrong type."""
 
     def __init__(self, keep_empty: bool = False) -> None:
@@ -74,14 +82,18 @@ class Reading:
             return {field.name: _ZERO["quantity"]}
         if not field.always:
             return {}
-        return {field.name: None if field.pointer else _ZERO.get(field.type.name) if field.type.form == "scalar" else None}
+        return {
+            field.name: None if field.pointer else _ZERO.get(field.type.name) if field.type.form == "scalar" else None
+        }
 
     def _list(self, inner: Type, value: Any, path: str) -> Any:
         if not isinstance(value, list):
             self._wrong(path, value, "a list")
             return []
         zero = {} if inner.form == "struct" else _ZERO.get(inner.name)
-        return [self.read(inner, zero if item is None else item, f"{path}[{index}]") for index, item in enumerate(value)]
+        return [
+            self.read(inner, zero if item is None else item, f"{path}[{index}]") for index, item in enumerate(value)
+        ]
 
     def _map(self, inner: Type, value: Any, path: str) -> Any:
         if not isinstance(value, dict):
@@ -94,8 +106,15 @@ class Reading:
             return self._integer(name, value, path)
         if name == "quantity":
             return self._quantity(value, path)
-        wanted: tuple[type, ...] = {"str": (str,), "bytes": (str,), "time": (str,), "microtime": (str,), "bool": (bool,),
-                                    "float": (int, float), "intstr": (int, str)}.get(name, (object,))
+        wanted: tuple[type, ...] = {
+            "str": (str,),
+            "bytes": (str,),
+            "time": (str,),
+            "microtime": (str,),
+            "bool": (bool,),
+            "float": (int, float),
+            "intstr": (int, str),
+        }.get(name, (object,))
         if not isinstance(value, wanted) or (isinstance(value, bool) and name in ("float", "intstr")):
             self._wrong(path, value, name)
         return value
@@ -118,7 +137,7 @@ class Reading:
 
 def plain(table: str, name: str, value: Any) -> Any:
     """A value of a type without what is given but empty."""
-    return Reading().read(Type("struct", name, table), value, "")
+    return TypedReading().read(Type("struct", name, table), value, "")
 
 
 def _left_out(shape: Struct, field: Field, value: Any) -> bool:
@@ -134,8 +153,14 @@ def _left_out(shape: Struct, field: Field, value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    names: dict[type, str] = {bool: "a boolean", dict: "an object", list: "a list", str: f"text {value!r}", int: f"number {value}",
-                              float: f"number {value}"}
+    names: dict[type, str] = {
+        bool: "a boolean",
+        dict: "an object",
+        list: "a list",
+        str: f"text {value!r}",
+        int: f"number {value}",
+        float: f"number {value}",
+    }
     return names.get(type(value), "null")
 
 
@@ -147,8 +172,9 @@ def go_duration(text: str) -> str | None:
     if abs(value) >= LONGEST:
         return None
     if value and abs(value) < 1:
-        return next(f"{number:g}{unit}" for unit, scale in (("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
-                    if abs(number := round(value * scale, 9)) >= 1)
+        return next(
+            f"{number:g}{unit}"
+            for unit, scale in (("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
+            if abs(number := round(value * scale, 9)) >= 1
+        )
     return as_duration(value)
-
-

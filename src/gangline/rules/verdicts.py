@@ -1,8 +1,8 @@
-"""Why a gang waits, read from what others wrote on its objects: the scheduler's verdict on the PodGroup, else the gang's own conditions.
+"""Why a gang waits, read from what others wrote on its objects: the scheduler's verdict on the PodGroup, else the
+gang's own conditions.
 
-Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline explain`, `gangline whatif` and the
-dashboard read it here, so that all of them say the same. Never judges anything itself.
-"""
+Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline explain`, `gangline
+whatif` and the dashboard read it here, so that all of them say the same. Never judges anything itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HELD = ("BackendNotReady", "BackendNotRunning")
 _WORD = re.compile(r"[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class GangAnswer(msgspec.Struct, frozen=True):
     """What is known of one gang."""
 
     text: str
@@ -43,11 +43,13 @@ class Answer(msgspec.Struct, frozen=True):
 
 def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:
     """The PodGroup that stands for a PodGang."""
-    return next((group for group in groups if any(owner.uid == gang.uid for owner in group.metadata.owner_references)), None)
+    return next(
+        (group for group in groups if any(owner.uid == gang.uid for owner in group.metadata.owner_references)), None
+    )
 
 
-def of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
-    conditions = {each.type: each for each in gang.status.conditions}
+def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
+    conditions = {condition.type: condition for condition in gang.status.conditions}
     failures = conditions.get("PodsFailed")
     more = f"\n{failures.message}" if failures is not None and failures.status == "True" else ""
     whole = conditions.get("Initialized")
@@ -57,37 +59,51 @@ def of_gang(gang: PodGang, group: PodGroup | None) -> Answer:
         return msgspec.structs.replace(found, text=found.text + more)
     phase = gang.status.phase or "Pending"
     ordered = [conditions[kind] for kind in ORDER if kind in conditions]
-    blocking = next((each for each in ordered if each.status != "True"), None)
+    blocking = next((item for item in ordered if item.status != "True"), None)
     why = f": {blocking.message or blocking.reason}" if blocking else ""
-    data = {"gang": gang.name, "phase": phase, "conditions": {key: each.status for key, each in conditions.items()}}
-    return _with_eviction(Answer(f"{gang.name} is {phase}{why}{more}", data, False), group)
+    data = {
+        "gang": gang.name,
+        "phase": phase,
+        "conditions": {key: condition.status for key, condition in conditions.items()},
+    }
+    return _with_eviction(GangAnswer(f"{gang.name} is {phase}{why}{more}", data, False), group)
 
 
-def of_group(group: PodGroup, name: str = "") -> Answer:
+def of_group(group: PodGroup, name: str = "") -> GangAnswer:
     """`name`: what users call its gang."""
     shown = name or group.name
     try:
         verdict = dict(json.loads(group.annotations[names.VERDICT]))
     except (KeyError, ValueError, TypeError):
-        return _with_eviction(Answer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group)
+        return _with_eviction(
+            GangAnswer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group
+        )
     text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
-    return _with_eviction(Answer(text, verdict | {"gang": shown}, True), group)
+    return _with_eviction(GangAnswer(text, verdict | {"gang": shown}, True), group)
 
 
 def failures(pods: Iterable[Pod], gang: str, group: str) -> tuple[str, ...]:
-    """A line for each failed pod of a gang: `gang` is the name of its PodGang, `group` of its PodGroup; "" where there is none."""
-    mine = (pod for pod in pods if pod.status.phase == "Failed" and (
-        (gang and pod.labels.get(names.POD_GANG) == gang) or (group and pod.annotations.get(names.POD_GROUP_NAME) == group)))
+    """A line for each failed pod of a gang: `gang` is the name of its PodGang, `group` of its PodGroup; "" where there
+    is none."""
+    mine = (
+        pod
+        for pod in pods
+        if pod.status.phase == "Failed"
+        and (
+            (gang and pod.labels.get(names.POD_GANG) == gang)
+            or (group and pod.annotations.get(names.POD_GROUP_NAME) == group)
+        )
+    )
     return tuple(_failure(pod) for pod in sorted(mine, key=lambda pod: pod.name))
 
 
 def _failure(pod: Pod) -> str:
     where = f" on {pod.spec.node_name}" if pod.spec.node_name else ""
-    why = ": ".join(each for each in (pod.status.reason, pod.status.message) if each)
+    why = ": ".join(item for item in (pod.status.reason, pod.status.message) if item)
     return f"pod {pod.name} failed{where}" + (f": {why}" if why else "")
 
 
-def _with_eviction(answer: Answer, group: PodGroup | None) -> Answer:
+def _with_eviction(answer: GangAnswer, group: PodGroup | None) -> GangAnswer:
     eviction = last_eviction(group) if group is not None else None
     if eviction is None:
         return answer
@@ -97,7 +113,7 @@ def _with_eviction(answer: Answer, group: PodGroup | None) -> Answer:
 
 def owner(group: PodGroup) -> str:
     """The name users know: of the gang, Job or pod that a PodGroup is made for."""
-    return next((each.name for each in group.metadata.owner_references), group.name)
+    return next((owner_reference.name for owner_reference in group.metadata.owner_references), group.name)
 
 
 def renamed(text: str, titles: Mapping[str, str]) -> str:

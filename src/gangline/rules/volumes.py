@@ -1,8 +1,9 @@
-"""Does this volume fit this claim? Kubernetes' rule, once: for the controller that binds, for the binder and for the scheduler.
+"""Does this volume fit this claim? Kubernetes' rule, once: for the controller that binds, for the binder and for the
+scheduler.
 
-A volume that is reserved for the claim comes before all others and need only be large enough and of its mode; else the smallest that is
-available, of the claim's class, with its labels and all its access modes, and within reach of the node. Volumes are plain data. Pure.
-"""
+A volume that is reserved for the claim comes before all others and need only be large enough and of its mode; else the
+smallest that is available, of the claim's class, with its labels and all its access modes, and within reach of the
+node. Volumes are plain data. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import Any
 from gangline.api import resources
 from gangline.api.core import PersistentVolumeClaim
 from gangline.api.meta import Raw
-from gangline.api.selectors import Requirement, Selector, from_selector
+from gangline.api.selectors import Selector, SelectorRequirement, from_selector
 
 CLASS_NOTE = "volume.beta.kubernetes.io/storage-class"
 """Where the class stood before it had a field; it still counts first."""
@@ -41,8 +42,9 @@ def is_held(volume: Raw) -> bool:
 def belongs_to(volume: Raw, claim: PersistentVolumeClaim) -> bool:
     """Reserved for this claim: by name, or by name and uid."""
     held = _spec(volume).get("claimRef") or {}
-    return ((held.get("namespace") or "", held.get("name")) == (claim.namespace, claim.name)
-            and (held.get("uid") or claim.uid) == claim.uid)
+    return (held.get("namespace") or "", held.get("name")) == (claim.namespace, claim.name) and (
+        held.get("uid") or claim.uid
+    ) == claim.uid
 
 
 def fits(volume: Raw, claim: PersistentVolumeClaim) -> bool:
@@ -61,18 +63,24 @@ def suits_by_name(volume: Raw, claim: PersistentVolumeClaim) -> bool:
     return _holds(volume, claim) and _is_alike(volume, claim)
 
 
-def best_fit(claim: PersistentVolumeClaim, volumes: Iterable[Raw], node: Mapping[str, str] | None = None, name: str = "") -> Raw | None:
-    """The volume a claim should have: the one it names, its own, or the smallest; with the labels and the name of a node, of those in
-    reach."""
+def best_fit(
+    claim: PersistentVolumeClaim, volumes: Iterable[Raw], node: Mapping[str, str] | None = None, name: str = ""
+) -> Raw | None:
+    """The volume a claim should have: the one it names, its own, or the smallest; with the labels and the name of a
+    node, of those in reach."""
     if claim.spec.volume_name:
-        named = (each for each in volumes if _meta(each).get("name") == claim.spec.volume_name and suits_by_name(each, claim))
-        return next((each for each in named if node is None or reaches(each, node, name)), None)
-    fitting = [each for each in volumes if fits(each, claim)]
-    mine = next((each for each in fitting if is_held(each)), None)
+        named = (
+            volume
+            for volume in volumes
+            if _meta(volume).get("name") == claim.spec.volume_name and suits_by_name(volume, claim)
+        )
+        return next((item for item in named if node is None or reaches(item, node, name)), None)
+    fitting = [volume for volume in volumes if fits(volume, claim)]
+    mine = next((item for item in fitting if is_held(item)), None)
     if mine is not None:
         return mine if node is None or reaches(mine, node, name) else None
-    near = (each for each in fitting if node is None or reaches(each, node, name))
-    return min(near, key=lambda each: (size_of(each), str(_meta(each).get("name"))), default=None)
+    near = (item for item in fitting if node is None or reaches(item, node, name))
+    return min(near, key=lambda item: (size_of(item), str(_meta(item).get("name"))), default=None)
 
 
 def reaches(volume: Raw, labels: Mapping[str, str], name: str = "") -> bool:
@@ -83,20 +91,32 @@ def reaches(volume: Raw, labels: Mapping[str, str], name: str = "") -> bool:
 
 def _term(term: Raw, labels: Mapping[str, str], name: str) -> bool:
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
-    return bool(expressions or fields) and _selector(expressions).matches(labels) and _selector(fields).matches({"metadata.name": name})
+    return (
+        bool(expressions or fields)
+        and _selector(expressions).matches(labels)
+        and _selector(fields).matches({"metadata.name": name})
+    )
 
 
 def _selector(expressions: Iterable[Raw]) -> Selector:
-    return Selector(tuple(Requirement(str(each["key"]), _OPERATORS[str(each["operator"])], tuple(each.get("values") or ()))
-                          for each in expressions))
+    return Selector(
+        tuple(
+            SelectorRequirement(
+                str(expression["key"]), _OPERATORS[str(expression["operator"])], tuple(expression.get("values") or ())
+            )
+            for expression in expressions
+        )
+    )
 
 
 def _holds(volume: Raw, claim: PersistentVolumeClaim) -> bool:
     """Large enough, of the same mode and of the same class of attributes."""
     spec = _spec(volume)
-    return (size_of(volume) >= resources.nanos(size_asked(claim))
-            and (spec.get("volumeMode") or FILESYSTEM) == (claim.spec.volume_mode or FILESYSTEM)
-            and (spec.get("volumeAttributesClassName") or "") == (claim.spec.volume_attributes_class_name or ""))
+    return (
+        size_of(volume) >= resources.nanos(size_asked(claim))
+        and (spec.get("volumeMode") or FILESYSTEM) == (claim.spec.volume_mode or FILESYSTEM)
+        and (spec.get("volumeAttributesClassName") or "") == (claim.spec.volume_attributes_class_name or "")
+    )
 
 
 def _is_free(volume: Raw) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from gangline.api import names
 from gangline.errors import Problem
-from gangline.rules.times import duration
+from gangline.rules.values.times import duration
 
 DISABLED, ENABLED = "disabled", "enabled"
 
@@ -37,13 +37,19 @@ def problems(notes: Mapping[str, str]) -> Iterator[Problem]:
     where = "metadata.annotations"
     said = notes.get(names.GANG_TERMINATION, ENABLED)
     if said not in (DISABLED, ENABLED):
-        yield Problem(f"{where}[{names.GANG_TERMINATION}]", f"must be {ENABLED} or {DISABLED}", "FieldValueNotSupported", said)
+        yield Problem(
+            f"{where}[{names.GANG_TERMINATION}]", f"must be {ENABLED} or {DISABLED}", "FieldValueNotSupported", said
+        )
     amount = notes.get(names.MAX_UNAVAILABLE)
     if amount is not None and _amount(amount, 1) is None:
-        yield Problem(f"{where}[{names.MAX_UNAVAILABLE}]", "must be a number above 0, or a share from 1% to 100%", value=amount)
+        yield Problem(
+            f"{where}[{names.MAX_UNAVAILABLE}]", "must be a number above 0, or a share from 1% to 100%", value=amount
+        )
     deadline = notes.get(names.PROGRESS_DEADLINE)
     if deadline is not None and _positive(deadline) is None:
-        yield Problem(f"{where}[{names.PROGRESS_DEADLINE}]", "must be a duration above 0", value=deadline, hint="for example 10m")
+        yield Problem(
+            f"{where}[{names.PROGRESS_DEADLINE}]", "must be a duration above 0", value=deadline, hint="for example 10m"
+        )
 
 
 def _amount(text: str, size: int) -> int | None:

@@ -4,7 +4,24 @@ from gangline.runtime.cache import Cache, Reader
 from gangline.runtime.clock import Clock, ManualClock, SystemClock
 from gangline.runtime.controller import NEXT_TURN, Again, Context, Controller, Watch, itself, owner
 from gangline.runtime.keys import Key, key_of
-from gangline.runtime.manager import Component, Manager, Service
+from gangline.runtime.manager import BackgroundService, Component, Manager
 
-__all__ = ["NEXT_TURN", "Again", "Cache", "Clock", "Component", "Context", "Controller", "Key", "Manager", "ManualClock", "Reader",
-           "Service", "SystemClock", "Watch", "itself", "key_of", "owner"]
+__all__ = [
+    "NEXT_TURN",
+    "Again",
+    "BackgroundService",
+    "Cache",
+    "Clock",
+    "Component",
+    "Context",
+    "Controller",
+    "Key",
+    "Manager",
+    "ManualClock",
+    "Reader",
+    "SystemClock",
+    "Watch",
+    "itself",
+    "key_of",
+    "owner",
+]

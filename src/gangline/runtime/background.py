@@ -20,7 +20,8 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 
 
 def pause(failures: int, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT) -> float:
-    """Seconds to wait after so many failures in a row: longer each time, and spread so that not all come back at once."""
+    """Seconds to wait after so many failures in a row: longer each time, and spread so that not all come back at
+    once."""
     return min(first * 2.0 ** min(failures - 1, 20), longest) * random.uniform(0.5, 1.0)
 
 

@@ -1,10 +1,9 @@
 """List + watch → an indexed copy of the cluster that controllers read.
 
 One `Cache` per component holds one `Informer` per kind. An informer lists, then follows the watch; whatever goes wrong,
-it says so, counts it, waits a little longer each time, lists again and works out what was deleted meanwhile. A watch that
-the server should have ended long ago is given up for another that goes on where it stopped: its connection may be dead
-without anybody having said so. Readers get frozen objects and can never reach the network from here.
-"""
+it says so, counts it, waits a little longer each time, lists again and works out what was deleted meanwhile. A watch
+that the server should have ended long ago is given up for another that goes on where it stopped: its connection may be
+dead without anybody having said so. Readers get frozen objects and can never reach the network from here."""
 
 from __future__ import annotations
 
@@ -50,7 +49,9 @@ class Reader(Protocol):
 
     def owned(self, kind: Kind[T], uid: str) -> list[T]: ...
 
-    def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]: ...
+    def list(
+        self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None
+    ) -> list[T]: ...
 
 
 def by_owner(obj: Object) -> Iterable[str]:
@@ -91,8 +92,15 @@ class _Table:
 class Informer(Generic[T]):
     """The copy of one kind."""
 
-    def __init__(self, client: Client, kind: Kind[T], clock: Clock, labels: str = "", fields: str = "",
-                 trim: Callable[[T], T] | None = None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        kind: Kind[T],
+        clock: Clock,
+        labels: str = "",
+        fields: str = "",
+        trim: Callable[[T], T] | None = None,
+    ) -> None:
         self.kind = kind
         self.trim = trim
         self.revision = 0
@@ -169,7 +177,7 @@ class Informer(Generic[T]):
     async def _list(self) -> None:
         listing = await self._client.list(self.kind, labels=self._labels, fields=self._fields)
         present = {key_of(obj): obj for obj in listing.items}
-        unread = {self._leave(each.metadata, each.problem) for each in listing.unread}
+        unread = {self._leave(item.metadata, item.problem) for item in listing.unread}
         for key in [key for key in self._objects if key not in present and key not in unread]:
             self._forget(key)
         for key, obj in present.items():
@@ -186,16 +194,22 @@ class Informer(Generic[T]):
                 await within(self._clock, WATCH_SECONDS + GRACE, self._watch())
             except TimeoutError:
                 WATCH_RESTARTS.labels(self.kind.resource, "silent").inc()
-                log.warning("watching %s: the server did not end a watch of %d s; its connection is taken to be dead, and "
-                            "another goes on from revision %d", self.kind.resource, WATCH_SECONDS, before)
+                log.warning(
+                    "watching %s: the server did not end a watch of %d s; its connection is taken to be dead, and "
+                    "another goes on from revision %d",
+                    self.kind.resource,
+                    WATCH_SECONDS,
+                    before,
+                )
                 continue
             empty = empty + 1 if self.revision == before else 0
             await self._clock.sleep(min(0.01 * 2.0 ** min(empty, 9), 5) if empty else 0)
 
     async def _watch(self) -> None:
         """Until the server ends it."""
-        batches = self._client.watch_batches(self.kind, str(self.revision), labels=self._labels, fields=self._fields,
-                                             seconds=WATCH_SECONDS)
+        batches = self._client.watch_batches(
+            self.kind, str(self.revision), labels=self._labels, fields=self._fields, seconds=WATCH_SECONDS
+        )
         async with contextlib.aclosing(cast("AsyncGenerator[Sequence[WatchEvent[T]], None]", batches)):
             async for batch in batches:
                 for event in batch:
@@ -277,7 +291,9 @@ class Cache:
         self._informers: dict[Kind[Any], Informer[Any]] = {}
         self._tasks: dict[Kind[Any], asyncio.Task[None]] = {}
 
-    def informer(self, kind: Kind[T], labels: str = "", fields: str = "", trim: Callable[[T], T] | None = None) -> Informer[T]:
+    def informer(
+        self, kind: Kind[T], labels: str = "", fields: str = "", trim: Callable[[T], T] | None = None
+    ) -> Informer[T]:
         """The informer of a kind; the first call decides its selectors, and what is left out of what it keeps."""
         found = self._informers.get(kind)
         if found is None:
@@ -300,8 +316,11 @@ class Cache:
         began = self._clock.monotonic()
         while True:
             await self._clock.sleep(PATIENCE)
-            missing = [f"{each.kind.resource} ({each.trouble or 'no answer yet'})"
-                       for each in self.informers if not each.synced.is_set()]
+            missing = [
+                f"{informer.kind.resource} ({informer.trouble or 'no answer yet'})"
+                for informer in self.informers
+                if not informer.synced.is_set()
+            ]
             waited = self._clock.monotonic() - began
             log.warning("not started yet: %.0f s without a first list of %s", waited, ", ".join(missing))
 
@@ -343,6 +362,9 @@ class Cache:
 
     def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]:
         selector = labels if labels is None or isinstance(labels, Selector) else equals(labels)
-        return [obj for obj in self._informers[kind].values()
-                if (not namespace or obj.metadata.namespace == namespace)
-                and (selector is None or selector.matches(obj.metadata.labels))]
+        return [
+            obj
+            for obj in self._informers[kind].values()
+            if (not namespace or obj.metadata.namespace == namespace)
+            and (selector is None or selector.matches(obj.metadata.labels))
+        ]

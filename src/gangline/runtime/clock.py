@@ -1,8 +1,8 @@
 """Time as an input: the real clock, and one that tests move by hand.
 
 Every wait of the runtime goes through a Clock, so a four-hour delay costs a test milliseconds. `now` is the date, which
-somebody may set; `monotonic` is for how long something took, and only runs forward. Pure code takes a number and never asks.
-"""
+somebody may set; `monotonic` is for how long something took, and only runs forward. Pure code takes a number and never
+asks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class SystemClock:
 
 
 class ManualClock:
-    """Stands still until `advance` moves it; sleepers wake in the order of their times. `step` sets the date: nobody wakes."""
+    """Stands still until `advance` moves it; sleepers wake in the order of their times. `step` sets the date: nobody
+    wakes."""
 
     def __init__(self, start: float = 1_700_000_000.0) -> None:
         self._now = start

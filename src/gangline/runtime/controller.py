@@ -1,9 +1,8 @@
 """A controller: watch → key → one reconcile of four beats (look, think, act, tell).
 
-`Controller` is data: what to watch and which function to call; `Running` is the loop around it. A reconcile returns (done),
-returns `Again(seconds)` or `NEXT_TURN`, or raises; a failed write is tried again with growing waits. Keys are passed, never
-events.
-"""
+`Controller` is data: what to watch and which function to call; `RunningController` is the loop around it. A reconcile
+returns (done), returns `Again(seconds)` or `NEXT_TURN`, or raises; a failed write is tried again with growing waits.
+Keys are passed, never events."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from gangline.runtime.cache import Cache, Index, Informer, Reader
 from gangline.runtime.clock import Clock
 from gangline.runtime.events import Recorder
 from gangline.runtime.keys import Key, key_of
-from gangline.runtime.metrics import Meter
+from gangline.runtime.metrics import ReconcileMeter
 from gangline.runtime.queue import WorkQueue
 
 log = logging.getLogger(__name__)
@@ -84,8 +83,11 @@ def owner(kind: Kind[Any]) -> ToKeys:
     """Concerns the owner of that kind."""
 
     def keys(obj: Object, read: Reader) -> Iterable[Key]:
-        return [Key(obj.namespace if kind.namespaced else "", each.name) for each in obj.metadata.owner_references
-                if each.kind == kind.kind and each.group == kind.group]
+        return [
+            Key(obj.namespace if kind.namespaced else "", owner_reference.name)
+            for owner_reference in obj.metadata.owner_references
+            if owner_reference.kind == kind.kind and owner_reference.group == kind.group
+        ]
 
     return keys
 
@@ -101,13 +103,13 @@ class Controller:
     workers: int = 8
     selectors: dict[Kind[Any], tuple[str, str]] = field(default_factory=dict)
     """Label and field selector per kind, to hold less in memory."""
-    started: Callable[[Running], None] = lambda running: None
+    started: Callable[[RunningController], None] = lambda running: None
     """Told when it is at work, for those that give it more to watch while it runs."""
     trims: Mapping[Kind[Any], Callable[[Any], Any]] = field(default_factory=dict)
     """What of each object is kept, per kind; for the same end."""
 
 
-class Running:
+class RunningController:
     """A controller at work: its queue and its workers."""
 
     def __init__(self, controller: Controller, context: Context, cache: Cache) -> None:
@@ -117,7 +119,7 @@ class Running:
         self._cache = cache
         self._tasks: list[asyncio.Task[None]] = []
         self._followed: list[Watch] = []
-        self._meter = Meter(controller.name)
+        self._meter = ReconcileMeter(controller.name)
         for kind in [watch.kind for watch in controller.watches] + list(controller.reads):
             self._informer(kind)
         for kind, name, index in controller.indexes:
@@ -170,7 +172,9 @@ class Running:
                 await self._reconcile(key, self._context)
             finally:
                 self.queue.done(key)
-            await asyncio.sleep(0)  # calls in process never wait by themselves; let informers and other components have a turn
+            await asyncio.sleep(
+                0
+            )  # calls in process never wait by themselves; let informers and other components have a turn
 
     async def _report(self) -> None:
         """Work on what was put off, in turn: what changed meanwhile is told with it."""

@@ -1,11 +1,10 @@
 """Leader election by Lease: of several copies of a component, one works.
 
-Nobody reads the times in a lease. A candidate notes when it saw the lease change, by a clock of its own that nobody sets,
-and takes the lease once it has not changed for its whole duration. A holder counts from before it sent its last renewal
-that was answered, and stops earlier than that: at the deadline `check` refuses its writes, whatever else still runs or
-hangs. What was sent before and is still under way cannot be called back. `Elected` is a Manager that works only while it
-leads.
-"""
+Nobody reads the times in a lease. A candidate notes when it saw the lease change, by a clock of its own that nobody
+sets, and takes the lease once it has not changed for its whole duration. A holder counts from before it sent its last
+renewal that was answered, and stops earlier than that: at the deadline `check` refuses its writes, whatever else still
+runs or hangs. What was sent before and is still under way cannot be called back. `Elected` is a Manager that works only
+while it leads."""
 
 from __future__ import annotations
 
@@ -55,9 +54,11 @@ class ElectionSettings:
 
     def __post_init__(self) -> None:
         if not 0 < self.retry < self.deadline < self.duration:
-            raise ConfigError(f"lease {self.name}: a lease of {self.duration:g} s must be longer than the deadline for "
-                              f"renewing it ({self.deadline:g} s), and that longer than the wait between two tries "
-                              f"({self.retry:g} s)")
+            raise ConfigError(
+                f"lease {self.name}: a lease of {self.duration:g} s must be longer than the deadline for "
+                f"renewing it ({self.deadline:g} s), and that longer than the wait between two tries "
+                f"({self.retry:g} s)"
+            )
 
     @property
     def patience(self) -> float:
@@ -175,8 +176,8 @@ class Election:
         return await within(self._clock, self.settings.patience, request)
 
     def _is_free(self, lease: Lease, asked: float) -> bool:
-        """Whether it stayed as it is for its whole duration, from when we had seen it so until we asked again. Between two
-        looks only the usual time counts: who was asleep cannot tell."""
+        """Whether it stayed as it is for its whole duration, from when we had seen it so until we asked again. Between
+        two looks only the usual time counts: who was asleep cannot tell."""
         seen = (lease.spec.holder_identity or "", lease.spec.renew_time or "")
         if seen != self._seen:
             self._seen, self._looked, self._unchanged = seen, self._clock.monotonic(), 0.0
@@ -192,8 +193,11 @@ class Election:
             spec = self._spec(0) | self._acquired()
             made = await self._in_time(self._client.create(LEASE, {"metadata": meta, "spec": spec}))
         except NotFound:
-            raise ConfigError(f"lease {self.settings.name} cannot be made, there is no namespace {self.settings.namespace}: create it, "
-                              "name another with --namespace, or start without election by --leader-elect=false") from None
+            raise ConfigError(
+                f"lease {self.settings.name} cannot be made, there is no namespace {self.settings.namespace}: create "
+                f"it, "
+                "name another with --namespace, or start without election by --leader-elect=false"
+            ) from None
         self._is_ours(made, sent)
 
     async def _take(self, lease: Lease, ours: bool) -> None:
@@ -206,8 +210,12 @@ class Election:
         self._written, self._renewed, self._seen = written, sent, None
 
     def _spec(self, transitions: int) -> Raw:
-        return {"holderIdentity": self.settings.identity, "leaseDurationSeconds": math.ceil(self.settings.duration),
-                "renewTime": micro_timestamp(self._clock.now()), "leaseTransitions": transitions}
+        return {
+            "holderIdentity": self.settings.identity,
+            "leaseDurationSeconds": math.ceil(self.settings.duration),
+            "renewTime": micro_timestamp(self._clock.now()),
+            "leaseTransitions": transitions,
+        }
 
     def _acquired(self) -> Raw:
         return {"acquireTime": micro_timestamp(self._clock.now())}
@@ -219,7 +227,8 @@ class Election:
 
 
 class Elected:
-    """Starts a component when it is elected and stops it when it is not any more; `lost` is set then. Without an election it just works."""
+    """Starts a component when it is elected and stops it when it is not any more; `lost` is set then. Without an
+    election it just works."""
 
     def __init__(self, build: Callable[[], Manager], election: Election | None) -> None:
         self._build, self._election = build, election
@@ -230,12 +239,15 @@ class Elected:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Without an election, returns when the component works; with one, at once: it works from the day it is elected."""
+        """Without an election, returns when the component works; with one, at once: it works from the day it is
+        elected."""
         if self._election is None:
             self.manager = self._build()
             await self.manager.start()
         else:
-            self._task = asyncio.create_task(self._live(self._election), name=f"election {self._election.settings.name}")
+            self._task = asyncio.create_task(
+                self._live(self._election), name=f"election {self._election.settings.name}"
+            )
 
     async def _live(self, election: Election) -> None:
         """However it ends other than by `stop`, `lost` says so."""

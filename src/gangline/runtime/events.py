@@ -1,8 +1,7 @@
 """Events for people: told once, counted after that, and never in a component's way.
 
-`tell` only puts the event aside; a task of its own writes it when reports have their turn. Equal events of one object are joined into
-a count. A component that stops takes a moment to write what is left.
-"""
+`tell` only puts the event aside; a task of its own writes it when reports have their turn. Equal events of one object
+are joined into a count. A component that stops takes a moment to write what is left."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ LAST_WORDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldEvent:
     kind: Kind[Object]
     namespace: str
     name: str
@@ -45,15 +44,31 @@ class Recorder:
 
     def __init__(self, client: Client, clock: Clock, component: str, lanes: Lanes | None = None) -> None:
         self._client, self._clock, self._component, self._lanes = client, clock, component, lanes or Lanes()
-        self._queue: asyncio.Queue[tuple[Told, float]] = asyncio.Queue(WAITING)
-        self._counts: OrderedDict[Told, tuple[str, int]] = OrderedDict()
+        self._queue: asyncio.Queue[tuple[ToldEvent, float]] = asyncio.Queue(WAITING)
+        self._counts: OrderedDict[ToldEvent, tuple[str, int]] = OrderedDict()
         self._task: asyncio.Task[None] | None = None
         self._busy = self._stopping = False
 
-    def tell(self, kind: Kind[Object], obj: Object, reason: str, message: str, *, warning: bool = False,
-             annotations: dict[str, str] | None = None) -> None:
-        told = Told(kind, obj.namespace, obj.name, obj.uid, "Warning" if warning else "Normal", reason, message[:1024],
-                    tuple(sorted((annotations or {}).items())))
+    def tell(
+        self,
+        kind: Kind[Object],
+        obj: Object,
+        reason: str,
+        message: str,
+        *,
+        warning: bool = False,
+        annotations: dict[str, str] | None = None,
+    ) -> None:
+        told = ToldEvent(
+            kind,
+            obj.namespace,
+            obj.name,
+            obj.uid,
+            "Warning" if warning else "Normal",
+            reason,
+            message[:1024],
+            tuple(sorted((annotations or {}).items())),
+        )
         try:
             self._queue.put_nowait((told, self._clock.now()))
         except asyncio.QueueFull:
@@ -90,13 +105,15 @@ class Recorder:
                 self._busy = False
                 self._queue.task_done()
 
-    async def _write(self, told: Told, at: float) -> None:
+    async def _write(self, told: ToldEvent, at: float) -> None:
         now = timestamp(at)
         known = self._counts.pop(told, None)
         if known is not None:
             name, count = known
             try:
-                await self._client.patch_only(EVENT, name, told.namespace or "default", {"count": count + 1, "lastTimestamp": now})
+                await self._client.patch_only(
+                    EVENT, name, told.namespace or "default", {"count": count + 1, "lastTimestamp": now}
+                )
                 self._remember(told, name, count + 1)
                 return
             except NotFound:
@@ -106,18 +123,28 @@ class Recorder:
         await self._client.create_only(EVENT, self._object(told, name, now), told.namespace or "default")
         self._remember(told, name, 1)
 
-    def _remember(self, told: Told, name: str, count: int) -> None:
+    def _remember(self, told: ToldEvent, name: str, count: int) -> None:
         self._counts[told] = (name, count)
         if len(self._counts) > REMEMBERED:
             self._counts.popitem(last=False)
 
-    def _object(self, told: Told, name: str, now: str) -> Raw:
+    def _object(self, told: ToldEvent, name: str, now: str) -> Raw:
         meta: Raw = {"name": name, "namespace": told.namespace or "default"}
         if told.annotations:
             meta["annotations"] = dict(told.annotations)
         about = {"apiVersion": told.kind.api_version, "kind": told.kind.kind, "name": told.name, "uid": told.uid}
         if told.namespace:
             about["namespace"] = told.namespace
-        return {"metadata": meta, "involvedObject": about, "type": told.type, "reason": told.reason, "message": told.message,
-                "count": 1, "firstTimestamp": now, "lastTimestamp": now, "source": {"component": self._component},
-                "reportingComponent": self._component, "reportingInstance": self._component}
+        return {
+            "metadata": meta,
+            "involvedObject": about,
+            "type": told.type,
+            "reason": told.reason,
+            "message": told.message,
+            "count": 1,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "source": {"component": self._component},
+            "reportingComponent": self._component,
+            "reportingInstance": self._component,
+        }

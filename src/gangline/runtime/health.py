@@ -1,8 +1,8 @@
 """A component's small HTTP server: alive, ready, metrics, and whatever pages the component adds.
 
-`/healthz` answers as soon as the process lives, `/readyz` once it is ready, `/metrics` in Prometheus' text form. Where it is served on
-this machine only, a request that was meant for another name is refused, whatever it asks for. Nothing here changes anything.
-"""
+`/healthz` answers as soon as the process lives, `/readyz` once it is ready, `/metrics` in Prometheus' text form. Where
+it is served on this machine only, a request that was meant for another name is refused, whatever it asks for. Nothing
+here changes anything."""
 
 from __future__ import annotations
 
@@ -20,30 +20,43 @@ ELSEWHERE = "This page is served on this machine only; ask for it as http://127.
 UPSTREAMS = re.compile(rb"^((?:# (?:HELP|TYPE) )?)kai_", re.MULTILINE)
 
 
-class Page:
+class HttpPage:
     """What a page answers: a body, its type and headers."""
 
-    def __init__(self, body: bytes, content_type: str = "application/json", status: int = 200,
-                 headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        body: bytes,
+        content_type: str = "application/json",
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self.body, self.content_type, self.status, self.headers = body, content_type, status, dict(headers or {})
 
 
-Pages = Mapping[str, Callable[[], Awaitable[Page]]]
+Pages = Mapping[str, Callable[[], Awaitable[HttpPage]]]
 """Path → who answers a GET of it."""
-Rest = Callable[[web.Request], Awaitable[Page]]
+Rest = Callable[[web.Request], Awaitable[HttpPage]]
 """Answers whatever no other page does, with any verb."""
 
 
 class Endpoint:
     """Serves until it is closed. `port` 0 chooses a free one."""
 
-    def __init__(self, ready: Callable[[], bool] = lambda: True, pages: Pages | None = None,
-                 registries: tuple[CollectorRegistry, ...] = (REGISTRY,), namespace: str = "", rest: Rest | None = None) -> None:
+    def __init__(
+        self,
+        ready: Callable[[], bool] = lambda: True,
+        pages: Pages | None = None,
+        registries: tuple[CollectorRegistry, ...] = (REGISTRY,),
+        namespace: str = "",
+        rest: Rest | None = None,
+    ) -> None:
         """`namespace`: what upstream's metrics begin with instead of `kai`."""
         self._ready, self._registries, self._namespace = ready, registries, namespace
         self._only_here = True
         self._app = web.Application(middlewares=[self._check_host])
-        self._app.add_routes([web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)])
+        self._app.add_routes(
+            [web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)]
+        )
         for path, answer in (pages or {}).items():
             self._app.router.add_get(path, _handler(_always(answer)))
         if rest is not None:
@@ -64,7 +77,9 @@ class Endpoint:
     @web.middleware
     async def _check_host(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self._only_here and not _names_this_machine(request.headers.get("Host", "")):
-            return web.Response(status=403, text=ELSEWHERE, headers={"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
+            return web.Response(
+                status=403, text=ELSEWHERE, headers={"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+            )
         return await handler(request)
 
     async def _alive(self, request: web.Request) -> web.Response:
@@ -81,14 +96,16 @@ class Endpoint:
         return web.Response(body=body, headers={"Content-Type": TEXT})
 
 
-def _always(answer: Callable[[], Awaitable[Page]]) -> Rest:
+def _always(answer: Callable[[], Awaitable[HttpPage]]) -> Rest:
     return lambda request: answer()
 
 
 def _handler(answer: Rest) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def handle(request: web.Request) -> web.Response:
         page = await answer(request)
-        return web.Response(body=page.body, status=page.status, headers={"Content-Type": page.content_type, **page.headers})
+        return web.Response(
+            body=page.body, status=page.status, headers={"Content-Type": page.content_type, **page.headers}
+        )
 
     return handle
 
@@ -101,7 +118,8 @@ def _loopback(host: str) -> bool:
 
 
 def _names_this_machine(host: str) -> bool:
-    """Whether a request was meant for this machine. A foreign name that leads here is a web page reaching through somebody's browser."""
+    """Whether a request was meant for this machine. A foreign name that leads here is a web page reaching through
+    somebody's browser."""
     try:
         return _loopback(urlsplit(f"//{host}").hostname or "")
     except ValueError:

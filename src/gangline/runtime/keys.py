@@ -1,5 +1,4 @@
-"""What a work queue holds: the name of an object, never an event.
-"""
+"""What a work queue holds: the name of an object, never an event."""
 
 from __future__ import annotations
 

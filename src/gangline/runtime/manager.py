@@ -15,13 +15,14 @@ from gangline.client import Client, Lanes
 from gangline.runtime import background
 from gangline.runtime.cache import Cache
 from gangline.runtime.clock import Clock, SystemClock
-from gangline.runtime.controller import Context, Controller, Running
+from gangline.runtime.controller import Context, Controller, RunningController
 from gangline.runtime.events import Recorder
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """Background work that is not a controller: runs until it is cancelled; `idle` says whether it has nothing to do."""
+class BackgroundService:
+    """Background work that is not a controller: runs until it is cancelled; `idle` says whether it has nothing to
+    do."""
 
     name: str
     run: Callable[[Context, Cache], Awaitable[None]]
@@ -36,13 +37,15 @@ class Component:
 
     name: str
     controllers: Sequence[Controller] = ()
-    services: Sequence[Service] = ()
+    services: Sequence[BackgroundService] = ()
 
 
 class Manager:
     """One component, running. `lanes` are those of its process. `may_write` raises while it must not write."""
 
-    def __init__(self, component: Component, client: Client, clock: Clock | None = None, lanes: Lanes | None = None) -> None:
+    def __init__(
+        self, component: Component, client: Client, clock: Clock | None = None, lanes: Lanes | None = None
+    ) -> None:
         self.component = component
         self.may_write: Callable[[], None] = lambda: None
         client = client.fenced(lambda: self.may_write())
@@ -51,7 +54,7 @@ class Manager:
         lanes = lanes or Lanes()
         self.events = Recorder(client, self.clock, component.name, lanes)
         self.context = Context(client.urgent(lanes), self.cache, self.clock, self.events, lanes, reporting=client)
-        self.running = [Running(controller, self.context, self.cache) for controller in component.controllers]
+        self.running = [RunningController(controller, self.context, self.cache) for controller in component.controllers]
         self._tasks: list[asyncio.Task[None]] = []
         for service in component.services:
             service.prepare(self.cache)
@@ -61,8 +64,10 @@ class Manager:
         self.events.start()
         for running in self.running:
             running.start()
-        self._tasks = [background.start(service.name, partial(service.run, self.context, self.cache), self.clock)
-                       for service in self.component.services]
+        self._tasks = [
+            background.start(service.name, partial(service.run, self.context, self.cache), self.clock)
+            for service in self.component.services
+        ]
 
     async def stop(self) -> None:
         for running in self.running:
@@ -76,11 +81,20 @@ class Manager:
     @property
     def idle(self) -> bool:
         """No controller has work, no event waits to be written."""
-        return (all(running.idle for running in self.running) and self.events.idle
-                and all(service.idle() for service in self.component.services))
+        return (
+            all(running.idle for running in self.running)
+            and self.events.idle
+            and all(service.idle() for service in self.component.services)
+        )
 
     def behind(self, revisions: dict[str, int]) -> bool:
-        """Whether some informer has not yet seen the last change of its kind (by resource name). One that selects cannot tell."""
+        """Whether some informer has not yet seen the last change of its kind (by resource name). One that selects
+        cannot tell."""
         served = {informer.kind.resource for informer in self.cache.informers if informer.revision}
-        return any(informer.revision < revisions.get(informer.kind.resource, 0) for informer in self.cache.informers
-                   if informer.synced.is_set() and not informer.selects and (informer.revision or informer.kind.resource not in served))
+        return any(
+            informer.revision < revisions.get(informer.kind.resource, 0)
+            for informer in self.cache.informers
+            if informer.synced.is_set()
+            and not informer.selects
+            and (informer.revision or informer.kind.resource not in served)
+        )

@@ -1,8 +1,7 @@
 """A work queue of keys: each key once, none worked on twice at the same time, failures later and later.
 
-`add` is for "something changed", `add_after` for "look again then", `put_off` for "when reports have their turn", `retry` for "it failed".
-Only the clock is asked for time.
-"""
+`add` is for "something changed", `add_after` for "look again then", `put_off` for "when reports have their turn",
+`retry` for "it failed". Only the clock is asked for time."""
 
 from __future__ import annotations
 

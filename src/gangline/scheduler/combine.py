@@ -1,8 +1,8 @@
 """The ways in which answers of several plugins become one; `hooks.py` says which hook is combined in which way.
 
-Each function takes the methods of the plugins that answer a hook, in plugin order, and gives what callers ask: with no method it costs
-nothing, with one it is that method. Hooks are asked by position, never by keyword: that is faster. Nothing here knows a hook or a plugin.
-"""
+Each function takes the methods of the plugins that answer a hook, in plugin order, and gives what callers ask: with no
+method it costs nothing, with one it is that method. Hooks are asked by position, never by keyword: that is faster.
+Nothing here knows a hook or a plugin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def overriding(default: Callable[..., Any], methods: Iterable[F]) -> list[F]:
     """The bound methods that are not the default itself."""
-    return [each for each in methods if not (ismethod(each) and each.__func__ is default)]
+    return [method for method in methods if not (ismethod(method) and method.__func__ is default)]
 
 
 def key(methods: Sequence[Callable[P, Any]]) -> Callable[P, tuple[Any, ...]]:

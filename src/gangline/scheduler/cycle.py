@@ -1,28 +1,29 @@
 """One cycle: `decide(cluster, settings, now)` runs every configured action in order and returns what was decided.
 
-This is the file to read first; the running scheduler calls it too (`shell/think.py`). Pure: the same cluster, settings and time give
-the same decisions, byte for byte, and the cluster is left exactly as it was found (the session undoes itself). What the shell then
-carries out it books on the cluster itself, by applying the records of bound and evicted tasks, so that nothing is booked twice before
-the watch shows it.
-"""
+This is the file to read first; the running scheduler calls it too (`shell/think.py`). Pure: the same cluster, settings
+and time give the same decisions, byte for byte, and the cluster is left exactly as it was found (the session undoes
+itself). What the shell then carries out it books on the cluster itself, by applying the records of bound and evicted
+tasks, so that nothing is booked twice before the watch shows it."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from .actions import ACTIONS
-from .collector import undisturbed
-from .decisions import Decisions
-from .model.cluster import Cluster
-from .session import Session
-from .settings import Settings
-from .tally import Tally
+from gangline.scheduler.actions import ACTIONS
+from gangline.scheduler.collector import undisturbed
+from gangline.scheduler.decisions import Decisions
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.session import Session
+from gangline.scheduler.settings import SchedulerSettings
+from gangline.scheduler.tally import CycleTally
 
 
 @undisturbed()
-def decide(cluster: Cluster, settings: Settings, now: float, tally: Tally | None = None) -> Decisions:
+def decide(
+    cluster: ClusterModel, settings: SchedulerSettings, now: float, tally: CycleTally | None = None
+) -> Decisions:
     """`tally`: counts and seconds of the cycle, for metrics."""
-    counts = tally or Tally()
+    counts = tally or CycleTally()
     session = counts.clocked(counts.times, "open", lambda: Session(cluster, settings, now, tally=counts))
     try:
         run_actions(session, settings.actions)

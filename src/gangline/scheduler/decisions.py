@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ..errors import Refusal
-from .records import DeviceId, DeviceRequest
-from .refusals import QueueFigures
+from gangline.errors import Refusal
+from gangline.scheduler.records import DeviceId, DeviceRequest
+from gangline.scheduler.refusals import QueueFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class ContainerUse:
 
 @dataclass(frozen=True, slots=True)
 class ExtendedBind:
-    """The claim to make for a pod's extended resources: what it asks for, what it got, and which container uses what."""
+    """The claim to make for a pod's extended resources: what it asks for, what it got, and which container uses
+    what."""
 
     requests: tuple[DeviceRequest, ...]
     devices: tuple[DeviceId, ...]

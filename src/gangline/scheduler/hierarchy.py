@@ -10,30 +10,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .model.cluster import Cluster
-from .model.queue import Queue
-from .records import QueueRecord, Share
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.queue import QueueInfo
+from gangline.scheduler.records import QueueRecord, Share
 
 FLAT_ROOT = "default"
 EVERYTHING = Share(quota=-1, limit=-1, weight=1)
 
 
-def queues_of(cluster: Cluster, full: bool) -> dict[str, Queue]:
+def queues_of(cluster: ClusterModel, full: bool) -> dict[str, QueueInfo]:
     """Queues with an unbroken line of ancestors."""
     whole = {name: queue for name, queue in cluster.queues.items() if cluster.path_of(name)}
     return whole if full else flattened(whole)
 
 
-def flattened(queues: Mapping[str, Queue]) -> dict[str, Queue]:
-    root = Queue(QueueRecord(FLAT_ROOT, cpu=EVERYTHING, memory=EVERYTHING, gpu=EVERYTHING))
+def flattened(queues: Mapping[str, QueueInfo]) -> dict[str, QueueInfo]:
+    root = QueueInfo(QueueRecord(FLAT_ROOT, cpu=EVERYTHING, memory=EVERYTHING, gpu=EVERYTHING))
     below = {name: _moved(queue) for name, queue in queues.items() if queue.parent}
     root.children = sorted(below)
     return {FLAT_ROOT: root, **below}
 
 
-def _moved(queue: Queue) -> Queue:
+def _moved(queue: QueueInfo) -> QueueInfo:
     """The same queue directly below the root, with the same sums."""
-    copy = Queue(replace(queue.record, parent=FLAT_ROOT))
+    copy = QueueInfo(replace(queue.record, parent=FLAT_ROOT))
     copy.gangs = queue.gangs
     copy.held, copy.held_firm = queue.held, queue.held_firm
     copy.asked, copy.asked_gpu_memory = queue.asked, queue.asked_gpu_memory

@@ -1,4 +1,5 @@
-"""Whether labels match a selector, a node matches affinity terms, and a toleration covers a taint — on the core's own records.
+"""Whether labels match a selector, a node matches affinity terms, and a toleration covers a taint — on the core's own
+records.
 
 The semantics are Kubernetes'. Plain functions; nothing is remembered.
 """
@@ -8,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .records import NodeTerm, Requirement, Taint, Toleration
+from gangline.scheduler.records import NodeTerm, Requirement, TaintRecord, TolerationRecord
 
 if TYPE_CHECKING:
-    from .model.node import Node
+    from gangline.scheduler.model.node import NodeInfo
 
 BLOCKING = ("NoSchedule", "NoExecute")
 
@@ -44,14 +45,16 @@ def all_match(requirements: Iterable[Requirement], labels: Mapping[str, str]) ->
     return all(matches(requirement, labels) for requirement in requirements)
 
 
-def node_matches(terms: tuple[NodeTerm, ...], node: Node) -> bool:
+def node_matches(terms: tuple[NodeTerm, ...], node: NodeInfo) -> bool:
     """One of the terms must hold; a term without requirements matches nothing."""
     fields = {"metadata.name": node.name}
-    return any((term.labels or term.fields) and all_match(term.labels, node.labels) and all_match(term.fields, fields)
-               for term in terms)
+    return any(
+        (term.labels or term.fields) and all_match(term.labels, node.labels) and all_match(term.fields, fields)
+        for term in terms
+    )
 
 
-def untolerated(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> Taint | None:
+def untolerated(taints: Iterable[TaintRecord], tolerations: tuple[TolerationRecord, ...]) -> TaintRecord | None:
     """The first taint that keeps the pod away."""
     for taint in taints:
         if taint.effect in BLOCKING and not any(_tolerates(toleration, taint) for toleration in tolerations):
@@ -59,7 +62,7 @@ def untolerated(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) ->
     return None
 
 
-def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+def _tolerates(toleration: TolerationRecord, taint: TaintRecord) -> bool:
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:

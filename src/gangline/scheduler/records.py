@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from gangline.rules.requests import GpuRequest
-
-from .model.status import Status
+from gangline.scheduler.model.status import Status
 
 Amounts: TypeAlias = Mapping[str, float]
 """Resource name → amount, in the units above. The names "cpu", "memory", "gpu" and "pods" are the fixed ones."""
@@ -54,14 +53,14 @@ class PodTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Taint:
+class TaintRecord:
     key: str
     effect: str
     value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Toleration:
+class TolerationRecord:
     key: str = ""
     operator: str = "Equal"
     value: str = ""
@@ -93,12 +92,13 @@ class NodeRecord:
     """`ready` is the verdict on the node's conditions and `unschedulable`; `ready_reason` says why not.
 
     `gpu_memory` is per device, already floored to a multiple of 100; `mig_enabled` None means the label is absent.
-    `gpu_resources`: the GPUs of `allocatable` by the resource names under which device plugins offer them; empty: not known."""
+    `gpu_resources`: the GPUs of `allocatable` by the resource names under which device plugins offer them; empty: not
+    known."""
 
     name: str
     allocatable: Amounts
     labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
+    taints: tuple[TaintRecord, ...] = ()
     ready: bool = True
     ready_reason: str = ""
     gpu_memory: int = 100
@@ -205,8 +205,8 @@ class ContainerRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExtendedNeed:
-    """So many of an extended resource for one container: `place` is the container's among init and other containers, `number`
-    the resource's among its sorted requests. `lasting`: the container keeps running."""
+    """So many of an extended resource for one container: `place` is the container's among init and other containers,
+    `number` the resource's among its sorted requests. `lasting`: the container keeps running."""
 
     container: str
     place: int
@@ -226,8 +226,9 @@ class HostPort:
 @dataclass(frozen=True, slots=True)
 class TaskRecord:
     """A pod. `gang` "" means that it belongs to nobody we schedule. `request` is the effective pod request without
-    GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources. `extended_devices`: what it has of devices that
-    back its extended resources. `gpu_resources`: the whole GPUs of `gpu` by resource name; empty: not known, or not asked for by name."""
+    GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources. `extended_devices`: what it has of
+    devices that back its extended resources. `gpu_resources`: the whole GPUs of `gpu` by resource name; empty: not
+    known, or not asked for by name."""
 
     uid: str
     gang: str = ""
@@ -249,7 +250,7 @@ class TaskRecord:
     pod_anti_affinity: tuple[PodTerm, ...] = ()
     preferred_affinity: tuple[PodTerm, ...] = ()
     preferred_anti_affinity: tuple[PodTerm, ...] = ()
-    tolerations: tuple[Toleration, ...] = ()
+    tolerations: tuple[TolerationRecord, ...] = ()
     host_ports: tuple[HostPort, ...] = ()
     priority_class: str = ""
     priority: int = 0
@@ -280,8 +281,9 @@ class TopologyRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClassRecord:
-    """`resource`: the extended resource that this class backs, if any. `driver`: the only driver whose devices it selects
-    ("": any). `selectors`: CEL expressions that must all hold for a device. `config` goes to the driver as it is."""
+    """`resource`: the extended resource that this class backs, if any. `driver`: the only driver whose devices it
+    selects ("": any). `selectors`: CEL expressions that must all hold for a device. `config` goes to the driver as it
+    is."""
 
     name: str
     resource: str = ""
@@ -296,15 +298,16 @@ Counters: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
-    """`attributes` and `capacity` by `domain/name`; an attribute is {type: value} as its driver wrote it. `counters`: what the
-    device takes of its pool's shared counters. `node`, `nodes`, `everywhere` count only in slices that leave it to devices."""
+class DeviceRecord:
+    """`attributes` and `capacity` by `domain/name`; an attribute is {type: value} as its driver wrote it. `counters`:
+    what the device takes of its pool's shared counters. `node`, `nodes`, `everywhere` count only in slices that leave
+    it to devices."""
 
     name: str
     device_class: str = ""
     attributes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     capacity: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
+    taints: tuple[TaintRecord, ...] = ()
     counters: Counters = field(default_factory=dict)
     node: str = ""
     nodes: tuple[NodeTerm, ...] | None = None
@@ -313,14 +316,15 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class SliceRecord:
-    """Devices of one driver on one node, on the nodes that match `nodes`, or `everywhere`; slices of the same pool are one pool,
-    of which only the newest generation counts and is complete with so many `slices`. `by_device`: each device says where it is."""
+    """Devices of one driver on one node, on the nodes that match `nodes`, or `everywhere`; slices of the same pool are
+    one pool, of which only the newest generation counts and is complete with so many `slices`. `by_device`: each device
+    says where it is."""
 
     name: str
     node: str
     driver: str
     pool: str
-    devices: tuple[Device, ...] = ()
+    devices: tuple[DeviceRecord, ...] = ()
     nodes: tuple[NodeTerm, ...] | None = None
     everywhere: bool = False
     by_device: bool = False
@@ -340,21 +344,22 @@ class DeviceId:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """`count` None: every matching device of the node. `admin`: looks at devices without taking them. `choices`: the first of these
-    that can be met stands for the request."""
+    """`count` None: every matching device of the node. `admin`: looks at devices without taking them. `choices`: the
+    first of these that can be met stands for the request."""
 
     name: str
     device_class: str
     count: int | None = 1
     selectors: tuple[str, ...] = ()
-    tolerations: tuple[Toleration, ...] = ()
+    tolerations: tuple[TolerationRecord, ...] = ()
     admin: bool = False
     choices: tuple[DeviceRequest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceConstraint:
-    """The devices of these requests (none named: of all) have the same value of one attribute, or all different ones."""
+    """The devices of these requests (none named: of all) have the same value of one attribute, or all different
+    ones."""
 
     requests: tuple[str, ...] = ()
     same: str = ""
@@ -412,6 +417,15 @@ class ConfigMapRecord:
 
 
 Record: TypeAlias = (
-    NodeRecord | QueueRecord | GangRecord | TaskRecord | TopologyRecord | DeviceClassRecord | SliceRecord | ClaimRecord
-    | VolumeClaimRecord | StorageCapacityRecord | ConfigMapRecord
+    NodeRecord
+    | QueueRecord
+    | GangRecord
+    | TaskRecord
+    | TopologyRecord
+    | DeviceClassRecord
+    | SliceRecord
+    | ClaimRecord
+    | VolumeClaimRecord
+    | StorageCapacityRecord
+    | ConfigMapRecord
 )

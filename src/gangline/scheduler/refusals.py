@@ -27,7 +27,8 @@ Triple = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures:
-    """The books of the queue that said no, and what was asked of it; each as (millicores, bytes, GPUs), -1 is unlimited."""
+    """The books of the queue that said no, and what was asked of it; each as (millicores, bytes, GPUs), -1 is
+    unlimited."""
 
     name: str
     requested: Triple
@@ -41,7 +42,8 @@ class QueueFigures:
 
 @dataclass(frozen=True, slots=True)
 class GangRefusals:
-    """One reason with its messages; `plugin` is who said it, `resolvable` whether an eviction could help, `queue` which queue refused."""
+    """One reason with its messages; `plugin` is who said it, `resolvable` whether an eviction could help, `queue` which
+    queue refused."""
 
     reason: str
     messages: tuple[str, ...]
@@ -62,12 +64,14 @@ def joined(refusals: Sequence[GangRefusals]) -> str:
     if not refusals:
         return ""
     reason = refusals[0].reason if len(refusals) == 1 else SEVERAL
-    return f"\n{reason}." + "".join(sorted(f"\n{', '.join(each.details or each.messages)}." for each in refusals))
+    return f"\n{reason}." + "".join(
+        sorted(f"\n{', '.join(refusal.details or refusal.messages)}." for refusal in refusals)
+    )
 
 
 def summary(refusals: Sequence[GangRefusals]) -> str:
     """The same, short: equal messages are counted."""
     reason = refusals[0].reason if len(refusals) == 1 else SEVERAL
-    counted = Counter(message for each in refusals for message in each.messages)
+    counted = Counter(message for refusal in refusals for message in refusal.messages)
     lines = sorted(f"{number} {message}" if number > 1 else message for message, number in counted.items())
     return f"{reason}: {SEPARATOR.join(lines)}." if lines else reason

@@ -12,26 +12,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from gangline.errors import ConfigError, Refusal
+from gangline.scheduler.decisions import Commit, Decisions, Evict, GangUpdate, Refuse
+from gangline.scheduler.hierarchy import queues_of
+from gangline.scheduler.hooks import NO_HOOKS, Hooks
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.node import NodeInfo, NodeList
+from gangline.scheduler.model.queue import QueueAmount, QueueInfo
+from gangline.scheduler.model.resources import GPU, Vector, summed
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.lists import GangLists
 from gangline.scheduler.placing.order import held_by, tasks_to_allocate, tasks_to_evict
+from gangline.scheduler.plugin import Plugin, PluginClass
+from gangline.scheduler.plugins import plugin_class
+from gangline.scheduler.refusals import NO_QUEUE, PODS, GangRefusals, summary
+from gangline.scheduler.settings import SchedulerSettings
+from gangline.scheduler.statement import Statement
+from gangline.scheduler.tally import CycleTally
 from gangline.scheduler.victims.free import FreeGpus
-
-from ..errors import ConfigError, Refusal
-from .decisions import Commit, Decisions, Evict, GangUpdate, Refuse
-from .hierarchy import queues_of
-from .hooks import NO_HOOKS, Hooks
-from .model.cluster import Cluster
-from .model.gang import Gang, Group, PodSet
-from .model.node import Node, NodeList
-from .model.queue import Amount, Queue
-from .model.resources import GPU, Vector, summed
-from .model.task import Task
-from .plugin import Plugin, PluginClass
-from .plugins import plugin_class
-from .refusals import NO_QUEUE, PODS, GangRefusals, summary
-from .settings import Settings
-from .statement import Statement
-from .tally import Tally
 
 
 @dataclass(slots=True)
@@ -48,10 +47,15 @@ class Session:
     """`action` is the name of the action at work. `queues` are those with an unbroken line of ancestors."""
 
     def __init__(
-        self, cluster: Cluster, settings: Settings, now: float, extra: Iterable[PluginClass] = (), tally: Tally | None = None
+        self,
+        cluster: ClusterModel,
+        settings: SchedulerSettings,
+        now: float,
+        extra: Iterable[PluginClass] = (),
+        tally: CycleTally | None = None,
     ) -> None:
         self.cluster = cluster
-        self.tally = tally or Tally()
+        self.tally = tally or CycleTally()
         self.settings = settings
         self.now = now
         self.journal = cluster.journal
@@ -68,7 +72,7 @@ class Session:
         self._changed: dict[str, None] = {}
         self._all_nodes: NodeList | None = None
         self._token = cluster.memo.setdefault(("order", settings.plugins_key), object())
-        self.queues: dict[str, Queue] = queues_of(cluster, settings.full_hierarchy)
+        self.queues: dict[str, QueueInfo] = queues_of(cluster, settings.full_hierarchy)
         self.token = self._token
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.lists = GangLists(self)
@@ -85,7 +89,9 @@ class Session:
             plugin = self.tally.clocked(self.tally.plugins, setting.name, partial(make, self, setting.arguments))
             if not isinstance(plugin, Plugin):
                 given = type(plugin).__name__
-                raise ConfigError(f"plugins: {setting.name!r} makes a {given}, which is no gangline.scheduler.plugin.Plugin")
+                raise ConfigError(
+                    f"plugins: {setting.name!r} makes a {given}, which is no gangline.scheduler.plugin.Plugin"
+                )
             made.append(plugin)
         return made
 
@@ -110,18 +116,21 @@ class Session:
     def statement(self) -> Statement:
         return Statement(self)
 
-    def waiting_gangs(self) -> list[Gang]:
+    def waiting_gangs(self) -> list[GangInfo]:
         """Gangs with pending tasks and enough living ones to be worth a try, by uid."""
         return [gang for gang in self.pending_gangs() if gang.ready and not gang.record.skipped and self._sound(gang)]
 
-    def _sound(self, gang: Gang) -> bool:
+    def _sound(self, gang: GangInfo) -> bool:
         """Whether the gang can be scheduled at all; one that cannot is told why, once."""
         if gang.problems:
             text = "; ".join(gang.problems)
         elif gang.queue not in self.cluster.queues:
             text = f"Queue '{gang.queue}' does not exist: create it, or label the workload with one that does"
         elif gang.queue not in self.queues:
-            text = f"Queue '{gang.queue}' has no unbroken line of parent queues: one of them is missing or they run in a circle"
+            text = (
+                f"Queue '{gang.queue}' has no unbroken line of parent queues: one of them is missing or they run "
+                f"in a circle"
+            )
         elif not self.queues[gang.queue].is_leaf:
             text = f"Queue '{gang.queue}' has queues below it: workloads belong into a leaf queue"
         else:
@@ -130,22 +139,22 @@ class Session:
             self.refuse(gang, GangRefusals(PODS if gang.problems else NO_QUEUE, (text,), "session", resolvable=False))
         return False
 
-    def pending_gangs(self) -> list[Gang]:
+    def pending_gangs(self) -> list[GangInfo]:
         """Gangs with pending tasks, by uid."""
         gangs = self.cluster.gangs
         return [gangs[uid] for uid in sorted(self.cluster.waiting) if gangs[uid].pending]
 
-    def active_gangs(self) -> list[Gang]:
+    def active_gangs(self) -> list[GangInfo]:
         """Gangs that hold something, by uid."""
         gangs = self.cluster.gangs
         return [gangs[uid] for uid in sorted(gangs) if gangs[uid].active_allocated]
 
-    def suspect_gangs(self) -> list[Gang]:
+    def suspect_gangs(self) -> list[GangInfo]:
         """Gangs that are, were, or may have become stale, by uid."""
         gangs = self.cluster.gangs
         return [gangs[uid] for uid in sorted({*self.cluster.suspects, *self._changed}) if uid in gangs]
 
-    def changed(self, gangs: Iterable[Gang]) -> None:
+    def changed(self, gangs: Iterable[GangInfo]) -> None:
         """A statement about these gangs' tasks stands."""
         self._changed.update(dict.fromkeys(gang.uid for gang in gangs))
         self.lists.changed(gangs)
@@ -159,7 +168,7 @@ class Session:
 
     # ── order ──
 
-    def gang_key(self, gang: Gang) -> tuple[Any, ...]:
+    def gang_key(self, gang: GangInfo) -> tuple[Any, ...]:
         """Smaller goes first: the plugins' keys, then age, then uid."""
         cached = gang.order_key
         if cached is None or cached[0] is not self._token:
@@ -167,7 +176,7 @@ class Session:
         key: tuple[Any, ...] = cached[1]
         return key
 
-    def task_key(self, task: Task) -> tuple[Any, ...]:
+    def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
         cached = task.order_key
         if cached is None or cached[0] is not self._token:
             cached = task.order_key = (self._token, (*self.hooks.task_order(task), task.created, task.uid))
@@ -177,9 +186,9 @@ class Session:
     def member_key(self, member: Group | PodSet) -> tuple[Any, ...]:
         return (*self.hooks.sub_group_order(member), member.name)
 
-    def wanted(self, gang: Gang, simulation: bool) -> list[Task]:
-        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes; a view keeps them for good, it is what
-        it was made for.
+    def wanted(self, gang: GangInfo, simulation: bool) -> list[TaskInfo]:
+        """The tasks to place next (see `order.tasks_to_allocate`), kept until a status changes; a view keeps them for
+        good, it is what it was made for.
 
         A simulation gives another answer only where tasks are leaving; a view does not count them."""
         view = gang is not gang.original
@@ -189,10 +198,10 @@ class Session:
         if cached is None or cached[0] != key:
             tasks = tasks_to_allocate(gang, simulation, self.member_key, self.task_key)
             cached = gang.wanted = (key, tasks)
-        found: list[Task] = cached[1]
+        found: list[TaskInfo] = cached[1]
         return found
 
-    def asked(self, gang: Gang, simulation: bool = True) -> Vector:
+    def asked(self, gang: GangInfo, simulation: bool = True) -> Vector:
         """What the tasks to place next ask for; GPU memory as devices of the smallest GPU in the cluster."""
         tasks = self.wanted(gang, simulation)
         if gang is gang.original:
@@ -202,29 +211,29 @@ class Session:
         total = summed(task.request for task in tasks)
         memory = sum(task.gpu.count * task.gpu.memory for task in tasks)
         if memory and self.min_gpu_memory:
-            total = (*total[:GPU], total[GPU] + memory / self.min_gpu_memory, *total[GPU + 1:])
+            total = (*total[:GPU], total[GPU] + memory / self.min_gpu_memory, *total[GPU + 1 :])
         return total
 
-    def steps_of(self, gang: Gang) -> tuple[list[Task], bool]:
-        """The next step of victims of this gang and whether more remain (see `order.tasks_to_evict`), kept until a status
-        changes."""
+    def steps_of(self, gang: GangInfo) -> tuple[list[TaskInfo], bool]:
+        """The next step of victims of this gang and whether more remain (see `order.tasks_to_evict`), kept until a
+        status changes."""
         cached = gang.step
         if cached is None or cached[0] != gang.original.version:
             cached = gang.step = (gang.original.version, tasks_to_evict(gang, self.member_key, self.task_key))
-        found: tuple[list[Task], bool] = cached[1]
-        return found
+        steps: tuple[list[TaskInfo], bool] = cached[1]
+        return steps
 
-    def held(self, gang: Gang) -> Amount:
+    def held(self, gang: GangInfo) -> QueueAmount:
         """What the gang holds, kept until a status changes."""
         cached = gang.held
         if cached is None or cached[0] != gang.original.version:
             cached = gang.held = (gang.original.version, held_by(gang, self.cluster.names))
-        found: Amount = cached[1]
-        return found
+        queue_amount: QueueAmount = cached[1]
+        return queue_amount
 
     # ── capacity ──
 
-    def over_capacity(self, gang: Gang, tasks: list[Task]) -> GangRefusals | None:
+    def over_capacity(self, gang: GangInfo, tasks: list[TaskInfo]) -> GangRefusals | None:
         """Whether placing these tasks would put a queue over its limit, or non-preemptible work over its quota."""
         return self.hooks.over_capacity(gang, tasks) or self.hooks.firm_over_quota(gang, tasks)
 
@@ -233,23 +242,23 @@ class Session:
     def record(self, commit: Commit) -> None:
         self.commits.append(commit)
 
-    def record_eviction(self, task: Task, node: Node, message: str, preemptor: str) -> None:
+    def record_eviction(self, task: TaskInfo, node: NodeInfo, message: str, preemptor: str) -> None:
         gang = task.gang
         assert gang is not None
         self.commits.append(Evict(task.uid, node.name, message, self.action, preemptor, len(gang.tasks)))
         self.stamp(gang, last_eviction=self.now)
 
-    def stamp(self, gang: Gang, **changes: float | bool | None) -> None:
+    def stamp(self, gang: GangInfo, **changes: float | bool | None) -> None:
         """Change time stamps of a gang."""
         self._stamped[gang.uid] = None
         for name, value in changes.items():
             self.journal.set_attr(gang, name, value)
 
-    def refuse(self, gang: Gang, refusal: GangRefusals) -> None:
+    def refuse(self, gang: GangInfo, refusal: GangRefusals) -> None:
         """Remember why the gang was not placed."""
         self._refusals.setdefault(gang.uid, _Mine()).gang.append(refusal)
 
-    def refuse_task(self, task: Task, text: str, detailed: str = "") -> None:
+    def refuse_task(self, task: TaskInfo, text: str, detailed: str = "") -> None:
         assert task.gang is not None
         mine = self._refusals.setdefault(task.gang.uid, _Mine())
         mine.tasks[task.uid] = text
@@ -260,7 +269,7 @@ class Session:
         mine = self._refusals.get(gang)
         return mine.gang if mine else []
 
-    def task_refusal(self, task: Task) -> str | None:
+    def task_refusal(self, task: TaskInfo) -> str | None:
         mine = self._refusals.get(task.gang.uid) if task.gang else None
         return mine.tasks.get(task.uid) if mine else None
 
@@ -271,10 +280,19 @@ class Session:
         for uid in sorted(self._refusals):
             gang, mine = self.cluster.gangs[uid], self._refusals[uid]
             if mine.gang and gang.pending:
-                refusals = tuple(Refusal(each.plugin, message, each.resolvable) for each in mine.gang for message in each.messages)
-                reasons = tuple(each.reason for each in mine.gang for _ in each.messages)
-                queues = tuple(each.queue for each in mine.gang for _ in each.messages)
-                yield Refuse(uid, refusals, summary(mine.gang), dict(sorted((mine.tasks | mine.detailed).items())), reasons, queues)
+                refusals = tuple(
+                    Refusal(item.plugin, message, item.resolvable) for item in mine.gang for message in item.messages
+                )
+                reasons = tuple(item.reason for item in mine.gang for _ in item.messages)
+                queues = tuple(item.queue for item in mine.gang for _ in item.messages)
+                yield Refuse(
+                    uid,
+                    refusals,
+                    summary(mine.gang),
+                    dict(sorted((mine.tasks | mine.detailed).items())),
+                    reasons,
+                    queues,
+                )
 
     def _updates(self) -> Iterable[GangUpdate]:
         for uid in sorted(self._stamped):

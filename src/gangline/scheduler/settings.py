@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import ConfigError
-from ..rules.times import duration
+from gangline.errors import ConfigError
+from gangline.rules.values.times import duration
 
 ACTIONS = ("allocate", "consolidation", "reclaim", "preempt", "stalegangeviction")
 
@@ -25,9 +25,26 @@ class PluginSetting:
 DEFAULT_PLUGINS: tuple[PluginSetting, ...] = tuple(
     PluginSetting(name, {"cpu": "binpack", "gpu": "binpack"} if name == "nodeplacement" else {})
     for name in (
-        "predicates", "proportion", "priority", "elastic", "kubeflow", "ray", "nodeavailability", "gpusharingorder", "gpupack",
-        "resourcetype", "subgrouporder", "taskorder", "nominatednode", "dynamicresources", "nodeplacement", "minruntime",
-        "topology", "snapshot", "sg-nodelocalgreedy", "sg-multinodegang",
+        "predicates",
+        "proportion",
+        "priority",
+        "elastic",
+        "kubeflow",
+        "ray",
+        "nodeavailability",
+        "gpusharingorder",
+        "gpupack",
+        "resourcetype",
+        "subgrouporder",
+        "taskorder",
+        "nominatednode",
+        "dynamicresources",
+        "nodeplacement",
+        "minruntime",
+        "topology",
+        "snapshot",
+        "sg-nodelocalgreedy",
+        "sg-multinodegang",
     )
 )
 
@@ -35,30 +52,52 @@ DEFAULT_PLUGINS: tuple[PluginSetting, ...] = tuple(
 SHARD_PLUGINS: tuple[PluginSetting, ...] = tuple(
     PluginSetting(name, {"cpu": "binpack", "gpu": "binpack"} if name == "nodeplacement" else {})
     for name in (
-        "predicates", "proportion", "priority", "nodeavailability", "resourcetype", "podaffinity", "elastic", "kubeflow", "ray",
-        "subgrouporder", "taskorder", "nominatednode", "dynamicresources", "minruntime", "topology", "snapshot", "sg-nodelocalgreedy",
-        "sg-multinodegang", "gpupack", "nodeplacement", "gpusharingorder",
+        "predicates",
+        "proportion",
+        "priority",
+        "nodeavailability",
+        "resourcetype",
+        "podaffinity",
+        "elastic",
+        "kubeflow",
+        "ray",
+        "subgrouporder",
+        "taskorder",
+        "nominatednode",
+        "dynamicresources",
+        "minruntime",
+        "topology",
+        "snapshot",
+        "sg-nodelocalgreedy",
+        "sg-multinodegang",
+        "gpupack",
+        "nodeplacement",
+        "gpusharingorder",
     )
 )
-"""What a scheduler runs with unless its configuration says otherwise: the list that KAI's operator writes for a plain shard.
-The shorter one above is what the bare decision core starts from."""
+"""What a scheduler runs with unless its configuration says otherwise: the list that KAI's operator writes for a plain
+shard. The shorter one above is what the bare decision core starts from."""
 
 
 STEPS_PER_SECOND = 200
-"""A search budget given as a duration is so many what-if simulations per second: the same everywhere, whatever the machine."""
+"""A search budget given as a duration is so many what-if simulations per second: the same everywhere, whatever the
+machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """How many simulations a search may try; 0: no limit. `least_per_gang` is granted even when the action has less left.
+    """How many simulations a search may try; 0: no limit. `least_per_gang` is granted even when the action has less
+    left.
 
-    By default what upstream allows: 5 minutes per action, 4 per gang, 2 per generator and 30 seconds for the node-local one."""
+    By default what upstream allows: 5 minutes per action, 4 per gang, 2 per generator and 30 seconds for the node-local
+    one."""
 
     action: Mapping[str, int] = field(default_factory=lambda: {"default": steps(300)})
     gang: int = 240 * STEPS_PER_SECOND
     least_per_gang: int = 0
-    generator: Mapping[str, int] = field(default_factory=lambda: {
-        "default": steps(120), "NodeLocalGreedy": steps(30), "MultiNodeGang": steps(120)})
+    generator: Mapping[str, int] = field(
+        default_factory=lambda: {"default": steps(120), "NodeLocalGreedy": steps(30), "MultiNodeGang": steps(120)}
+    )
 
     def for_action(self, name: str) -> int:
         return self.action.get(name, self.action.get("default", 0))
@@ -72,15 +111,15 @@ def steps(seconds: float) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SchedulerSettings:
     """`max_consolidation_victims` -1: no limit. `queue_depth`: how many gangs per leaf queue an action looks at
     (absent: all).
 
     `fewest_moves`: consolidation first tries the victims whose moving costs least, before it searches as upstream does.
-    `leaves_unsolved` (upstream's manner): a
-    search that finds room for its tasks but not for the whole gang leaves the virtual evictions standing until the cycle ends.
-    `joins_steps` (upstream's manner): pods of a gang that were tried as victims one by one on a node stay together in the next try, so
-    that one which turned out not to be needed may go all the same."""
+    `leaves_unsolved` (upstream's manner): a search that finds room for its tasks but not for the whole gang leaves the
+    virtual evictions standing until the cycle ends. `joins_steps` (upstream's manner): pods of a gang that were tried
+    as victims one by one on a node stay together in the next try, so that one which turned out not to be needed may go
+    all the same."""
 
     actions: tuple[str, ...] = ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
@@ -106,7 +145,7 @@ class Settings:
     @property
     def plugins_key(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
         """The plugins and their arguments as something to compare and to look up by."""
-        return tuple((each.name, tuple(sorted(each.arguments.items()))) for each in self.plugins)
+        return tuple((plugin.name, tuple(sorted(plugin.arguments.items()))) for plugin in self.plugins)
 
     def arguments(self, plugin: str) -> Mapping[str, str]:
         for setting in self.plugins:
@@ -115,14 +154,14 @@ class Settings:
         return {}
 
 
-def shard_settings() -> Settings:
-    return Settings(plugins=SHARD_PLUGINS)
+def shard_settings() -> SchedulerSettings:
+    return SchedulerSettings(plugins=SHARD_PLUGINS)
 
 
-def read_config(config: Mapping[str, Any], base: Settings | None = None) -> Settings:
+def read_config(config: Mapping[str, Any], base: SchedulerSettings | None = None) -> SchedulerSettings:
     """Settings from the parsed scheduler config.yaml of KAI: `actions` text, `tiers[].plugins[]`,
     `queueDepthPerAction`."""
-    settings = base or Settings()
+    settings = base or SchedulerSettings()
     changes: dict[str, Any] = {}
     if config.get("actions"):
         changes["actions"] = _actions(str(config["actions"]))
@@ -144,12 +183,16 @@ def _budgets(config: Mapping[str, Any]) -> Budgets:
     generators = _durations(config.get("maxGeneratorSearchDuration"))
     for name in generators:
         if name not in (*GENERATORS, "default"):
-            raise ConfigError(f"scenarioSearchBudgets.maxGeneratorSearchDuration: there is no generator {name!r}; "
-                              f"known are {', '.join(GENERATORS)}")
+            raise ConfigError(
+                f"scenarioSearchBudgets.maxGeneratorSearchDuration: there is no generator {name!r}; "
+                f"known are {', '.join(GENERATORS)}"
+            )
     gang = _durations({key: config[key] for key in ("maxJobSearchDuration", "minJobSearchDuration") if key in config})
     budgets = Budgets(
-        {**usual.action, **_durations(config.get("maxActionSearchDuration"))}, gang.get("maxJobSearchDuration", usual.gang),
-        gang.get("minJobSearchDuration", usual.least_per_gang), {**usual.generator, **generators},
+        {**usual.action, **_durations(config.get("maxActionSearchDuration"))},
+        gang.get("maxJobSearchDuration", usual.gang),
+        gang.get("minJobSearchDuration", usual.least_per_gang),
+        {**usual.generator, **generators},
     )
     if budgets.gang and budgets.least_per_gang >= budgets.gang:
         raise ConfigError("scenarioSearchBudgets: minJobSearchDuration must be smaller than maxJobSearchDuration")
@@ -171,8 +214,11 @@ def _actions(text: str) -> tuple[str, ...]:
 
 def _plugins(tiers: Sequence[Mapping[str, Any]]) -> tuple[PluginSetting, ...]:
     return tuple(
-        PluginSetting(str(plugin["name"]), {str(key): str(value) for key, value in (plugin.get("arguments") or {}).items()})
-        for tier in tiers for plugin in tier.get("plugins") or ()
+        PluginSetting(
+            str(plugin["name"]), {str(key): str(value) for key, value in (plugin.get("arguments") or {}).items()}
+        )
+        for tier in tiers
+        for plugin in tier.get("plugins") or ()
     )
 
 
@@ -182,4 +228,5 @@ def seconds(text: str) -> float:
         return duration(text)
     except ValueError:
         raise ConfigError(
-            f"{text!r} is not a duration; write a number with a unit (ms, s, m, h, d, w), for example 90s or 1h30m") from None
+            f"{text!r} is not a duration; write a number with a unit (ms, s, m, h, d, w), for example 90s or 1h30m"
+        ) from None

@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from .decisions import Bind, ExtendedBind, Nominate
-from .model.gang import set_status
-from .model.node import Node
-from .model.status import Status
-from .model.task import Task, ZoneShare
-from .placing.devices import configs
-from .placing.extended import extended_claim
-from .refusals import PODS, GangRefusals
+from gangline.scheduler.decisions import Bind, ExtendedBind, Nominate
+from gangline.scheduler.model.gang import set_status
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import TaskInfo, ZoneShare
+from gangline.scheduler.placing.devices import configs
+from gangline.scheduler.placing.extended import extended_claim
+from gangline.scheduler.refusals import PODS, GangRefusals
 
 if TYPE_CHECKING:
-    from .session import Session
+    from gangline.scheduler.session import Session
 
 
 @dataclass(slots=True)
@@ -35,8 +35,8 @@ class Operation:
     """`was` is what an eviction changed, so that it can be taken back in the middle of the log."""
 
     kind: Literal["evict", "pipeline", "allocate"]
-    task: Task
-    node: Node
+    task: TaskInfo
+    node: NodeInfo
     message: str = ""
     preemptor: str = ""
     was: tuple[Status, tuple[str, ...], bool, tuple[ZoneShare, ...] | None] | None = None
@@ -64,7 +64,7 @@ class Statement:
 
     # ── operations ──
 
-    def evict(self, task: Task, message: str = "", preemptor: str = "") -> None:
+    def evict(self, task: TaskInfo, message: str = "", preemptor: str = "") -> None:
         """The task will leave its node: Releasing from now on."""
         node = self._session.cluster.nodes[task.node]
         was = (task.status, task.gpu_groups, task.virtual, task.numa)
@@ -72,14 +72,14 @@ class Statement:
         self._session.hooks.deallocated(task)
         self._log(Operation("evict", task, node, message, preemptor, was))
 
-    def allocate(self, task: Task, node: Node) -> None:
+    def allocate(self, task: TaskInfo, node: NodeInfo) -> None:
         """The task gets idle room on the node now."""
         set_status(task, Status.ALLOCATED, self._journal)
         self._journal.set_attr(task, "node", node.name)
         self._seat(task, node)
         self._log(Operation("allocate", task, node))
 
-    def pipeline(self, task: Task, node: Node, update: bool = False, same_place: bool = True) -> None:
+    def pipeline(self, task: TaskInfo, node: NodeInfo, update: bool = False, same_place: bool = True) -> None:
         """The task gets room on the node once others are gone.
 
         A task that this statement evicted from the same node and that would keep its GPUs (`same_place`) is simply
@@ -95,13 +95,13 @@ class Statement:
         self._seat(task, node)
         self._log(Operation("pipeline", task, node))
 
-    def _seat(self, task: Task, node: Node) -> None:
+    def _seat(self, task: TaskInfo, node: NodeInfo) -> None:
         """Plugins hear of it first, so that the node counts the devices that claims were just given."""
         node.accept(task)
         self._session.hooks.allocated(task)
         node.add(task)
 
-    def _unevict(self, task: Task) -> bool:
+    def _unevict(self, task: TaskInfo) -> bool:
         """Take back the earliest eviction of this task that still holds."""
         for operation in self.operations:
             if operation.kind == "evict" and operation.task is task and operation.valid:
@@ -117,7 +117,7 @@ class Statement:
         self._restatus(task, operation.node, status, virtual)
         return True
 
-    def _restatus(self, task: Task, node: Node, status: Status, virtual: bool = True) -> None:
+    def _restatus(self, task: TaskInfo, node: NodeInfo, status: Status, virtual: bool = True) -> None:
         set_status(task, status, self._journal, virtual)
         node.remove(task)
         node.add(task)
@@ -127,7 +127,11 @@ class Statement:
 
     def wait_together(self, gang: str) -> None:
         """Turn every allocation of this gang into a waiting place on the same node."""
-        mine = [op for op in self.operations if op.kind == "allocate" and op.task.gang is not None and op.task.gang.uid == gang]
+        mine = [
+            op
+            for op in self.operations
+            if op.kind == "allocate" and op.task.gang is not None and op.task.gang.uid == gang
+        ]
         for operation in mine:
             task, node = operation.task, operation.node
             self._session.hooks.deallocated(task)
@@ -192,20 +196,36 @@ class Statement:
             set_status(task, Status.BINDING, self._journal, virtual=task.virtual)
 
 
-def bind_decision(session: Session, task: Task, node: Node) -> Bind:
+def bind_decision(session: Session, task: TaskInfo, node: NodeInfo) -> Bind:
     received = "MigInstance" if task.gpu.kind == "MigInstance" else "Fraction" if task.shared else "Regular"
-    claims = {name: state.allocated for name in task.record.claims
-              if (state := session.cluster.devices.claims.get((task.namespace, name))) is not None and state.allocated is not None}
-    zones = None if task.numa is None or node.numa is None else tuple(node.numa.zones[place].id for place, _ in task.numa)
+    claims = {
+        name: state.allocated
+        for name in task.record.claims
+        if (state := session.cluster.devices.claims.get((task.namespace, name))) is not None
+        and state.allocated is not None
+    }
+    zones = (
+        None if task.numa is None or node.numa is None else tuple(node.numa.zones[place].id for place, _ in task.numa)
+    )
     return Bind(
-        task.uid, node.name, task.gpu_groups if task.shared else (), received, task.gpu.count, task.accepted_portion,
-        task.accepted_memory, claims, claim_configs(session, task), extended_bind(session, task, node), zones,
+        task.uid,
+        node.name,
+        task.gpu_groups if task.shared else (),
+        received,
+        task.gpu.count,
+        task.accepted_portion,
+        task.accepted_memory,
+        claims,
+        claim_configs(session, task),
+        extended_bind(session, task, node),
+        zones,
         tuple(dict(amounts) for _, amounts in task.numa or ()),
-        session.hooks.bind_annotations(task, node), session.action,
+        session.hooks.bind_annotations(task, node),
+        session.action,
     )
 
 
-def claim_configs(session: Session, task: Task) -> dict[str, tuple[Mapping[str, object], ...]]:
+def claim_configs(session: Session, task: TaskInfo) -> dict[str, tuple[Mapping[str, object], ...]]:
     """For the claims that this task is the first to use."""
     devices, found = session.cluster.devices, {}
     for name in task.record.claims:
@@ -215,10 +235,12 @@ def claim_configs(session: Session, task: Task) -> dict[str, tuple[Mapping[str, 
     return found
 
 
-def extended_bind(session: Session, task: Task, node: Node) -> ExtendedBind | None:
+def extended_bind(session: Session, task: TaskInfo, node: NodeInfo) -> ExtendedBind | None:
     """The devices that the task was just given for extended resources which the node does not have itself."""
     devices = session.cluster.devices.extended.get(task.uid)
     extended = extended_claim(session.cluster.devices, task.record, node) if devices else None
     if not devices or extended is None:
         return None
-    return ExtendedBind(extended.claim.requests, devices, extended.uses, configs(session.cluster.devices, extended.claim))
+    return ExtendedBind(
+        extended.claim.requests, devices, extended.uses, configs(session.cluster.devices, extended.claim)
+    )

@@ -1,8 +1,8 @@
-"""What a cycle counted on its way: gangs looked at, searches and how they ended, scenarios tried and dropped, seconds of each part.
+"""What a cycle counted on its way: gangs looked at, searches and how they ended, scenarios tried and dropped, seconds
+of each part.
 
-The core counts and the shell tells (`shell/metrics.py`). Seconds come from a stopwatch that the shell hands in; without one they are 0.
-No decision depends on anything here.
-"""
+The core counts and the shell tells (`shell/metrics.py`). Seconds come from a stopwatch that the shell hands in; without
+one they are 0. No decision depends on anything here."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeVar
 R = TypeVar("R")
 
 
-class Search(NamedTuple):
-    """How the search for one gang ended: solved, generators_exhausted, deadline_exhausted or not_attempted. `reduced`: the action had
-    less of its budget left than a gang may use."""
+class SearchOutcome(NamedTuple):
+    """How the search for one gang ended: solved, generators_exhausted, deadline_exhausted or not_attempted. `reduced`:
+    the action had less of its budget left than a gang may use."""
 
     action: str
     result: str
@@ -47,13 +47,13 @@ class QueueShare(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tally:
+class CycleTally:
     stopwatch: Callable[[], float] = lambda: 0.0
     acted: Counter[str] = field(default_factory=Counter)
     """Gangs that an action looked at."""
     filtered: Counter[str] = field(default_factory=Counter)
     """Sets of victims that an action dropped without a simulation."""
-    searches: Counter[Search] = field(default_factory=Counter)
+    searches: Counter[SearchOutcome] = field(default_factory=Counter)
     scenarios: Counter[Generated] = field(default_factory=Counter)
     exhausted: Counter[str] = field(default_factory=Counter)
     """Actions that ended because their budget was used up."""

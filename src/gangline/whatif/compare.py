@@ -1,7 +1,7 @@
 """Two looks at a cluster, before and after → which gangs start, which wait and why, and who makes room for whom.
 
-Pure. A gang here is all pods that stand or fall together: those of one PodGroup, of one PodGang, of one owner, or a pod alone.
-"""
+Pure. A gang here is all pods that stand or fall together: those of one PodGroup, of one PodGang, of one owner, or a pod
+alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Place = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class WhatifView:
     """What is seen of a cluster at one moment."""
 
     pods: Sequence[Pod]
@@ -40,7 +40,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Gang:
+class GangOutcome:
     """What becomes of one gang."""
 
     name: str
@@ -53,33 +53,39 @@ class Gang:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    new: list[Gang]
+class WhatifAnswer:
+    new: list[GangOutcome]
     """Gangs that were not there before."""
-    others: list[Gang]
+    others: list[GangOutcome]
     """Gangs that were, and that make room or move."""
 
 
-def compare(before: Look, after: Look, verdict: Callable[[PodGroup], str]) -> Answer:
+def compare(before: WhatifView, after: WhatifView, verdict: Callable[[PodGroup], str]) -> WhatifAnswer:
     """`verdict` tells why the gang of a PodGroup waits."""
     was, now = before.gangs(), after.gangs()
     groups = {(group.namespace, owner(group)): group for group in after.groups}
     new = [_new(place, pods, groups.get(place), verdict) for place, pods in sorted(now.items()) if place not in was]
-    return Answer(new, [_other(place, lost, len(pods), now.get(place, []), _reason(place, after))
-                        for place, pods in sorted(was.items()) if (lost := _lost(pods, now.get(place, [])))])
+    return WhatifAnswer(
+        new,
+        [
+            _other(place, lost, len(pods), now.get(place, []), _reason(place, after))
+            for place, pods in sorted(was.items())
+            if (lost := _lost(pods, now.get(place, [])))
+        ],
+    )
 
 
-def _new(place: Place, pods: list[Pod], group: PodGroup | None, verdict: Callable[[PodGroup], str]) -> Gang:
+def _new(place: Place, pods: list[Pod], group: PodGroup | None, verdict: Callable[[PodGroup], str]) -> GangOutcome:
     nodes = _nodes(pods)
     placed = sum(nodes.values())
     fate = STARTS if placed == len(pods) else PARTLY if placed else WAITS
     why = "" if fate == STARTS else verdict(group) if group is not None else _condition(pods)
-    return Gang(place[1], place[0], fate, len(pods), nodes, why)
+    return GangOutcome(place[1], place[0], fate, len(pods), nodes, why)
 
 
-def _other(place: Place, lost: int, size: int, pods: list[Pod], why: str) -> Gang:
+def _other(place: Place, lost: int, size: int, pods: list[Pod], why: str) -> GangOutcome:
     nodes = _nodes(pods)
-    return Gang(place[1], place[0], MOVES if sum(nodes.values()) >= size else STOPS, lost, nodes, why)
+    return GangOutcome(place[1], place[0], MOVES if sum(nodes.values()) >= size else STOPS, lost, nodes, why)
 
 
 def _lost(was: list[Pod], now: list[Pod]) -> int:
@@ -88,7 +94,7 @@ def _lost(was: list[Pod], now: list[Pod]) -> int:
     return sum(bool(pod.spec.node_name) and pod.uid not in still for pod in was)
 
 
-def _reason(place: Place, after: Look) -> str:
+def _reason(place: Place, after: WhatifView) -> str:
     """By what and for whom a gang made room, as its events tell."""
     mine = {group.name for group in after.groups if (group.namespace, owner(group)) == place}
     owners = {group.name: owner(group) for group in after.groups}
@@ -107,12 +113,19 @@ def _gang(pod: Pod, owners: dict[Place, str]) -> str:
     group = pod.annotations.get(names.POD_GROUP_NAME, "")
     if (pod.namespace, group) in owners:
         return owners[pod.namespace, group]
-    controller = next((each.name for each in pod.metadata.owner_references if each.controller), pod.name)
+    controller = next(
+        (owner_reference.name for owner_reference in pod.metadata.owner_references if owner_reference.controller),
+        pod.name,
+    )
     return pod.labels.get(names.POD_GANG) or controller
 
 
 def _condition(pods: list[Pod]) -> str:
     """Why a gang without a PodGroup waits: what its first pod was told."""
-    told = [each.message or each.reason for pod in pods for each in pod.status.conditions
-            if each.type == "PodScheduled" and each.status == "False"]
+    told = [
+        condition.message or condition.reason
+        for pod in pods
+        for condition in pod.status.conditions
+        if condition.type == "PodScheduled" and condition.status == "False"
+    ]
     return told[0] if told else "no scheduler has said why"

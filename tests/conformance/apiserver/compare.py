@@ -12,7 +12,9 @@ from conformance.apiserver.paths import pick
 
 Step = dict[str, Any]
 _DECODER_CASES = re.compile(r"bad-json-|int-field-string|bool-field-string|int-overflow|yaml-bad|delete-body-garbage")
-_GO_STRUCT = re.compile(r'Invalid value: (?:\[)?\{"[A-Z]|Duplicate value: \{"[A-Z]|cannot unmarshal|\{[A-Z]\w+:|@@ -\d|"Spec":\{"')
+_GO_STRUCT = re.compile(
+    r'Invalid value: (?:\[)?\{"[A-Z]|Duplicate value: \{"[A-Z]|cannot unmarshal|\{[A-Z]\w+:|@@ -\d|"Spec":\{"'
+)
 
 
 def answers(case: dict[str, Any], namespace: str, done: list[Step]) -> list[Step]:
@@ -27,7 +29,11 @@ def answers(case: dict[str, Any], namespace: str, done: list[Step]) -> list[Step
 def _project(step: Step, result: Step, namespace: str) -> Step:
     if "watch" in step:
         inner = zip(step.get("while", []), result.get("while", []), strict=False)
-        return {**result, "while": [_project(asked, got, namespace) for asked, got in inner], "events": _events(step, result)}
+        return {
+            **result,
+            "while": [_project(asked, got, namespace) for asked, got in inner],
+            "events": _events(step, result),
+        }
     if "sleep" in step:
         return result
     if "pick" in step:
@@ -41,7 +47,8 @@ def _project(step: Step, result: Step, namespace: str) -> Step:
 
 
 def _events(step: Step, result: Step) -> list[Any]:
-    """Periodic bookmarks come by the clock: dropped, or joined where a step asks for them. Bookmarks' versions are not compared."""
+    """Periodic bookmarks come by the clock: dropped, or joined where a step asks for them. Bookmarks' versions are not
+    compared."""
     kept: list[Any] = []
     for event in result.get("events", []):
         if event.get("type") != "BOOKMARK":
@@ -101,10 +108,19 @@ def difference(case: dict[str, Any], got: list[Step], full: bool = False) -> str
         want, have = _settled(case, recorded, ours)
         if want == have:
             continue
-        before, after = (json.dumps(side, indent=1, sort_keys=True, ensure_ascii=False).split("\n") for side in (want, have))
-        lines = [line for line in difflib.unified_diff(before, after, lineterm="", n=2 if full else 0) if line[:3] not in ("---", "+++")]
+        before, after = (
+            json.dumps(side, indent=1, sort_keys=True, ensure_ascii=False).split("\n") for side in (want, have)
+        )
+        lines = [
+            line
+            for line in difflib.unified_diff(before, after, lineterm="", n=2 if full else 0)
+            if line[:3] not in ("---", "+++")
+        ]
         lines = lines[:60] if full else [line for line in lines if line[:2] != "@@"][:3]
-        told.append(f"step {index}:" + ("\n    " + "\n    ".join(lines) if full else " " + " ".join(" ".join(lines).split())[:300]))
+        told.append(
+            f"step {index}:"
+            + ("\n    " + "\n    ".join(lines) if full else " " + " ".join(" ".join(lines).split())[:300])
+        )
         if not full:
             break
     return "\n  ".join(told)
@@ -135,7 +151,11 @@ def _texts_are_loose(area: str, name: str, recorded: Step) -> bool:
     if area == "listwatch":
         return name.startswith("label-sel-bad-")
     if area == "patch":
-        return name.startswith(("json-", "cr-test-", "cr.json", "media-")) or status == 500 or bool(_GO_STRUCT.search(text))
+        return (
+            name.startswith(("json-", "cr-test-", "cr.json", "media-"))
+            or status == 500
+            or bool(_GO_STRUCT.search(text))
+        )
     if area == "apply":
         return status in (400, 500) or bool(_GO_STRUCT.search(text))
     if area == "crd":

@@ -1,14 +1,15 @@
-"""A server with the controllers of world/ as its clients, for the cases that were recorded beside kube-controller-manager."""
+"""A server with the controllers of cluster/world/ as its clients, for the cases that were recorded beside
+kube-controller-manager."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.world.component import control_plane
 from gangline.runtime import Manager
-from gangline.world.component import control_plane
 
 ACCOUNT = User("system:kube-controller-manager", ("system:masters", "system:authenticated"))
 

@@ -1,4 +1,5 @@
-"""Raw answers of one case made comparable: versions become ranks, uids numbers, times a word, as the recordings' README says."""
+"""Raw answers of one case made comparable: versions become ranks, uids numbers, times a word, as the recordings' README
+says."""
 
 from __future__ import annotations
 
@@ -17,11 +18,16 @@ GO_LAYOUT = "2006-01-02T15:04:05"
 
 def ages(table: Any) -> Any:
     """A Table with the cells that depend on the clock or an allocator replaced; anything else as it is."""
-    if not (isinstance(table, dict) and table.get("kind") == "Table" and isinstance(table.get("columnDefinitions"), list)):
+    if not (
+        isinstance(table, dict) and table.get("kind") == "Table" and isinstance(table.get("columnDefinitions"), list)
+    ):
         return table
     rows = []
     for row in table.get("rows") or []:
-        cells = [_cell(column, cell) for column, cell in zip(table["columnDefinitions"], row.get("cells") or [], strict=False)]
+        cells = [
+            _cell(column, cell)
+            for column, cell in zip(table["columnDefinitions"], row.get("cells") or [], strict=False)
+        ]
         rows.append({**row, "cells": cells})
     return {**table, "rows": rows} if table.get("rows") else table
 
@@ -98,7 +104,12 @@ class Normaliser:
         last = key.rsplit(".", 1)[-1]
         if isinstance(value, str):
             return self._normal_text(value, last)
-        if isinstance(value, int) and not isinstance(value, bool) and value and last in ("nodePort", "healthCheckNodePort"):
+        if (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and value
+            and last in ("nodePort", "healthCheckNodePort")
+        ):
             return value if str(value) in self._literal else self._number("port", value)
         return value
 
@@ -118,8 +129,11 @@ class Normaliser:
         version = str(metadata.get("resourceVersion", ""))
         if not version.isdigit():
             return metadata
-        inner = [str(((item or {}).get("metadata") or {}).get("resourceVersion")) for item in whole.get("items") or []
-                 if isinstance(item, dict)]
+        inner = [
+            str(((item or {}).get("metadata") or {}).get("resourceVersion"))
+            for item in whole.get("items") or []
+            if isinstance(item, dict)
+        ]
         newest = max((int(text) for text in inner if text.isdigit()), default=0)
         return {**metadata, "resourceVersion": "<rv:list>" if int(version) >= newest else "<rv:list older than items>"}
 
@@ -141,9 +155,15 @@ class Normaliser:
             text = text.replace(name, shown)
         text = text.replace(self._namespace, "<ns>")
         for prefix in self._prefixes:
-            text = re.sub(re.escape(prefix) + r"[bcdfghjklmnpqrstvwxz2456789]{5}\b", prefix.replace("\\", "\\\\") + "<rand5>", text)
+            text = re.sub(
+                re.escape(prefix) + r"[bcdfghjklmnpqrstvwxz2456789]{5}\b",
+                prefix.replace("\\", "\\\\") + "<rand5>",
+                text,
+            )
         text = _UUID.sub(lambda match: match[0] if match[0] in self._literal else self._number("uid", match[0]), text)
-        text = _TIME.sub(lambda match: match[0] if match[0] in self._literal or match[0].startswith(GO_LAYOUT) else "<time>", text)
+        text = _TIME.sub(
+            lambda match: match[0] if match[0] in self._literal or match[0].startswith(GO_LAYOUT) else "<time>", text
+        )
         text = re.sub(r"too old resource version: \d+ \(\d+\)", "too old resource version: <rv> (<rv>)", text)
         return re.sub(r"(Too large resource version: \d+), current: \d+", r"\1, current: <rv>", text)
 
@@ -162,8 +182,15 @@ def _in_order(key: str, items: list[Any]) -> list[Any]:
     """Lists whose order the real server takes from the clock or from chance."""
     last = key.rsplit(".", 1)[-1]
     if last == "managedFields":
-        return sorted(items, key=lambda entry: (str(entry.get("manager")), str(entry.get("operation")), str(entry.get("subresource")),
-                                                json.dumps(entry, sort_keys=True)))
+        return sorted(
+            items,
+            key=lambda entry: (
+                str(entry.get("manager")),
+                str(entry.get("operation")),
+                str(entry.get("subresource")),
+                json.dumps(entry, sort_keys=True),
+            ),
+        )
     if last in ("resourceRules", "nonResourceRules"):
         return sorted(items, key=lambda rule: json.dumps(rule, sort_keys=True))
     return items

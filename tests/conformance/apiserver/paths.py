@@ -1,8 +1,7 @@
 """The small path language of the recorded cases, and their placeholders.
 
-`a.b`, list index `a.0`, `a[*]`, `a[field=value]` (`/` nests inside the brackets), `#keys`, `#len`, `~` for a dot inside a key;
-`<ns>`, `{{steps.N.body.a.b}}` and `<repeat:x:N>` in requests.
-"""
+`a.b`, list index `a.0`, `a[*]`, `a[field=value]` (`/` nests inside the brackets), `#keys`, `#len`, `~` for a dot inside
+a key; `<ns>`, `{{steps.N.body.a.b}}` and `<repeat:x:N>` in requests."""
 
 from __future__ import annotations
 

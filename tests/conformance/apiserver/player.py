@@ -48,7 +48,11 @@ class Player:
         try:
             return await self._step(step, namespace, done)
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            return {"status": 0, "headers": {}, "body": f"the step could not be played: {type(error).__name__}: {error}"}
+            return {
+                "status": 0,
+                "headers": {},
+                "body": f"the step could not be played: {type(error).__name__}: {error}",
+            }
 
     async def _step(self, step: Step, namespace: str, done: list[Step]) -> Step:
         if "sleep" in step:
@@ -75,10 +79,20 @@ class Player:
         headers |= _impersonation(asked.get("user"))
         body = asked.get("body")
         data = b"" if body is None else body.encode() if isinstance(body, str) else json.dumps(body).encode()
-        query = tuple((key, str(item)) for key, value in (asked.get("query") or {}).items()
-                      for item in (value if isinstance(value, list) else [value]))
-        return Request(asked["method"], quote(asked["path"], safe="/:%,=@!$&'()*+;~"), query, data, headers.get("content-type", JSON),
-                       headers.get("accept", JSON), headers)
+        query = tuple(
+            (key, str(item))
+            for key, value in (asked.get("query") or {}).items()
+            for item in (value if isinstance(value, list) else [value])
+        )
+        return Request(
+            asked["method"],
+            quote(asked["path"], safe="/:%,=@!$&'()*+;~"),
+            query,
+            data,
+            headers.get("content-type", JSON),
+            headers.get("accept", JSON),
+            headers,
+        )
 
     async def call(self, asked: dict[str, Any]) -> Step:
         response = await self._handle(self.request(asked))
@@ -117,7 +131,8 @@ async def _pump(response: Response, queue: asyncio.Queue[Any]) -> None:
 
 
 async def _collect(step: Step, queue: asyncio.Queue[Any], found: Step) -> None:
-    """Events until as many came as were recorded and then none for a moment; or until the server closes, where the step waits for that."""
+    """Events until as many came as were recorded and then none for a moment; or until the server closes, where the step
+    waits for that."""
     until_close = step.get("until") == "close"
     expected = len(step.get("events") or [])
     while True:
@@ -130,7 +145,11 @@ async def _collect(step: Step, queue: asyncio.Queue[Any], found: Step) -> None:
             if until_close:
                 found["closed"] = True
             return
-        if event.get("type") == "BOOKMARK" and not step.get("bookmarks") and "initial-events-end" not in json.dumps(event):
+        if (
+            event.get("type") == "BOOKMARK"
+            and not step.get("bookmarks")
+            and "initial-events-end" not in json.dumps(event)
+        ):
             continue
         found["events"].append(event)
 
@@ -150,7 +169,9 @@ def result(response: Response, method: str) -> Step:
     """A response as the recordings hold it."""
     headers: dict[str, Any] = {"Content-Type": response.content_type} if response.content_type else {}
     if response.warnings:
-        headers["Warning"] = ['299 - "' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in response.warnings]
+        headers["Warning"] = [
+            '299 - "' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in response.warnings
+        ]
     if "Retry-After" in response.headers:
         headers["Retry-After"] = response.headers["Retry-After"]
     raw = b"" if method == "HEAD" else response.body

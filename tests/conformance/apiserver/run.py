@@ -2,7 +2,7 @@
 
     python -m conformance.apiserver.run [--only TEXT] [--diff] [FOLDER]      for people: chosen cases, whole differences
 
-Cases that need controllers run against a second server with the controllers of world/ as its clients.
+Cases that need controllers run against a second server with the controllers of cluster/world/ as its clients.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from conformance.apiserver.compare import answers, difference
 from conformance.apiserver.player import Player
 from conformance.results import Progress, Results
 from conformance.shared import suite_folder
-from gangline.apiserver.server import Server, ServerSettings
+from gangline.cluster.server.server import Server, ServerSettings
 
 TOKEN = "admintoken"
 AT_ONCE = 12
@@ -33,8 +33,14 @@ def settings() -> ServerSettings:
 
 
 def load(folder: Path) -> list[Case]:
-    files = [folder] if folder.is_file() else sorted((folder / "cases" if (folder / "cases").is_dir() else folder).rglob("*.json"))
-    return [case for case in (json.loads(file.read_text()) for file in files) if isinstance(case, dict) and "steps" in case]
+    files = (
+        [folder]
+        if folder.is_file()
+        else sorted((folder / "cases" if (folder / "cases").is_dir() else folder).rglob("*.json"))
+    )
+    return [
+        case for case in (json.loads(file.read_text()) for file in files) if isinstance(case, dict) and "steps" in case
+    ]
 
 
 async def run(folder: Path, progress: Progress) -> Results:
@@ -64,7 +70,7 @@ async def _play_controlled(cases: list[Case], results: Results, progress: Progre
         from conformance.apiserver.controllers import controlled_server
     except ImportError:
         for case in cases:
-            results.add(_id(case), "needs controllers of world/ that are not there")
+            results.add(_id(case), "needs controllers of cluster/world/ that are not there")
         return
     async with controlled_server(settings()) as server:
         await _play(Player(server.handle, TOKEN, lagging=True), cases, results, progress, full)

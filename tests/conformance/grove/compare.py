@@ -12,12 +12,15 @@ STATUS_KINDS = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "ClusterTo
 NOT_COMPARED = ("observedGeneration", "podGangStatuses")
 
 
-def differences(recorded: Raw, ours: Snapshot, moved: Raw | None, unstable: list[str], *, names_only: bool) -> Iterator[str]:
+def differences(
+    recorded: Raw, ours: Snapshot, moved: Raw | None, unstable: list[str], *, names_only: bool
+) -> Iterator[str]:
     if names_only:
         yield from _names(recorded, ours)
         return
     if recorded["counts"] != ours.counts:
-        yield f"counts: upstream {_short(recorded['counts'], ours.counts)}, ours {_short(ours.counts, recorded['counts'])}"
+        theirs, mine = _short(recorded["counts"], ours.counts), _short(ours.counts, recorded["counts"])
+        yield f"counts: upstream {theirs}, ours {mine}"
     theirs = {f"{obj['kind']}/{obj['metadata']['name']}": obj for obj in recorded["objects"]}
     for name in sorted({*theirs, *ours.objects}):
         yield from _differ(theirs.get(name), ours.objects.get(name), f"/objects/{_escape(name)}", unstable)
@@ -48,17 +51,19 @@ def _status(status: Raw | None) -> Raw:
     """What counts of a status: no messages, no times of conditions, codes of errors."""
     found = {key: value for key, value in (status or {}).items() if key not in NOT_COMPARED and value != []}
     if "conditions" in found:
-        found["conditions"] = sorted([each["type"], each["status"], each["reason"]] for each in found["conditions"])
+        found["conditions"] = sorted(
+            [condition["type"], condition["status"], condition["reason"]] for condition in found["conditions"]
+        )
     if "lastErrors" in found:
-        found["lastErrors"] = sorted(each["code"] for each in found["lastErrors"])
-    for each in found.get("schedulerTopologyStatuses", ()):
-        each.pop("message", None)
-        each.pop("schedulerBackendTopologyObservedGeneration", None)
+        found["lastErrors"] = sorted(last_error["code"] for last_error in found["lastErrors"])
+    for scheduler_topology_status in found.get("schedulerTopologyStatuses", ()):
+        scheduler_topology_status.pop("message", None)
+        scheduler_topology_status.pop("schedulerBackendTopologyObservedGeneration", None)
     return {key: value for key, value in found.items() if value != 0}
 
 
 def _differ(theirs: Any, ours: Any, path: str, unstable: list[str]) -> Iterator[str]:
-    if theirs == ours or any(path == each or path.startswith(each + "/") for each in unstable):
+    if theirs == ours or any(path == item or path.startswith(item + "/") for item in unstable):
         return
     if isinstance(theirs, dict) and isinstance(ours, dict):
         for key in sorted({*theirs, *ours}):
@@ -99,4 +104,4 @@ def _unstable(path: str, unstable: list[str]) -> bool:
         pointer = f"/objects/{kind}~1{name}/{'/'.join(more)}"
     else:
         pointer = f"/status/{_escape(where)}{rest}"
-    return any(pointer == each or pointer.startswith(each + "/") for each in unstable)
+    return any(pointer == item or pointer.startswith(item + "/") for item in unstable)

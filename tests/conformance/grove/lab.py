@@ -1,4 +1,5 @@
-"""A fresh cluster for each case: embedded server, upstream's CRDs, our operator and hooks, and a clock that is moved by hand."""
+"""A fresh cluster for each case: embedded server, upstream's CRDs, our operator and hooks, and a clock that is moved by
+hand."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ from typing import Any
 import yaml
 
 from conformance.shared import suite_folder
-from gangline.admission import podcliqueset, topologybinding
+from gangline.admission.sets import podcliqueset, topologybinding
 from gangline.api.core import Pod
 from gangline.api.kinds import CRD, NAMESPACE, POD, Kind, known
 from gangline.api.meta import Raw
-from gangline.apiserver.hooks import admit_with
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.world.component import PARTS, control_plane
+from gangline.cluster.world.settings import WorldSettings
 from gangline.config import manner
 from gangline.errors import NotFound
 from gangline.operator.checks import backend_check, schedulers
@@ -28,8 +31,6 @@ from gangline.operator.component import component
 from gangline.operator.settings import GROVE_PROFILES
 from gangline.rules.sets import OperatorSettings, Profile
 from gangline.runtime import Manager, ManualClock
-from gangline.world.component import PARTS, control_plane
-from gangline.world.settings import WorldSettings
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 SECOND_STEPS = (0.02, 0.08, 0.4, 0.5, 1, 1, 1, 1, 1, 1, 1, 1)
@@ -41,16 +42,39 @@ DEADLINE = 60.0
 
 COMPUTE_DOMAIN_CRD: Raw = {
     "metadata": {"name": "computedomains.resource.nvidia.com"},
-    "spec": {"group": "resource.nvidia.com", "scope": "Namespaced", "names": {
-        "kind": "ComputeDomain", "listKind": "ComputeDomainList", "plural": "computedomains", "singular": "computedomain"},
-        "versions": [{"name": "v1beta1", "served": True, "storage": True, "subresources": {"status": {}}, "schema": {
-            "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+    "spec": {
+        "group": "resource.nvidia.com",
+        "scope": "Namespaced",
+        "names": {
+            "kind": "ComputeDomain",
+            "listKind": "ComputeDomainList",
+            "plural": "computedomains",
+            "singular": "computedomain",
+        },
+        "versions": [
+            {
+                "name": "v1beta1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
 
 DEFINITIONS = (
-    "grove/grove.io_clustertopologybindings.yaml", "grove/grove.io_podcliques.yaml", "grove/grove.io_podcliquescalinggroups.yaml",
-    "grove/grove.io_podcliquesets.yaml", "grove/scheduler.grove.io_podgangs.yaml", "kai/kai.scheduler_topologies.yaml",
-    "kai/scheduling.run.ai_podgroups.yaml", "kai/scheduling.run.ai_queues.yaml", "volcano/scheduling.volcano.sh_podgroups.yaml",
-    "volcano/scheduling.volcano.sh_queues.yaml")
+    "grove/grove.io_clustertopologybindings.yaml",
+    "grove/grove.io_podcliques.yaml",
+    "grove/grove.io_podcliquescalinggroups.yaml",
+    "grove/grove.io_podcliquesets.yaml",
+    "grove/scheduler.grove.io_podgangs.yaml",
+    "kai/kai.scheduler_topologies.yaml",
+    "kai/scheduling.run.ai_podgroups.yaml",
+    "kai/scheduling.run.ai_queues.yaml",
+    "volcano/scheduling.volcano.sh_podgroups.yaml",
+    "volcano/scheduling.volcano.sh_queues.yaml",
+)
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -60,7 +84,12 @@ def settings(config: str) -> OperatorSettings:
     return OperatorSettings(
         profiles=tuple(Profile(name, backend) for name, backend in GROVE_PROFILES.items()),
         default_profile="kai-scheduler" if config == "kai-default" else "default-scheduler",
-        topology_aware=not off, auto_mnnvl=not off, init_image="grove-initc", init_version="v0.1.0-dev", manner=manner(("grove",)))
+        topology_aware=not off,
+        auto_mnnvl=not off,
+        init_image="grove-initc",
+        init_version="v0.1.0-dev",
+        manner=manner(("grove",)),
+    )
 
 
 @cache
@@ -110,14 +139,23 @@ class Lab:
             await self.idle()
 
     def _revision(self) -> int:
-        return max((shelf.changes[-1].revision for shelf in self.server.store.shelves() if shelf.changes and "events" not in shelf.key[1]),
-                   default=0)
+        return max(
+            (
+                shelf.changes[-1].revision
+                for shelf in self.server.store.shelves()
+                if shelf.changes and "events" not in shelf.key[1]
+            ),
+            default=0,
+        )
 
     async def idle(self) -> None:
         quiet, deadline = 0, time.monotonic() + DEADLINE
         while quiet < QUIET:
-            revisions = {".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
-                         for shelf in self.server.store.shelves() if shelf.changes}
+            revisions = {
+                ".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
+                for shelf in self.server.store.shelves()
+                if shelf.changes
+            }
             busy = any(not manager.idle or manager.behind(revisions) for manager in self.managers)
             quiet = 0 if busy else quiet + 1
             if time.monotonic() > deadline:
@@ -141,10 +179,15 @@ async def lab(folder: Path, config: str, namespace: str) -> AsyncIterator[Lab]:
     client = Client(server.transport(ADMIN), manager="recorder")
     wanted = settings(config)
     operator = Manager(component(wanted), Client(server.transport(ADMIN), manager="grove-operator"), clock)
-    world = Manager(control_plane(WorldSettings(off=frozenset(PARTS) - RUNNING_PARTS, root_ca="authority")),
-                    Client(server.transport(ADMIN), manager="kube-controller-manager"), clock)
-    for hook in (*podcliqueset.hooks(wanted, lambda: operator.cache, backend_check(wanted)),
-                 *topologybinding.hooks(topologybinding.Schedulers(*schedulers(wanted)))):
+    world = Manager(
+        control_plane(WorldSettings(off=frozenset(PARTS) - RUNNING_PARTS, root_ca="authority")),
+        Client(server.transport(ADMIN), manager="kube-controller-manager"),
+        clock,
+    )
+    for hook in (
+        *podcliqueset.hooks(wanted, lambda: operator.cache, backend_check(wanted)),
+        *topologybinding.hooks(topologybinding.Schedulers(*schedulers(wanted))),
+    ):
         admit_with(server.admission, hook)
     for definition in definitions():
         await client.create(CRD, definition)
@@ -153,7 +196,10 @@ async def lab(folder: Path, config: str, namespace: str) -> AsyncIterator[Lab]:
     await world.start()
     await operator.start()
     try:
-        for document in (*environment(folder), {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}):
+        for document in (
+            *environment(folder),
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
+        ):
             await put(client, document, "")
         await here.settle()
         yield here
@@ -174,10 +220,14 @@ async def put(client: Client, document: Raw, namespace: str) -> None:
     """Create a document, and its status where it has one."""
     kind = kind_of(document)
     given = document.get("metadata", {}).get("namespace") or (namespace if kind.namespaced else "")
-    await client.create(kind, {**document, "metadata": {**document["metadata"], **({"namespace": given} if given else {})}}, given)
+    await client.create(
+        kind, {**document, "metadata": {**document["metadata"], **({"namespace": given} if given else {})}}, given
+    )
     if document.get("status"):
         try:
-            await client.patch(kind, document["metadata"]["name"], given, {"status": document["status"]}, subresource="status")
+            await client.patch(
+                kind, document["metadata"]["name"], given, {"status": document["status"]}, subresource="status"
+            )
         except NotFound:
             await client.patch(kind, document["metadata"]["name"], given, {"status": document["status"]})
 

@@ -13,15 +13,17 @@ from conformance.grove.play import BY_NAME
 from gangline.api.meta import Raw
 from gangline.errors import ApiError
 
-_FIELD = re.compile(r"(?:^|[\[ ,])((?:spec|metadata)(?:\.[A-Za-z0-9_./-]+|\[\d+\])*): "
-                    r"(?:Invalid|Required|Duplicate|Forbidden|Unsupported|Too long)")
+_FIELD = re.compile(
+    r"(?:^|[\[ ,])((?:spec|metadata)(?:\.[A-Za-z0-9_./-]+|\[\d+\])*): "
+    r"(?:Invalid|Required|Duplicate|Forbidden|Unsupported|Too long)"
+)
 
 
 async def probe(folder: Path, case: str) -> str:
     """The difference, or nothing."""
     home = folder / "cases" / "invalid"
     recorded = json.loads((home / f"{case}.response.json").read_text())
-    documents = [each for each in yaml.safe_load_all((home / f"{case}.yaml").read_text()) if each]
+    documents = [item for item in yaml.safe_load_all((home / f"{case}.yaml").read_text()) if item]
     change = home / f"{case}.edit.json"
     namespace = "probe"
     async with lab(folder, recorded.get("config", "main"), namespace) as here:
@@ -39,12 +41,18 @@ async def probe(folder: Path, case: str) -> str:
                 await put(here.client, documents[-1], namespace)
         except ApiError as error:
             return _refused(recorded, error)
-    return "" if recorded["accepted"] else f"accepted; upstream refuses with {recorded['httpCode']}: {recorded['message'][:160]}"
+    return (
+        ""
+        if recorded["accepted"]
+        else f"accepted; upstream refuses with {recorded['httpCode']}: {recorded['message'][:160]}"
+    )
 
 
 async def _change(here: Lab, namespace: str, change: Raw) -> None:
     kind = BY_NAME[change["kind"]]
-    await here.client.patch(kind, change["name"], namespace if kind.namespaced else "", change["body"], content_type=change["contentType"])
+    await here.client.patch(
+        kind, change["name"], namespace if kind.namespaced else "", change["body"], content_type=change["contentType"]
+    )
 
 
 def _refused(recorded: Raw, error: ApiError) -> str:

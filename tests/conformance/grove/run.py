@@ -24,7 +24,7 @@ WRONG_UPSTREAM = ("meta-suffix-names",)
 
 
 async def run(folder: Path, progress: Progress = lambda text: None) -> Results:
-    logging.getLogger("gangline").setLevel(logging.CRITICAL)   # cases that must fail are retried loudly
+    logging.getLogger("gangline").setLevel(logging.CRITICAL)  # cases that must fail are retried loudly
     results = Results()
     base = folder if (folder / "cases").is_dir() else suite_folder("grove")
     for number, (case, test) in enumerate(found := _cases(folder)):
@@ -49,7 +49,7 @@ def _cases(folder: Path) -> list[tuple[str, str]]:
 async def replay(base: Path, home: Path) -> str:
     """The first difference of a case, or nothing."""
     about = json.loads((home / "case.json").read_text())
-    documents = [each for each in yaml.safe_load_all((home / "manifest.yaml").read_text()) if each]
+    documents = [item for item in yaml.safe_load_all((home / "manifest.yaml").read_text()) if item]
     unstable = json.loads((home / "unstable.json").read_text()) if (home / "unstable.json").exists() else {}
     hashes = compare.Hashes()
     async with lab(base, about["config"], about["namespace"]) as here:
@@ -71,11 +71,19 @@ def _edit_file(state: str) -> str:
     return state.replace("objects-after", "edit")
 
 
-async def _state(here: Lab, home: Path, about: Raw, documents: list[Raw], state: str, before: Snapshot | None, hashes: compare.Hashes,
-                 unstable: Raw) -> tuple[Snapshot, str]:
+async def _state(
+    here: Lab,
+    home: Path,
+    about: Raw,
+    documents: list[Raw],
+    state: str,
+    before: Snapshot | None,
+    hashes: compare.Hashes,
+    unstable: Raw,
+) -> tuple[Snapshot, str]:
     recorded = json.loads((home / state).read_text())
     ours = await take(here, about["namespace"], _cluster_scoped(documents, recorded))
-    loose = [each["path"] for each in unstable.get(state, ())]
+    loose = [item["path"] for item in unstable.get(state, ())]
     moved = identity(before, ours) if before is not None else None
     names_only = about["case"].startswith(WRONG_UPSTREAM)
     found = list(compare.differences(recorded, ours, moved, loose, names_only=names_only))
@@ -87,8 +95,15 @@ async def _state(here: Lab, home: Path, about: Raw, documents: list[Raw], state:
 
 def _cluster_scoped(documents: list[Raw], recorded: Raw) -> list[tuple[Kind[Any], str]]:
     """Cluster-scoped objects that the case names."""
-    named = [(kind_of(document), document["metadata"]["name"]) for document in documents
-             if document["kind"] in ("ClusterTopologyBinding", "Topology")]
-    named += [(kind, obj["metadata"]["name"]) for obj in recorded["objects"]
-              for kind in (TOPOLOGY, TOPOLOGY_BINDING) if kind.kind == obj["kind"]]
+    named = [
+        (kind_of(document), document["metadata"]["name"])
+        for document in documents
+        if document["kind"] in ("ClusterTopologyBinding", "Topology")
+    ]
+    named += [
+        (kind, obj["metadata"]["name"])
+        for obj in recorded["objects"]
+        for kind in (TOPOLOGY, TOPOLOGY_BINDING)
+        if kind.kind == obj["kind"]
+    ]
     return list(dict.fromkeys(named + [(TOPOLOGY, name) for kind, name in named if kind is TOPOLOGY_BINDING]))

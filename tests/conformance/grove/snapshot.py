@@ -13,13 +13,42 @@ from gangline.api.meta import Raw
 from gangline.errors import NotFound
 
 NAMESPACED: tuple[Kind[Any], ...] = (
-    kinds.POD_CLIQUE_SET, kinds.SCALING_GROUP, kinds.POD_CLIQUE, kinds.POD_GANG, kinds.POD_GROUP, kinds.VOLCANO_POD_GROUP, kinds.POD,
-    kinds.SERVICE, kinds.SERVICE_ACCOUNT, kinds.SECRET, kinds.ROLE, kinds.ROLE_BINDING, kinds.HPA, kinds.RESOURCE_CLAIM_TEMPLATE,
-    kinds.RESOURCE_CLAIM, kinds.COMPUTE_DOMAIN)
-META = ("name", "namespace", "generateName", "labels", "annotations", "ownerReferences", "finalizers", "deletionTimestamp",
-        "deletionGracePeriodSeconds")
-HASHES = {"currentGenerationHash", "currentPodCliqueSetGenerationHash", "currentPodTemplateHash", "podCliqueSetGenerationHash",
-          "podTemplateHash", "grove.io/pod-template-hash"}
+    kinds.POD_CLIQUE_SET,
+    kinds.SCALING_GROUP,
+    kinds.POD_CLIQUE,
+    kinds.POD_GANG,
+    kinds.POD_GROUP,
+    kinds.VOLCANO_POD_GROUP,
+    kinds.POD,
+    kinds.SERVICE,
+    kinds.SERVICE_ACCOUNT,
+    kinds.SECRET,
+    kinds.ROLE,
+    kinds.ROLE_BINDING,
+    kinds.HPA,
+    kinds.RESOURCE_CLAIM_TEMPLATE,
+    kinds.RESOURCE_CLAIM,
+    kinds.COMPUTE_DOMAIN,
+)
+META = (
+    "name",
+    "namespace",
+    "generateName",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+HASHES = {
+    "currentGenerationHash",
+    "currentPodCliqueSetGenerationHash",
+    "currentPodTemplateHash",
+    "podCliqueSetGenerationHash",
+    "podTemplateHash",
+    "grove.io/pod-template-hash",
+}
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -34,8 +63,12 @@ class Snapshot:
 
 
 async def take(lab: Lab, namespace: str, cluster_scoped: list[tuple[Kind[Any], str]]) -> Snapshot:
-    raws = [(kind, raw) for kind in NAMESPACED for raw in await lab.client.list_raw(kind, namespace)
-            if not (kind is kinds.SERVICE_ACCOUNT and raw["metadata"]["name"] == "default")]
+    raws = [
+        (kind, raw)
+        for kind in NAMESPACED
+        for raw in await lab.client.list_raw(kind, namespace)
+        if not (kind is kinds.SERVICE_ACCOUNT and raw["metadata"]["name"] == "default")
+    ]
     for kind, name in cluster_scoped:
         try:
             raws.append((kind, await lab.client.get_raw(kind, name)))
@@ -43,7 +76,7 @@ async def take(lab: Lab, namespace: str, cluster_scoped: list[tuple[Kind[Any], s
             continue
     pod_names = _pod_names(lab, [raw for kind, raw in raws if kind is kinds.POD])
     found = Snapshot()
-    for kind, raw in sorted(raws, key=lambda each: (each[0].kind, each[1]["metadata"]["name"])):
+    for kind, raw in sorted(raws, key=lambda raw: (raw[0].kind, raw[1]["metadata"]["name"])):
         _add(found, kind, raw, pod_names)
     return found
 
@@ -70,14 +103,18 @@ def _add(found: Snapshot, kind: Kind[Any], raw: Raw, pods: dict[str, str]) -> No
     if kind is kinds.POD_GANG:
         clean["metadata"].get("labels", {}).pop("grove.io/scheduler-backend", None)
         for group in clean["spec"]["podgroups"]:
-            group["podReferences"] = sorted(group.get("podReferences") or [], key=lambda each: each["name"])
+            group["podReferences"] = sorted(
+                group.get("podReferences") or [], key=lambda pod_reference: pod_reference["name"]
+            )
     clean["metadata"] = _metadata(clean["metadata"])
     clean = _hide(clean, name, found.hashes)
     found.objects[name] = clean
     found.counts[kind.kind] = found.counts.get(kind.kind, 0) + 1
     found.uids[_label(kind, clean["metadata"]["name"])] = raw["metadata"]["uid"]
     if status:
-        found.status[_label(kind, clean["metadata"]["name"])] = _status(_hide(status, f"{name}#status", found.hashes), generation)
+        found.status[_label(kind, clean["metadata"]["name"])] = _status(
+            _hide(status, f"{name}#status", found.hashes), generation
+        )
 
 
 def _label(kind: Kind[Any], name: str) -> str:
@@ -129,6 +166,13 @@ def _status(status: Raw, generation: int | None) -> Raw:
 def identity(before: Snapshot, after: Snapshot) -> Raw:
     """What became of the objects of the state before."""
     names = sorted({*before.uids, *after.uids})
-    return {"kept": sum(before.uids.get(name) == after.uids.get(name) for name in names),
-            "recreated": [name for name in names if name in before.uids and name in after.uids and before.uids[name] != after.uids[name]],
-            "created": [name for name in names if name not in before.uids], "deleted": [name for name in names if name not in after.uids]}
+    return {
+        "kept": sum(before.uids.get(name) == after.uids.get(name) for name in names),
+        "recreated": [
+            name
+            for name in names
+            if name in before.uids and name in after.uids and before.uids[name] != after.uids[name]
+        ],
+        "created": [name for name in names if name not in before.uids],
+        "deleted": [name for name in names if name not in after.uids],
+    }

@@ -13,24 +13,36 @@ from typing import Any
 
 from conformance.kai_core.scenario import NOW, Case
 from gangline.scheduler.decisions import Bind, Commit, Evict
-from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY
 from gangline.scheduler.model.status import ALLOCATED, Status
-from gangline.scheduler.model.task import Task
-from gangline.scheduler.plugins.numa import Numa
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugins.numa import NumaPlugin
 from gangline.scheduler.refusals import joined
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import seconds
 
 EXPECT = frozenset(["jobs", "tasks", "nodes", "custom"])
-WANTED = frozenset((
-    "status", "node", "gpus_required", "gpus_accepted", "cpu_milli_required", "memory_bytes_required", "gpu_groups", "skip_gpu_groups",
-    "numa_zones", "error_message", "last_start_older_than",
-))
+WANTED = frozenset(
+    (
+        "status",
+        "node",
+        "gpus_required",
+        "gpus_accepted",
+        "cpu_milli_required",
+        "memory_bytes_required",
+        "gpu_groups",
+        "skip_gpu_groups",
+        "numa_zones",
+        "error_message",
+        "last_start_older_than",
+    )
+)
 
 
 def expectation(case: Case, session: Session, errors: Mapping[str, str]) -> Iterator[str]:
-    """Differences from `expect`. `errors`: the refusal text per job, where a later build keeps those of an earlier round."""
+    """Differences from `expect`. `errors`: the refusal text per job, where a later build keeps those of an earlier
+    round."""
     expect = case["expect"]
     if set(expect) - EXPECT:
         yield f"expect: unknown key {sorted(set(expect) - EXPECT)}"
@@ -46,7 +58,13 @@ def expectation(case: Case, session: Session, errors: Mapping[str, str]) -> Iter
 
 
 def _wanted(
-    label: str, want: Mapping[str, Any], tasks: list[Task], gang: Gang, session: Session, errors: Mapping[str, str], whole: bool
+    label: str,
+    want: Mapping[str, Any],
+    tasks: list[TaskInfo],
+    gang: GangInfo,
+    session: Session,
+    errors: Mapping[str, str],
+    whole: bool,
 ) -> Iterator[str]:
     if set(want) - WANTED:
         yield f"{label}: unknown key {sorted(set(want) - WANTED)}"
@@ -67,10 +85,13 @@ def _wanted(
         yield f"{label}: refused with {errors.get(gang.uid, '')!r}, expected {want['error_message']!r}"
 
 
-def _sums(label: str, want: Mapping[str, Any], tasks: list[Task]) -> Iterator[str]:
-    sums = {"gpus_required": sum(task.gpus for task in tasks), "gpus_accepted": sum(task.accepted_gpus for task in tasks),
-            "cpu_milli_required": sum(task.request[CPU] for task in tasks),
-            "memory_bytes_required": sum(task.request[MEMORY] for task in tasks)}
+def _sums(label: str, want: Mapping[str, Any], tasks: list[TaskInfo]) -> Iterator[str]:
+    sums = {
+        "gpus_required": sum(task.gpus for task in tasks),
+        "gpus_accepted": sum(task.accepted_gpus for task in tasks),
+        "cpu_milli_required": sum(task.request[CPU] for task in tasks),
+        "memory_bytes_required": sum(task.request[MEMORY] for task in tasks),
+    }
     for key, found in sums.items():
         wanted = want.get(key, 0)
         if (wanted or key == "gpus_required") and abs(found - wanted) > 1e-9:
@@ -83,7 +104,7 @@ def _node(name: str, want: Mapping[str, Any], session: Session) -> Iterator[str]
         if found != want.get(key, 0):
             yield f"{name}: {key} {found}, expected {want.get(key, 0)}"
     for zone, amounts in (want.get("numa_available") or {}).items():
-        numa = next(each for each in session.hooks.plugins if isinstance(each, Numa))
+        numa = next(plugin for plugin in session.hooks.plugins if isinstance(plugin, NumaPlugin))
         free = numa.numa_available(node)[int(zone)]
         for resource, text in amounts.items():
             wanted = int(text) * (1000 if resource == "cpu" else 1)
@@ -100,8 +121,14 @@ def refusal_texts(session: Session) -> dict[str, str]:
 
 def states(session: Session) -> dict[str, dict[str, Any]]:
     """Our tasks in the form of the recording."""
-    return {uid: {"status": task.status.label, "node": task.node if task.status & ~Status.PENDING & ~Status.GATED else "",
-                  "gpu_groups": list(task.gpu_groups)} for uid, task in session.cluster.tasks.items()}
+    return {
+        uid: {
+            "status": task.status.label,
+            "node": task.node if task.status & ~Status.PENDING & ~Status.GATED else "",
+            "gpu_groups": list(task.gpu_groups),
+        }
+        for uid, task in session.cluster.tasks.items()
+    }
 
 
 def recorded_tasks(recorded: Mapping[str, Mapping[str, Any]], session: Session) -> Iterator[str]:
@@ -130,23 +157,26 @@ class _Renaming:
             yield f"{uid}: GPU groups {ours}, upstream {theirs}"
             return
         for mine, other in zip(ours, theirs, strict=True):
-            if self._ours.setdefault((node, mine), other) != other or self._theirs.setdefault((node, other), mine) != mine:
+            if (
+                self._ours.setdefault((node, mine), other) != other
+                or self._theirs.setdefault((node, other), mine) != mine
+            ):
                 yield f"{uid}: GPU groups {ours} on {node}, upstream {theirs}"
                 return
 
 
 def recorded_commits(recorded: list[Mapping[str, Any]], session: Session) -> Iterator[str]:
-    """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another place,
-    that place."""
-    theirs = Counter((each["op"], each["task"], each.get("node", "")) for each in recorded)
+    """Commits as multisets of (operation, task, node). The recording names, for an evicted task that was given another
+    place, that place."""
+    theirs = Counter((item["op"], item["task"], item.get("node", "")) for item in recorded)
     ours: Counter[tuple[str, str, str]] = Counter()
     given: dict[str, str] = {}
-    for each in reversed(session.commits):
-        if isinstance(each, Evict):
-            ours["evict", each.task, given.pop(each.task, each.node)] += 1
+    for commit in reversed(session.commits):
+        if isinstance(commit, Evict):
+            ours["evict", commit.task, given.pop(commit.task, commit.node)] += 1
         else:
-            given[each.task] = each.node
-            ours[operation(each), each.task, each.node] += 1
+            given[commit.task] = commit.node
+            ours[operation(commit), commit.task, commit.node] += 1
     for what, number in sorted((ours - theirs).items()):
         yield f"we commit {' '.join(what)}{f' ×{number}' if number > 1 else ''}, upstream does not"
     for what, number in sorted((theirs - ours).items()):

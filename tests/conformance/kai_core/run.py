@@ -17,11 +17,11 @@ from conformance.kai_core.scenario import NOW, Case, Live, check_keys, live_of, 
 from conformance.results import Progress, Results
 from gangline.errors import Refusal
 from gangline.scheduler.cycle import run_actions
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.model.gang import Gang
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin, PluginClass
 from gangline.scheduler.session import Session
 
@@ -67,14 +67,17 @@ def _single(case: Case) -> Iterator[str]:
 
 
 def _rounds(case: Case) -> Iterator[str]:
-    recorded = {number: each for each in case["actual"]["rounds"] for number in each["rounds"]}
+    recorded = {number: item for item in case["actual"]["rounds"] for number in item["rounds"]}
     until, after = case["rounds"]["until_match"], case["rounds"]["after_match"]
     live = live_of(case)
     for number in range(1, until + after + 1):
         session = open_session(case, live)
         run_actions(session, tuple(case["actions"]))
-        problems = [*compare.over_limits(case, session.commits), *compare.recorded_tasks(recorded[number]["tasks"], session),
-                    *compare.recorded_commits(recorded[number].get("commits") or [], session)]
+        problems = [
+            *compare.over_limits(case, session.commits),
+            *compare.recorded_tasks(recorded[number]["tasks"], session),
+            *compare.recorded_commits(recorded[number].get("commits") or [], session),
+        ]
         errors = compare.refusal_texts(session)
         if number > until:
             problems += compare.expectation(case, session, errors)
@@ -101,7 +104,7 @@ def write_back(case: Case, session: Session) -> Live:
 
 
 def open_session(case: Case, live: Live) -> Session:
-    cluster = Cluster.build(records_of(case, live))
+    cluster = ClusterModel.build(records_of(case, live))
     return Session(cluster, settings_of(case), NOW, extra=list(_specials(case)))
 
 
@@ -119,7 +122,7 @@ class BindFails(Plugin):
 
     name = "bind-fails"
 
-    def before_bind(self, task: Task, node: Node) -> Refusal:
+    def before_bind(self, task: TaskInfo, node: NodeInfo) -> Refusal:
         return Refusal(self.name, "no bind today")
 
 
@@ -132,8 +135,8 @@ class Blocker(Plugin):
         self._task = task
         self._error = error
 
-    def victim_invariant(self, task: Task, gang: Gang) -> Refusal | None:
+    def victim_invariant(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         return Refusal(self.name, self._error, resolvable=False) if task.uid == self._task else None
 
-    def before_task(self, task: Task, gang: Gang) -> Refusal | None:
+    def before_task(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         return self.victim_invariant(task, gang)

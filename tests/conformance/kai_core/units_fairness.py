@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
-from gangline.scheduler.fairness import RESOURCES, Account, Amounts, divide, order, reclaim
+from gangline.scheduler.fairness import RESOURCES, Amounts, QueueAccount, divide, order, reclaim
 from gangline.scheduler.fairness.capacity import Overrun, over_capacity, over_quota
 from gangline.scheduler.fairness.reclaim import Chunk, Taker
 from gangline.scheduler.model.resources import CPU, MEMORY, ResourceNames
@@ -16,18 +16,24 @@ from gangline.scheduler.plugins.proportion import asked_of, gpus_on
 FIELDS = ("deserved", "limit", "weight", "allocated", "allocated_non_preemptible", "request", "usage", "fair_share")
 
 
-def account(record: Mapping[str, Any], uid: str = "") -> Account:
+def account(record: Mapping[str, Any], uid: str = "") -> QueueAccount:
     only(record, "uid", "name", "parent", "priority", "created_rank", *RESOURCES)
     for resource in RESOURCES:
         only(record.get(resource, {}), *FIELDS)
-    amounts: dict[str, Any] = {field: tuple(float(record.get(r, {}).get(field, 0)) for r in RESOURCES) for field in FIELDS}
-    return Account(
-        record.get("uid", uid), name=record.get("name", ""), parent=record.get("parent", ""), priority=record.get("priority", 0),
-        created=record.get("created_rank", 0), **amounts,
+    amounts: dict[str, Any] = {
+        field: tuple(float(record.get(r, {}).get(field, 0)) for r in RESOURCES) for field in FIELDS
+    }
+    return QueueAccount(
+        record.get("uid", uid),
+        name=record.get("name", ""),
+        parent=record.get("parent", ""),
+        priority=record.get("priority", 0),
+        created=record.get("created_rank", 0),
+        **amounts,
     )
 
 
-def accounts(records: Mapping[str, Any]) -> dict[str, Account]:
+def accounts(records: Mapping[str, Any]) -> dict[str, QueueAccount]:
     return {key: account(record, key) for key, record in records.items()}
 
 
@@ -42,7 +48,7 @@ def chunk(record: Mapping[str, float]) -> Chunk:
     return Chunk(cpu, memory, gpu, gpu)
 
 
-def shares(queues: Mapping[str, Account]) -> dict[str, Any]:
+def shares(queues: Mapping[str, QueueAccount]) -> dict[str, Any]:
     return {key: dict(zip(RESOURCES, queue.fair_share, strict=True)) for key, queue in queues.items()}
 
 
@@ -70,7 +76,13 @@ def divide_single(row: Row, division: Callable[..., float]) -> str:
 
 def queue_order(row: Row) -> str:
     total, left, right, left_job, right_job, left_victims, right_victims, _ = row.read(
-        "total", "left", "right", "left_job_request", "right_job_request", "left_victims", "right_victims",
+        "total",
+        "left",
+        "right",
+        "left_job_request",
+        "right_job_request",
+        "left_victims",
+        "right_victims",
         "min_node_gpu_memory_mib",
     )
     pair = account(left, "left"), account(right, "right")
@@ -102,8 +114,10 @@ def reclaimable(row: Row) -> str:
     return differs(reclaim.reclaimable(accounts(records), taker(reclaimer), plan, multiplier), row.out)
 
 
-def strategy(row: Row) -> tuple[Account, Amounts, Account, Amounts]:
-    mine, request, theirs, remaining = row.read("reclaimer_queue", "reclaimer_request", "reclaimee_queue", "reclaimee_remaining")
+def strategy(row: Row) -> tuple[QueueAccount, Amounts, QueueAccount, Amounts]:
+    mine, request, theirs, remaining = row.read(
+        "reclaimer_queue", "reclaimer_request", "reclaimee_queue", "reclaimee_remaining"
+    )
     return account(mine), chunk(request or {}).amounts, account(theirs), amounts(remaining)
 
 
@@ -125,10 +139,10 @@ def verdict(overrun: Overrun | None) -> dict[str, Any]:
 CAPACITY_KEYS = ("queues", "job_queue", "preemptible", "tasks", "max_node_gpu_memory_mib", "node", "job", "namespace")
 
 
-def job_capacity(row: Row, check: Callable[[dict[str, Account], str, Amounts, bool], Overrun | None]) -> str:
+def job_capacity(row: Row, check: Callable[[dict[str, QueueAccount], str, Amounts, bool], Overrun | None]) -> str:
     records, queue, preemptible, asked, largest, *_ = row.read(*CAPACITY_KEYS)
     names = ResourceNames()
-    request = asked_of([pieces.task(each, names) for each in asked], names, largest)
+    request = asked_of([pieces.task(item, names) for item in asked], names, largest)
     return differs(verdict(check(accounts(records), queue, request, preemptible)), row.out)
 
 

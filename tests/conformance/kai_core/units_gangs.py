@@ -7,12 +7,12 @@ from typing import Any
 
 from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
-from gangline.rules import times
-from gangline.scheduler.model.gang import Gang, Group, PodSet
-from gangline.scheduler.model.task import Task
+from gangline.rules.values import times
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import order
 from gangline.scheduler.plugins import minruntime
-from gangline.scheduler.plugins.orders import Elastic, sub_group_key
+from gangline.scheduler.plugins.orders import ElasticPlugin, sub_group_key
 from gangline.scheduler.records import QueueRecord
 
 ORDERS: Mapping[str, Callable[[Group | PodSet], Any]] = {
@@ -21,7 +21,7 @@ ORDERS: Mapping[str, Callable[[Group | PodSet], Any]] = {
 }
 
 
-def by_uid(task: Task) -> str:
+def by_uid(task: TaskInfo) -> str:
     return task.uid
 
 
@@ -43,7 +43,7 @@ def tasks_to_evict(row: Row) -> str:
     return differs({"tasks": arrange([task.uid for task in tasks]), "has_more": more}, theirs)
 
 
-def of_gang(row: Row, question: Callable[[Gang], bool]) -> str:
+def of_gang(row: Row, question: Callable[[GangInfo], bool]) -> str:
     (tree,) = row.read("sub_groups")
     return differs(question(pieces.gang(tree)), row.out)
 
@@ -63,7 +63,7 @@ def sub_group_order(row: Row) -> str:
 
 
 def elastic(row: Row) -> str:
-    rule = Elastic.__new__(Elastic)
+    rule = ElasticPlugin.__new__(ElasticPlugin)
     keys = []
     for side in row.read("left", "right"):
         only(side, "name", "preemptibility", "sub_groups")
@@ -77,7 +77,8 @@ def queues(records: Mapping[str, Any]) -> dict[str, QueueRecord]:
         only(record, "parent", "preempt_min_runtime", "reclaim_min_runtime")
         preempt, reclaim = record.get("preempt_min_runtime"), record.get("reclaim_min_runtime")
         made[name] = QueueRecord(
-            name, record.get("parent", ""),
+            name,
+            record.get("parent", ""),
             preempt_min_runtime=None if preempt is None else times.duration(preempt),
             reclaim_min_runtime=None if reclaim is None else times.duration(reclaim),
         )
@@ -85,7 +86,8 @@ def queues(records: Mapping[str, Any]) -> dict[str, QueueRecord]:
 
 
 def resolved(row: Row, duration: float, *asked: str | None) -> str:
-    """Upstream complains about a queue that is not given at all; ours then uses the default, as upstream does in the end."""
+    """Upstream complains about a queue that is not given at all; ours then uses the default, as upstream does in the
+    end."""
     only(row.out, "duration", "error")
     if bool(row.out.get("error")) != (None in asked):
         return f"recorded error {row.out.get('error')!r}"
@@ -100,8 +102,11 @@ def preempt_min_runtime(row: Row) -> str:
 
 def reclaim_min_runtime(row: Row) -> str:
     records, _, default, method, reclaimer, victim = row.read(
-        "queues", "default_preempt", "default_reclaim", "method", "reclaimer_queue", "victim_queue")
-    found = minruntime.reclaim_min_runtime(queues(records), reclaimer or "", victim or "", method, times.duration(default))
+        "queues", "default_preempt", "default_reclaim", "method", "reclaimer_queue", "victim_queue"
+    )
+    found = minruntime.reclaim_min_runtime(
+        queues(records), reclaimer or "", victim or "", method, times.duration(default)
+    )
     return resolved(row, found, reclaimer, victim)
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from conformance.kai_core import pieces
 from conformance.kai_core.rows import Row, differs, only
-from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.gpu import WHOLE_GPU, SharedGpus
-from gangline.scheduler.model.journal import Journal
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.journal import UndoJournal
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import ResourceNames
-from gangline.scheduler.model.topology import Domain, TopologyTree
+from gangline.scheduler.model.topology import TopologyDomain, TopologyTree
 from gangline.scheduler.placing import domains
-from gangline.scheduler.placing.domains import Answer, Question, Room, Tally
+from gangline.scheduler.placing.domains import DomainAnswer, DomainQuestion, DomainRoom, DomainTally
 from gangline.scheduler.placing.place import pick_gpus
-from gangline.scheduler.plugins.gpusharing import GpuPack, GpuSpread, used_portion
-from gangline.scheduler.plugins.nodeplacement import NodePlacement
+from gangline.scheduler.plugins.gpusharing import GpuPackPlugin, GpuSpreadPlugin, used_portion
+from gangline.scheduler.plugins.nodeplacement import NodePlacementPlugin
 from gangline.scheduler.records import GangRecord, NodeRecord, TopologyRecord
 
 
@@ -26,17 +26,17 @@ def node_score(row: Row) -> str:
     names = ResourceNames()
     task, node = pieces.task(asked, names), pieces.node(record, names)
     assert task.needs_gpu != cpu_only
-    policy = NodePlacement.__new__(NodePlacement)
-    NodePlacement.__init__(policy, None, strategies)  # type: ignore[arg-type]
+    policy = NodePlacementPlugin.__new__(NodePlacementPlugin)
+    NodePlacementPlugin.__init__(policy, None, strategies)  # type: ignore[arg-type]
     policy._range = (between[0], between[1])
     return differs(policy.node_score(task, node), row.out)
 
 
-def gpu_score(row: Row, kind: type[GpuPack] | type[GpuSpread]) -> str:
+def gpu_score(row: Row, kind: type[GpuPackPlugin] | type[GpuSpreadPlugin]) -> str:
     group, memory, used = row.read("gpu", "gpu_memory_mib", "used_mib")
     names = ResourceNames()
-    node = Node(NodeRecord("node", {}, gpu_memory=memory), names, Journal(), 0, [])
-    node.shared = SharedGpus(1, memory, Journal())
+    node = NodeInfo(NodeRecord("node", {}, gpu_memory=memory), names, UndoJournal(), 0, [])
+    node.shared = SharedGpus(1, memory, UndoJournal())
     node.shared.used.update(used)
     policy = kind.__new__(kind)
     task = pieces.task({"uid": "t", "status": "Pending"}, names)
@@ -65,82 +65,89 @@ def lowest_common_domain(row: Row) -> str:
     return differs({"domain": found.id, "level": level, "valid_nodes": sorted(tree.leaf_of)}, row.out)
 
 
-def every(domain: Domain) -> list[Domain]:
+def every(domain: TopologyDomain) -> list[TopologyDomain]:
     return [domain, *(below for child in domain.children.values() for below in every(child))]
 
 
-def leaves(domain: Domain) -> dict[str, Domain]:
+def leaves(domain: TopologyDomain) -> dict[str, TopologyDomain]:
     """Nodes of the domains without children."""
-    return {name: each for each in every(domain) if not each.children for name in each.nodes}
+    return {name: item for item in every(domain) if not item.children for name in item.nodes}
 
 
 def tree_allocatable(row: Row) -> str:
     record, node_records, asked = row.read("domain", "nodes", "tasks")
     names = ResourceNames()
     top, levels = pieces.domains(record)
-    nodes = {each["name"]: pieces.node(each, names) for each in node_records}
-    demand = domains.demand_of([pieces.task(each, names) for each in asked])
-    tally = Tally(leaves(top), nodes, lambda node: (domains.slots(node, demand, frozenset()),))
-    found = {f"{levels[each.level]}={each.id}": int(tally.of(each)[0]) for each in every(top)}
+    nodes = {node_record["name"]: pieces.node(node_record, names) for node_record in node_records}
+    demand = domains.demand_of([pieces.task(item, names) for item in asked])
+    tally = DomainTally(leaves(top), nodes, lambda node: (domains.slots(node, demand, frozenset()),))
+    found = {f"{levels[item.level]}={item.id}": int(tally.of(item)[0]) for item in every(top)}
     return differs({"allocatable_pods": found, "error": ""}, row.out)
 
 
 def node_scores(row: Row) -> str:
     record, preferred = row.read("domain", "preferred_level")
     top, levels = pieces.domains(record)
-    given = {each: list(each.children.values()) for each in every(top)}
+    given = {item: list(item.children.values()) for item in every(top)}
     level = levels.index(preferred) if preferred in levels else len(levels)
     return differs(domains.preferred_scores(top, level, given), row.out)
 
 
-def texts(answer: Answer) -> list[str]:
-    return sorted(text for each in answer.refusals for text in each.details or each.messages)
+def texts(answer: DomainAnswer) -> list[str]:
+    return sorted(text for refusal in answer.refusals for text in refusal.details or refusal.messages)
 
 
 def allocatable_domains(row: Row) -> str:
-    constraint, sets, count, total, record = row.read("constraint", "pod_sets", "tasks_count", "tasks_total", "topology")
+    constraint, sets, count, total, record = row.read(
+        "constraint", "pod_sets", "tasks_count", "tasks_total", "topology"
+    )
     names = ResourceNames()
     tree, figures = pieces.topology(record)
     demand = domains.Demand(count, names.vector(total), (), True)
 
-    def pods(domain: Domain) -> int | None:
+    def pods(domain: TopologyDomain) -> int | None:
         number = int(figures[domain].get("allocatable_pods", -1))
         return None if number < 0 else number
 
-    room = Room(demand, lambda domain: names.vector(figures[domain].get("free", {})), pods, None)
+    room = DomainRoom(demand, lambda domain: names.vector(figures[domain].get("free", {})), pods, None)
     rule = pieces.rule({**constraint, "topology": tree.name})
-    gang = Gang(GangRecord("g", "q", "test-job", "test-namespace"))
+    gang = GangInfo(GangRecord("g", "q", "test-job", "test-namespace"))
     try:
         levels = domains.candidate_levels(rule, tree, "test")
     except domains.BadRule as problem:
         return differs({"domains": [], "error": str(problem), "fit_errors": []}, row.out)
     good, bad = domains.domains_that_hold(tree, levels, rule, pieces.pod_sets(sets, names), room)
-    reasons = [domains.why_not(each, room, "test", names) for each in bad]
+    reasons = [domains.why_not(item, room, "test", names) for item in bad]
     refusals = [] if good else [*reasons, domains.unsatisfied(gang, "test", rule)]
-    found = sorted(f"{tree.levels[each.level]}={each.id}" for each in good)
-    ours = {"domains": found, "error": "", "fit_errors": texts(Answer(refusals=refusals))}
-    return differs(ours, {**row.out, "domains": sorted(row.out["domains"]), "fit_errors": sorted(row.out["fit_errors"])})
+    found = sorted(f"{tree.levels[item.level]}={item.id}" for item in good)
+    ours = {"domains": found, "error": "", "fit_errors": texts(DomainAnswer(refusals=refusals))}
+    return differs(
+        ours, {**row.out, "domains": sorted(row.out["domains"]), "fit_errors": sorted(row.out["fit_errors"])}
+    )
 
 
 def node_subsets(row: Row) -> str:
     constraint, job, node_records, sets, group, asked, topologies = row.read(
-        "constraint", "job", "nodes", "pod_sets", "sub_group", "tasks", "topologies")
+        "constraint", "job", "nodes", "pod_sets", "sub_group", "tasks", "topologies"
+    )
     names = ResourceNames()
-    nodes = {each["name"]: pieces.node(each, names) for each in node_records}
+    nodes = {node_record["name"]: pieces.node(node_record, names) for node_record in node_records}
     rule = pieces.rule(constraint)
-    gang = Gang(GangRecord(job, "q", job))
-    question = Question(gang, group, rule, pieces.pod_sets(sets, names))
+    gang = GangInfo(GangRecord(job, "q", job))
+    question = DomainQuestion(gang, group, rule, pieces.pod_sets(sets, names))
     if not rule.topology:
-        return differs({"error": "", "fit_errors": [], "node_scores": {}, "node_sets": [sorted(nodes)]}, sorted_sets(row.out))
+        return differs(
+            {"error": "", "fit_errors": [], "node_scores": {}, "node_sets": [sorted(nodes)]}, sorted_sets(row.out)
+        )
     if rule.topology not in topologies:
         said = list(domains.no_topology(rule.topology).messages)
         return differs({"error": "", "fit_errors": said, "node_scores": {}, "node_sets": []}, sorted_sets(row.out))
     tree, _ = pieces.topology(topologies[rule.topology])
-    demand = domains.demand_of([pieces.task(each, names) for each in asked])
-    free = Tally(tree.leaf_of, nodes, lambda node: node.later)
-    pods = Tally(tree.leaf_of, nodes, lambda node: (domains.slots(node, demand, frozenset()),))
+    demand = domains.demand_of([pieces.task(item, names) for item in asked])
+    free = DomainTally(tree.leaf_of, nodes, lambda node: node.later)
+    pods = DomainTally(tree.leaf_of, nodes, lambda node: (domains.slots(node, demand, frozenset()),))
     top = domains.common_domain(tree, nodes, rule.preferred)
-    room = Room(demand, free.of, lambda domain: int(pods.of(domain)[0]) if demand.uniform else None, top)
+    room = DomainRoom(demand, free.of, lambda domain: int(pods.of(domain)[0]) if demand.uniform else None, top)
     answer = domains.choose(question, tree, top, room, names)
     found = [[name for name in domain.nodes if name in nodes] for domain in answer.domains]
     scores = {} if answer.scores is None else {group: answer.scores}
@@ -150,13 +157,17 @@ def node_subsets(row: Row) -> str:
 
 def sorted_sets(out: Mapping[str, Any]) -> dict[str, Any]:
     only(out, "error", "fit_errors", "node_scores", "node_sets")
-    return {**out, "node_sets": [sorted(each) for each in out["node_sets"]], "fit_errors": sorted(out["fit_errors"])}
+    return {
+        **out,
+        "node_sets": [sorted(node_set) for node_set in out["node_sets"]],
+        "fit_errors": sorted(out["fit_errors"]),
+    }
 
 
 TABLES: Mapping[str, Callable[[Row], str]] = {
     "nodeplacement/node_score": node_score,
-    "gpupack/gpu_score": lambda row: gpu_score(row, GpuPack),
-    "gpuspread/gpu_score": lambda row: gpu_score(row, GpuSpread),
+    "gpupack/gpu_score": lambda row: gpu_score(row, GpuPackPlugin),
+    "gpuspread/gpu_score": lambda row: gpu_score(row, GpuSpreadPlugin),
     "gpu_sharing/gpus_for_sharing": gpus_for_sharing,
     "topology/lowest_common_domain": lowest_common_domain,
     "topology/tree_allocatable": tree_allocatable,

@@ -1,7 +1,7 @@
 """Replays the admission cases: a dry run of each write, then the write itself where later steps need it.
 
-Compared are whether it was allowed, the code and the object as our hooks left it; the text only where the server's own checks refused.
-"""
+Compared are whether it was allowed, the code and the object as our hooks left it; the text only where the server's own
+checks refused."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import msgspec
 from conformance.kai_services.lab import Environment, Lab
 from conformance.kai_services.placeholders import Uids, difference
 from conformance.kai_services.steps import NAMESPACE, UnknownCase, check_keys, scoped
-from gangline.admission import kai
-from gangline.admission.settings import from_flags
+from gangline.admission.scheduling import kai
+from gangline.admission.scheduling.settings import from_flags
 from gangline.client.wire import JSON, MERGE_PATCH
 from gangline.config import KAI, manner
 from gangline.controllers.component import queue_controller
@@ -26,7 +26,11 @@ from gangline.rules.hooks import Hook
 Raw = dict[str, Any]
 KEYS = {"name", "area", "kind", "config", "steps", "note"}
 CONFIG_KEYS = {"component", "flags", "operations"}
-PLURALS = {"admission": ("pods", "topologies"), "queuecontroller webhook": ("queues",), "podgroupcontroller webhook": ("podgroups",)}
+PLURALS = {
+    "admission": ("pods", "topologies"),
+    "queuecontroller webhook": ("queues",),
+    "podgroupcontroller webhook": ("podgroups",),
+}
 RANDOM = re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{7}-shared-gpu")
 SUFFIX = re.compile(r'(Pod "[a-z0-9.-]*-)[a-z0-9]{5}"')
 
@@ -47,7 +51,9 @@ async def check(case: Raw, environment: Environment) -> str:
 
 def _hooks(config: Raw, queues: dict[str, Raw]) -> list[Hook]:
     settings = from_flags(config["flags"], manner([KAI]))
-    chosen = [hook for hook in kai.hooks(settings, find_queue=queues.get) if hook.plural in PLURALS[config["component"]]]
+    chosen = [
+        hook for hook in kai.hooks(settings, find_queue=queues.get) if hook.plural in PLURALS[config["component"]]
+    ]
     operations = config.get("operations")
     return [replace(hook, operations=tuple(operations)) for hook in chosen] if operations else chosen
 
@@ -61,7 +67,7 @@ async def _replay(lab: Lab, case: Raw, queues: dict[str, Raw]) -> str:
         check_keys(op)
         stored = await lab.admin.list_raw(lab.kind("scheduling.run.ai/v2", "Queue"))
         queues.clear()
-        queues.update({each["metadata"]["name"]: each for each in stored})
+        queues.update({item["metadata"]["name"]: item for item in stored})
         found = await _try(lab, uids.real(op))
         problem = _compare(step["result"], found)
         if problem:
@@ -110,7 +116,11 @@ def _reduced(obj: Raw) -> Raw:
     meta = {key: obj["metadata"][key] for key in ("name", "annotations", "labels") if obj["metadata"].get(key)}
     if obj["kind"] != "Pod":
         return {"metadata": meta, "spec": obj.get("spec") or {}}
-    spec = {key: [_container(each) for each in obj["spec"][key]] for key in ("containers", "initContainers") if obj["spec"].get(key)}
+    spec = {
+        key: [_container(item) for item in obj["spec"][key]]
+        for key in ("containers", "initContainers")
+        if obj["spec"].get(key)
+    }
     spec |= {key: obj["spec"][key] for key in ("volumes", "runtimeClassName") if obj["spec"].get(key)}
     return {"metadata": meta, "spec": spec}
 
@@ -122,7 +132,10 @@ def _container(container: Raw) -> Raw:
 def _compare(expected: Raw, found: Raw) -> str:
     for key in ("allowed", "code"):
         if expected[key] != found[key]:
-            return f"{key}: {expected[key]} expected, {found[key]} found; {found.get('message', '')} / {expected.get('message', '')}"
+            return (
+                f"{key}: {expected[key]} expected, {found[key]} found; {found.get('message', '')} / "
+                f"{expected.get('message', '')}"
+            )
     if expected["allowed"]:
         return difference(expected.get("object"), _named(found["object"]), "object")
     if expected["code"] != 422:
@@ -136,5 +149,5 @@ def _named(value: Any) -> Any:
     if isinstance(value, str):
         return RANDOM.sub("-<rand7>-shared-gpu", value)
     if isinstance(value, dict):
-        return {key: _named(each) for key, each in value.items()}
-    return [_named(each) for each in value] if isinstance(value, list) else value
+        return {key: _named(item) for key, item in value.items()}
+    return [_named(item) for item in value] if isinstance(value, list) else value

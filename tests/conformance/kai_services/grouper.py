@@ -7,7 +7,7 @@ from typing import Any
 from conformance.kai_services.lab import ACCOUNT, Environment, Lab
 from conformance.kai_services.placeholders import Uids, difference
 from conformance.kai_services.steps import NAMESPACE, UnknownCase, concerns_pod, do
-from gangline.admission import kai
+from gangline.admission.scheduling import kai
 from gangline.api.kinds import EVENT, POD, POD_GROUP
 from gangline.config import KAI, manner
 from gangline.grouper.component import component
@@ -16,7 +16,11 @@ from gangline.grouper.settings import from_flags
 Raw = dict[str, Any]
 KEYS = {"name", "area", "kind", "config", "namespaceLabels", "note", "upstream_panic", "steps"}
 RIGHTS = {"chart": False, "chart + get/list/watch on everything": True}
-EXTRAS = {None: (), "PodGroup validating webhook registered for this namespace": ("webhook",), "Karta CRD installed": ("karta",)}
+EXTRAS = {
+    None: (),
+    "PodGroup validating webhook registered for this namespace": ("webhook",),
+    "Karta CRD installed": ("karta",),
+}
 
 
 async def check(case: Raw, environment: Environment) -> str:
@@ -55,8 +59,11 @@ async def _result(lab: Lab, uids: Uids) -> Raw:
     groups = await lab.admin.list_raw(POD_GROUP, NAMESPACE)
     pods = await lab.admin.list_raw(POD, NAMESPACE)
     events = await lab.admin.list_raw(EVENT, NAMESPACE)
-    found: Raw = {"podgroups": [_group(each) for each in groups], "pods": [_pod(each) for each in pods],
-             "events": [(each["type"], each["reason"], _about(each)) for each in events]}
+    found: Raw = {
+        "podgroups": [_group(group) for group in groups],
+        "pods": [_pod(pod) for pod in pods],
+        "events": [(event["type"], event["reason"], _about(event)) for event in events],
+    }
     named: Raw = uids.named({key: value for key, value in found.items() if key != "events"})
     return {**{key: sorted(value, key=_name) for key, value in named.items()}, "events": sorted(set(found["events"]))}
 
@@ -67,9 +74,14 @@ def _name(obj: Raw) -> str:
 
 def _group(obj: Raw) -> Raw:
     meta = obj["metadata"]
-    return {"name": meta["name"], "namespace": meta["namespace"], "labels": meta.get("labels") or {},
-            "annotations": meta.get("annotations") or {}, "ownerReferences": meta.get("ownerReferences") or [],
-            "spec": obj.get("spec") or {}}
+    return {
+        "name": meta["name"],
+        "namespace": meta["namespace"],
+        "labels": meta.get("labels") or {},
+        "annotations": meta.get("annotations") or {},
+        "ownerReferences": meta.get("ownerReferences") or [],
+        "spec": obj.get("spec") or {},
+    }
 
 
 def _pod(obj: Raw) -> Raw:
@@ -82,12 +94,12 @@ def _about(event: Raw) -> str:
 
 
 def _compare(expected: Raw, found: Raw) -> str:
-    events = sorted({(each["type"], each["reason"], each["object"]) for each in expected["events"]})
+    events = sorted({(event["type"], event["reason"], event["object"]) for event in expected["events"]})
     for key in ("podgroups", "pods"):
         problem = difference(expected[key], found[key], key)
         if problem:
             return f"{problem}; events {found['events']}"
-    return difference([list(each) for each in events], [list(each) for each in found["events"]], "events")
+    return difference([list(event) for event in events], [list(event) for event in found["events"]], "events")
 
 
 def _panic(found: Raw) -> str:

@@ -1,8 +1,8 @@
-"""The cluster in which the recorded cases are replayed: an embedded server with what the recorder had set up before any case.
+"""The cluster in which the recorded cases are replayed: an embedded server with what the recorder had set up before any
+case.
 
-Workload kinds are definitions without a schema, the pod grouper has the rights of upstream's chart, and time stands still, so that a
-retry never mixes with a step. Nothing here knows what a case asks for.
-"""
+Workload kinds are definitions without a schema, the pod grouper has the rights of upstream's chart, and time stands
+still, so that a retry never mixes with a step. Nothing here knows what a case asks for."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from gangline.api.kinds import (
     foreign,
     known,
 )
-from gangline.apiserver.hooks import admit_with
-from gangline.apiserver.server import Server, ServerSettings
 from gangline.client import Client, User
+from gangline.cluster.server.admit.hooks import admit_with
+from gangline.cluster.server.server import Server, ServerSettings
 from gangline.rules.hooks import Hook
 from gangline.runtime import Component, Manager, ManualClock
 
@@ -38,8 +38,10 @@ ADMIN = User("admin", ("system:masters", "system:authenticated"))
 ACCOUNT = User("system:serviceaccount:kai-scheduler:podgrouper", ("system:serviceaccounts", "system:authenticated"))
 KARTAS = {"kind": "Karta", "plural": "kartas", "versions": ["v1alpha1"], "storage": "v1alpha1", "scope": "Cluster"}
 OURS = ("queues", "podgroups", "bindrequests", "topologies")
-BUILT_IN = {("v1", "ReplicationController"): foreign("v1", "ReplicationController", "replicationcontrollers"),
-            ("node.k8s.io/v1", "RuntimeClass"): foreign("node.k8s.io/v1", "RuntimeClass", "runtimeclasses", namespaced=False)}
+BUILT_IN = {
+    ("v1", "ReplicationController"): foreign("v1", "ReplicationController", "replicationcontrollers"),
+    ("node.k8s.io/v1", "RuntimeClass"): foreign("node.k8s.io/v1", "RuntimeClass", "runtimeclasses", namespaced=False),
+}
 CALM = 12
 """So many turns of the event loop without work: more than a change needs to travel from the server to an informer."""
 READ, WRITE = ["get", "list", "watch"], ["create", "update", "patch"]
@@ -52,7 +54,7 @@ class Environment:
     data: Raw
 
     def workloads(self) -> Iterable[tuple[str, Raw]]:
-        return ((group, each) for group, listed in self.data["customResources"].items() for each in listed)
+        return ((group, item) for group, listed in self.data["customResources"].items() for item in listed)
 
 
 def read_environment(folder: Path) -> Environment | None:
@@ -80,11 +82,15 @@ class Lab:
         for definition in crds():
             if definition["spec"]["names"]["plural"] in OURS:
                 await self.admin.create(CRD, definition)
-        for group, each in self.environment.workloads():
-            await self._define(group, each)
+        for group, item in self.environment.workloads():
+            await self._define(group, item)
         if self._karta:
             await self._define("run.ai", KARTAS)
-        for name, labels in (("work", namespace_labels or {}), ("other", {}), *((name, {}) for name in self._config_maps)):
+        for name, labels in (
+            ("work", namespace_labels or {}),
+            ("other", {}),
+            *((name, {}) for name in self._config_maps),
+        ):
             await self.admin.create(NAMESPACE, {"metadata": {"name": name, "labels": labels}})
         await self._fill()
         for hook in self._hooks:
@@ -97,16 +103,33 @@ class Lab:
 
     async def _define(self, group: str, each: Raw) -> None:
         anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-        versions = [{"name": version, "served": True, "storage": version == each["storage"],
-                     "schema": {"openAPIV3Schema": anything}} for version in each["versions"]]
+        versions = [
+            {
+                "name": version,
+                "served": True,
+                "storage": version == each["storage"],
+                "schema": {"openAPIV3Schema": anything},
+            }
+            for version in each["versions"]
+        ]
         scope = each.get("scope", "Namespaced")
         approved = {"api-approved.kubernetes.io": "unapproved, made for a test"} if group.endswith(".k8s.io") else {}
-        await self.admin.create(CRD, {"metadata": {"name": f"{each['plural']}.{group}", "annotations": approved}, "spec": {
-            "group": group, "scope": scope, "versions": versions,
-            "names": {"kind": each["kind"], "plural": each["plural"], "singular": each["kind"].lower()}}})
+        await self.admin.create(
+            CRD,
+            {
+                "metadata": {"name": f"{each['plural']}.{group}", "annotations": approved},
+                "spec": {
+                    "group": group,
+                    "scope": scope,
+                    "versions": versions,
+                    "names": {"kind": each["kind"], "plural": each["plural"], "singular": each["kind"].lower()},
+                },
+            },
+        )
         for version in each["versions"]:
             self._kinds[f"{group}/{version}", each["kind"]] = foreign(
-                f"{group}/{version}", each["kind"], each["plural"], scope == "Namespaced")
+                f"{group}/{version}", each["kind"], each["plural"], scope == "Namespaced"
+            )
 
     async def _fill(self) -> None:
         for name, value in self.environment.data["priorityClasses"].items():
@@ -118,20 +141,29 @@ class Lab:
             for name, data in maps.items():
                 await self.admin.create(CONFIG_MAP, {"metadata": {"name": name, "namespace": namespace}, "data": data})
         for name in self.environment.data["runtimeClasses"]:
-            await self.admin.create(self.kind("node.k8s.io/v1", "RuntimeClass"), {"metadata": {"name": name}, "handler": "runc"})
+            await self.admin.create(
+                self.kind("node.k8s.io/v1", "RuntimeClass"), {"metadata": {"name": name}, "handler": "runc"}
+            )
 
     async def allow(self, user: User, *, everything: bool) -> None:
         """The rights of the chart's role, and on request those to read everything."""
         readable = [name.partition(".") for name in self.environment.data["chartReadAccess"]]
         rules = [{"apiGroups": [group], "resources": [plural], "verbs": READ} for plural, _, group in readable]
-        rules += [{"apiGroups": [""], "resources": ["pods", "events"], "verbs": WRITE},
-                  {"apiGroups": ["scheduling.run.ai"], "resources": ["podgroups"], "verbs": WRITE}]
+        rules += [
+            {"apiGroups": [""], "resources": ["pods", "events"], "verbs": WRITE},
+            {"apiGroups": ["scheduling.run.ai"], "resources": ["podgroups"], "verbs": WRITE},
+        ]
         if everything:
             rules.append({"apiGroups": ["*"], "resources": ["*"], "verbs": READ})
         await self.admin.create(CLUSTER_ROLE, {"metadata": {"name": "podgrouper"}, "rules": rules})
-        await self.admin.create(CLUSTER_ROLE_BINDING, {
-            "metadata": {"name": "podgrouper"}, "subjects": [{"kind": "User", "name": user.name}],
-            "roleRef": {"apiGroup": CLUSTER_ROLE.group, "kind": "ClusterRole", "name": "podgrouper"}})
+        await self.admin.create(
+            CLUSTER_ROLE_BINDING,
+            {
+                "metadata": {"name": "podgrouper"},
+                "subjects": [{"kind": "User", "name": user.name}],
+                "roleRef": {"apiGroup": CLUSTER_ROLE.group, "kind": "ClusterRole", "name": "podgrouper"},
+            },
+        )
 
     async def start(self, component: Component, user: User = ADMIN) -> None:
         manager = Manager(component, Client(self.server.transport(user)), self.clock)
@@ -146,8 +178,11 @@ class Lab:
             calm = calm + 1 if self._idle() else 0
 
     def _idle(self) -> bool:
-        revisions = {".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
-                     for shelf in self.server.store.shelves() if shelf.changes}
+        revisions = {
+            ".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
+            for shelf in self.server.store.shelves()
+            if shelf.changes
+        }
         if any(shelf.ringing for shelf in self.server.store.shelves()):
             return False
         return all(manager.idle and not manager.behind(revisions) for manager in self._managers)

@@ -44,9 +44,9 @@ def _replace(value: Any, change: Any) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {change(key): _replace(each, change) for key, each in value.items()}
+        return {change(key): _replace(item, change) for key, item in value.items()}
     if isinstance(value, list):
-        return [_replace(each, change) for each in value]
+        return [_replace(item, change) for item in value]
     return value
 
 
@@ -66,8 +66,10 @@ def difference(expected: Any, found: Any, path: str = "") -> str:
             return f"{path}: {len(expected)} expected, {len(found)} found: {_names(expected)} / {_names(found)}"
         pairs = enumerate(zip(expected, found, strict=True))
         return next((text for at, (one, other) in pairs if (text := difference(one, other, f"{path}[{at}]"))), "")
-    return "" if expected == found and type(expected) is type(found) else f"{path}: {expected!r} expected, {found!r} found"
+    return (
+        "" if expected == found and type(expected) is type(found) else f"{path}: {expected!r} expected, {found!r} found"
+    )
 
 
 def _names(items: list[Any]) -> list[Any]:
-    return [each.get("name", each) if isinstance(each, dict) else each for each in items]
+    return [item.get("name", item) if isinstance(item, dict) else item for item in items]

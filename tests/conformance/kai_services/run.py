@@ -1,7 +1,7 @@
 """Replays the recorded behaviour of KAI's services on the embedded server: pod grouper, admission, and controllers.
 
-Each case runs in a fresh cluster, in the manner `compat: kai`. Areas that are not named in `FAMILIES` belong to the pod grouper.
-"""
+Each case runs in a fresh cluster, in the manner `compat: kai`. Areas that are not named in `FAMILIES` belong to the pod
+grouper."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Replays the recorded status cases: what the PodGroup and Queue controllers write, step by step.
 
-Called by run.py for area `status`. Compared are the PodGroups of the namespace and the queues that the case itself made.
-"""
+Called by run.py for area `status`. Compared are the PodGroups of the namespace and the queues that the case itself
+made."""
 
 from __future__ import annotations
 
@@ -56,12 +56,20 @@ async def _steps(lab: Lab, case: Raw) -> str:
 
 async def _groups(lab: Lab) -> list[Raw]:
     listed = await lab.admin.list_raw(POD_GROUP, NAMESPACE)
-    return [{"name": each["metadata"]["name"], "spec": each.get("spec") or {}, "status": each.get("status") or {}}
-            for each in sorted(listed, key=lambda each: str(each["metadata"]["name"]))]
+    return [
+        {"name": entry["metadata"]["name"], "spec": entry.get("spec") or {}, "status": entry.get("status") or {}}
+        for entry in sorted(listed, key=lambda item: str(item["metadata"]["name"]))
+    ]
 
 
 async def _queues(lab: Lab) -> list[Raw]:
     listed = await lab.admin.list_raw(QUEUE)
-    ours = (each for each in listed if each["metadata"]["name"] not in lab.environment.data["queues"])
-    return [{"name": each["metadata"]["name"], "parentQueue": (each.get("spec") or {}).get("parentQueue"),
-             "status": each.get("status") or {}} for each in sorted(ours, key=lambda each: str(each["metadata"]["name"]))]
+    ours = (entry for entry in listed if entry["metadata"]["name"] not in lab.environment.data["queues"])
+    return [
+        {
+            "name": entry["metadata"]["name"],
+            "parentQueue": (entry.get("spec") or {}).get("parentQueue"),
+            "status": entry.get("status") or {},
+        }
+        for entry in sorted(ours, key=lambda item: str(item["metadata"]["name"]))
+    ]

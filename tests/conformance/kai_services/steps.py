@@ -61,7 +61,9 @@ async def _create(lab: Lab, uids: Uids, op: Raw) -> None:
     made = await lab.admin.create(kind, obj, namespace)
     uids.learn(obj["kind"], made.name, made.uid)
     stored = uids.real(op.get("stored_metadata") or {})
-    if stored and any(dict(made.labels if key == "labels" else made.annotations) != value for key, value in stored.items()):
+    if stored and any(
+        dict(made.labels if key == "labels" else made.annotations) != value for key, value in stored.items()
+    ):
         await lab.admin.patch(kind, made.name, namespace, {"metadata": stored})
 
 

@@ -1,8 +1,8 @@
-"""Kueue outside a cluster: its webhooks are reached through a Service that names this machine, and its certificate is shown to it.
+"""Kueue outside a cluster: its webhooks are reached through a Service that names this machine, and its certificate is
+shown to it.
 
-Kueue signs its webhooks' certificate itself, for the name of its Service; an ExternalName Service leads the API server to loopback
-under that name.
-"""
+Kueue signs its webhooks' certificate itself, for the name of its Service; an ExternalName Service leads the API server
+to loopback under that name."""
 
 from __future__ import annotations
 
@@ -21,22 +21,42 @@ ASKED = ("", "kueue.x-k8s.io")
 
 class Kueue(Scheduler):
     def installs(self, port: int) -> Objects:
-        yield SERVICE, {"metadata": {"name": "kueue-webhook-service", "namespace": NAMESPACE},
-                        "spec": {"type": "ExternalName", "externalName": "localhost"}}
+        yield (
+            SERVICE,
+            {
+                "metadata": {"name": "kueue-webhook-service", "namespace": NAMESPACE},
+                "spec": {"type": "ExternalName", "externalName": "localhost"},
+            },
+        )
         yield SECRET, {"metadata": {"name": "kueue-webhook-server-cert", "namespace": NAMESPACE}}
-        for each in self.manifests("config/components/webhook/manifests.yaml"):
-            kind = MUTATING_WEBHOOK if each["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK
-            hooks = [_reached(hook, port) for hook in each["webhooks"] if hook["rules"][0]["apiGroups"][0] in ASKED]
-            yield kind, each | {"metadata": {"name": f"kueue-{each['metadata']['name']}"}, "webhooks": hooks}
+        for manifest in self.manifests("config/components/webhook/manifests.yaml"):
+            kind = MUTATING_WEBHOOK if manifest["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK
+            hooks = [_reached(hook, port) for hook in manifest["webhooks"] if hook["rules"][0]["apiGroups"][0] in ASKED]
+            yield kind, manifest | {"metadata": {"name": f"kueue-{manifest['metadata']['name']}"}, "webhooks": hooks}
         for pattern in self.definitions:
-            yield from ((CRD, _converted(each, port)) for each in self.manifests(pattern))
+            yield from ((CRD, _converted(manifest, port)) for manifest in self.manifests(pattern))
 
     def quota(self, pods: int) -> Objects:
         yield FLAVOR, {"metadata": {"name": "any"}}
         plenty = {"cpu": "1k", "memory": "1Ti"}
-        given = [{"name": name, "nominalQuota": amount} for name, amount in (plenty | {"nvidia.com/gpu": str(pods)}).items()]
-        yield CLUSTER_QUEUE, {"metadata": {"name": "team"}, "spec": {"namespaceSelector": {}, "resourceGroups": [
-            {"coveredResources": [each["name"] for each in given], "flavors": [{"name": "any", "resources": given}]}]}}
+        given = [
+            {"name": name, "nominalQuota": amount} for name, amount in (plenty | {"nvidia.com/gpu": str(pods)}).items()
+        ]
+        yield (
+            CLUSTER_QUEUE,
+            {
+                "metadata": {"name": "team"},
+                "spec": {
+                    "namespaceSelector": {},
+                    "resourceGroups": [
+                        {
+                            "coveredResources": [item["name"] for item in given],
+                            "flavors": [{"name": "any", "resources": given}],
+                        }
+                    ],
+                },
+            },
+        )
         yield KUEUE_QUEUE, {"metadata": {"name": "team", "namespace": "default"}, "spec": {"clusterQueue": "team"}}
 
 
@@ -45,8 +65,15 @@ def _service(path: str, port: int) -> Raw:
 
 
 def _reached(hook: Raw, port: int) -> Raw:
-    elsewhere = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", NAMESPACE]}]}
-    return hook | {"clientConfig": _service(hook["clientConfig"]["service"]["path"], port), "namespaceSelector": elsewhere}
+    elsewhere = {
+        "matchExpressions": [
+            {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", NAMESPACE]}
+        ]
+    }
+    return hook | {
+        "clientConfig": _service(hook["clientConfig"]["service"]["path"], port),
+        "namespaceSelector": elsewhere,
+    }
 
 
 def _converted(definition: Raw, port: int) -> Raw:

@@ -1,4 +1,5 @@
-"""What a third-party scheduler is to a proof: what is built, which definitions it brings, and how it is started outside a cluster.
+"""What a third-party scheduler is to a proof: what is built, which definitions it brings, and how it is started outside
+a cluster.
 
 Definitions of kinds are read from its module in the Go cache, so they are of the very version that runs.
 """
@@ -25,7 +26,8 @@ Objects = Iterable[tuple[Kind[Any], Raw]]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One process; `{kubeconfig}`, `{config}` (our config.yaml beside its module), `{folder}` and `{port}` (a free one) are put in."""
+    """One process; `{kubeconfig}`, `{config}` (our config.yaml beside its module), `{folder}` and `{port}` (a free one)
+    are put in."""
 
     name: str
     arguments: Sequence[str] = ()
@@ -66,7 +68,11 @@ class Scheduler:
     @property
     def version(self) -> str:
         """As it stands in the Go module that builds it."""
-        own = (HERE / self.backend / "go.mod", HERE.parent / "kubernetes" / self.release.name / "go.mod", HERE.parent / "go.mod")
+        own = (
+            HERE / self.backend / "go.mod",
+            HERE.parent / "kubernetes" / self.release.name / "go.mod",
+            HERE.parent / "go.mod",
+        )
         lines = next(file for file in own if file.exists()).read_text().replace("require ", "").splitlines()
         return next(line.split()[1] for line in lines if line.split()[:1] == [self.module]).removeprefix("v")
 
@@ -74,12 +80,16 @@ class Scheduler:
         """Why it cannot be started here; empty if it can."""
         if why := missing(self.release):
             return why
-        absent = [each.name for each in self.programs if not (assets() / each.name).exists()]
-        return f"no {', '.join(absent)} in {assets().name}: run `make test-real SCHEDULERS={self.backend}` (needs Go)" if absent else ""
+        absent = [program.name for program in self.programs if not (assets() / program.name).exists()]
+        return (
+            f"no {', '.join(absent)} in {assets().name}: run `make test-real SCHEDULERS={self.backend}` (needs Go)"
+            if absent
+            else ""
+        )
 
     def installs(self, port: int) -> Objects:
         """What must be there before it starts; `port` is that of its first program."""
-        return [(CRD, each) for pattern in self.definitions for each in self.manifests(pattern)]
+        return [(CRD, manifest) for pattern in self.definitions for manifest in self.manifests(pattern)]
 
     def quota(self, pods: int) -> Objects:
         """What it needs to be told of so much room, beyond nodes."""
@@ -87,8 +97,12 @@ class Scheduler:
 
     def manifests(self, pattern: str) -> list[Raw]:
         """Objects in files of its module."""
-        found = [each for file in sorted(folder(self.backend, self.module).glob(pattern)) for each in yaml.safe_load_all(file.read_text())]
-        return [each for each in found if each]
+        found = [
+            item
+            for file in sorted(folder(self.backend, self.module).glob(pattern))
+            for item in yaml.safe_load_all(file.read_text())
+        ]
+        return [item for item in found if item]
 
     def config(self) -> str:
         """The text of its configuration file, if it has one."""
@@ -99,5 +113,7 @@ class Scheduler:
 @cache
 def folder(backend: str, module: str) -> Path:
     """Where the Go client keeps a scheduler's module."""
-    told = subprocess.run(["go", "list", "-m", "-f", "{{.Dir}}", module], cwd=HERE / backend, check=True, capture_output=True, text=True)
+    told = subprocess.run(
+        ["go", "list", "-m", "-f", "{{.Dir}}", module], cwd=HERE / backend, check=True, capture_output=True, text=True
+    )
     return Path(told.stdout.strip())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.scheduler.fairness import UNLIMITED, Account, Amounts
+from gangline.scheduler.fairness import UNLIMITED, Amounts, QueueAccount
 from gangline.scheduler.fairness.reclaim import Chunk, Taker
 
 
@@ -24,17 +24,26 @@ def queue(
     used: float = 0,
     priority: int = 100,
     born: float = 0,
-) -> Account:
+) -> QueueAccount:
     """CPU and memory are unlimited and unused, so that they never decide."""
-    return Account(
-        name, parent=parent, priority=priority, created=born,
-        deserved=gpus(quota, UNLIMITED), limit=gpus(limit, UNLIMITED), weight=gpus(weight, 1),
-        allocated=gpus(holds), allocated_non_preemptible=gpus(firm), request=gpus(asks), usage=gpus(used), fair_share=gpus(fair),
+    return QueueAccount(
+        name,
+        parent=parent,
+        priority=priority,
+        created=born,
+        deserved=gpus(quota, UNLIMITED),
+        limit=gpus(limit, UNLIMITED),
+        weight=gpus(weight, 1),
+        allocated=gpus(holds),
+        allocated_non_preemptible=gpus(firm),
+        request=gpus(asks),
+        usage=gpus(used),
+        fair_share=gpus(fair),
     )
 
 
-def books(*queues: Account) -> dict[str, Account]:
-    return {each.uid: each for each in queues}
+def books(*queues: QueueAccount) -> dict[str, QueueAccount]:
+    return {item.uid: item for item in queues}
 
 
 def taking(number: float) -> Chunk:

@@ -12,8 +12,10 @@ def test_a_limit_stops_everyone_and_names_limit_use_and_request() -> None:
     tree = books(queue("team", limit=4, holds=3))
     full = capacity.over_capacity(tree, "team", gpus(2), preemptible=True)
     assert full is not None and (full.reason, full.queue, full.resource) == ("OverLimit", "team", "gpu")
-    assert full.message == ("team quota has reached the allowable limit of GPUs. Limit is 4 GPUs, currently 3 GPUs allocated "
-                            "and workload requested 2 GPUs")
+    assert full.message == (
+        "team quota has reached the allowable limit of GPUs. Limit is 4 GPUs, currently 3 GPUs allocated "
+        "and workload requested 2 GPUs"
+    )
     assert capacity.over_capacity(tree, "team", gpus(1), preemptible=True) is None
 
 
@@ -32,8 +34,10 @@ def test_quota_binds_only_what_cannot_be_preempted() -> None:
     assert capacity.over_quota(tree, "team", gpus(1), preemptible=True) is None
     full = capacity.over_quota(tree, "team", gpus(1), preemptible=False)
     assert full is not None and full.message == (
-        "Non-preemptible workload is over quota. Workload requested 1 GPUs, but team quota is 2 GPUs, while 1.5 GPUs are already "
-        "allocated for non-preemptible pods. Use a preemptible workload to go over quota.")
+        "Non-preemptible workload is over quota. Workload requested 1 GPUs, but team quota is 2 GPUs, while 1.5 GPUs "
+        "are already "
+        "allocated for non-preemptible pods. Use a preemptible workload to go over quota."
+    )
 
 
 def test_an_unlimited_quota_or_limit_stops_nobody() -> None:
@@ -45,8 +49,12 @@ def test_cpu_is_shown_in_cores_and_memory_in_gigabytes() -> None:
     team.limit = (1500, 2e9, -1)
     cpu = capacity.over_limit(books(team), "team", (2000, 0, 0))
     memory = capacity.over_limit(books(team), "team", (0, 3e9, 0))
-    assert cpu is not None and cpu.message.endswith("Limit is 1.5 cores, currently 0 cores allocated and workload requested 2 cores")
-    assert memory is not None and memory.message.endswith("Limit is 2 GB, currently 0 GB allocated and workload requested 3 GB")
+    assert cpu is not None and cpu.message.endswith(
+        "Limit is 1.5 cores, currently 0 cores allocated and workload requested 2 cores"
+    )
+    assert memory is not None and memory.message.endswith(
+        "Limit is 2 GB, currently 0 GB allocated and workload requested 3 GB"
+    )
 
 
 def test_numbers_are_cut_to_three_decimals_and_have_no_trailing_zeros() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gangline.scheduler.fairness import GPU, Account, divide
+from gangline.scheduler.fairness import GPU, QueueAccount, divide
 
 from .books import books, gpus, queue
 
 
-def shares(total: float, *queues: Account, k: float = 0) -> dict[str, float]:
+def shares(total: float, *queues: QueueAccount, k: float = 0) -> dict[str, float]:
     accounts = books(*queues)
     divide.divide_hierarchy(accounts, gpus(total), k)
     return {name: account.fair_share[GPU] for name, account in accounts.items()}
@@ -62,8 +62,12 @@ def test_past_usage_counts_against_a_queue_as_much_as_k_says() -> None:
 
 
 def test_children_divide_what_their_parent_got() -> None:
-    tree = (queue("top", quota=6, weight=0, asks=20), queue("a", parent="top", asks=10), queue("b", parent="top", asks=10),
-            queue("other", quota=4, weight=0, asks=4))
+    tree = (
+        queue("top", quota=6, weight=0, asks=20),
+        queue("a", parent="top", asks=10),
+        queue("b", parent="top", asks=10),
+        queue("other", quota=4, weight=0, asks=4),
+    )
     assert shares(10, *tree) == {"top": 6, "a": 3, "b": 3, "other": 4}
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from gangline.scheduler.fairness import Account, Amounts, order
+from gangline.scheduler.fairness import Amounts, QueueAccount, order
 
 from .books import gpus, queue
 
 TOTAL = gpus(100, 100)
 
 
-def first(left: Account, right: Account, left_asks: float = 0, right_asks: float = 0, taken: Amounts | None = None) -> str:
+def first(
+    left: QueueAccount, right: QueueAccount, left_asks: float = 0, right_asks: float = 0, taken: Amounts | None = None
+) -> str:
     """The winner; `taken` is what is counted as taken from the left queue."""
     left_turn = order.turn(left, TOTAL, gpus(left_asks), [taken] if taken else [])
     right_turn = order.turn(right, TOTAL, gpus(right_asks))
@@ -18,7 +20,7 @@ def first(left: Account, right: Account, left_asks: float = 0, right_asks: float
     return left.uid if winner < 0 else right.uid
 
 
-def everything_over(name: str, over: bool) -> Account:
+def everything_over(name: str, over: bool) -> QueueAccount:
     account = queue(name, born=int(over))
     account.allocated = (5, 5, 5)
     account.set_fair_share((4, 4, 4) if over else (4, 4, 5))

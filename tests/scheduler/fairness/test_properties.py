@@ -5,21 +5,28 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from gangline.scheduler.fairness import GPU, Account, divide
+from gangline.scheduler.fairness import GPU, QueueAccount, divide
 
 from .books import queue
 
 QUOTAS = some.integers(0, 8)
 BOOKS = some.lists(
-    some.tuples(QUOTAS, some.sampled_from([-1, 0, 2, 5, 9]), some.integers(0, 3), some.integers(0, 24), some.sampled_from([50, 100])),
-    min_size=1, max_size=8,
+    some.tuples(
+        QUOTAS,
+        some.sampled_from([-1, 0, 2, 5, 9]),
+        some.integers(0, 3),
+        some.integers(0, 24),
+        some.sampled_from([50, 100]),
+    ),
+    min_size=1,
+    max_size=8,
 )
 TOTALS = some.integers(0, 40)
 
 Row = tuple[int, int, int, int, int]
 
 
-def opened(rows: list[Row], prefix: str = "q") -> list[Account]:
+def opened(rows: list[Row], prefix: str = "q") -> list[QueueAccount]:
     return [
         queue(f"{prefix}{place:02}", quota=quota, limit=limit, weight=weight, asks=asks, priority=priority, born=place)
         for place, (quota, limit, weight, asks, priority) in enumerate(rows)

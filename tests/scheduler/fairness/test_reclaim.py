@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gangline.scheduler.fairness import Account, reclaim
+from gangline.scheduler.fairness import QueueAccount, reclaim
 from gangline.scheduler.fairness.reclaim import Chunk
 
 from .books import books, queue, taker, taking
 
-Books = dict[str, Account]
+Books = dict[str, QueueAccount]
 
 
 def test_a_queue_may_reclaim_up_to_its_fair_share() -> None:
@@ -25,7 +25,10 @@ def test_work_that_cannot_be_preempted_may_reclaim_only_up_to_quota() -> None:
 
 
 def two(mine_quota: float, theirs_quota: float, theirs_holds: float, theirs_fair: float, mine_fair: float = 4) -> Books:
-    return books(queue("mine", quota=mine_quota, fair=mine_fair), queue("theirs", quota=theirs_quota, holds=theirs_holds, fair=theirs_fair))
+    return books(
+        queue("mine", quota=mine_quota, fair=mine_fair),
+        queue("theirs", quota=theirs_quota, holds=theirs_holds, fair=theirs_fair),
+    )
 
 
 def test_over_quota_nobody_is_a_victim_who_is_within_his_share() -> None:
@@ -40,7 +43,13 @@ def test_within_quota_a_queue_over_its_own_is_a_victim_and_one_under_it_is_not()
 
 
 def test_the_two_sides_are_judged_where_their_lines_part() -> None:
-    tree = books(queue("root"), queue("a", parent="root"), queue("a1", parent="a"), queue("b", parent="root"), queue("b1", parent="b"))
+    tree = books(
+        queue("root"),
+        queue("a", parent="root"),
+        queue("a1", parent="a"),
+        queue("b", parent="root"),
+        queue("b1", parent="b"),
+    )
     mine, theirs = reclaim.where_they_part(tree, "a1", "b1")
     assert (mine.uid, theirs.uid) == ("a", "b")
     mine, theirs = reclaim.where_they_part(tree, "a", "a1")
@@ -48,7 +57,7 @@ def test_the_two_sides_are_judged_where_their_lines_part() -> None:
 
 
 def legal(tree: Books, asks: float, *takes: float, preemptible: bool = True, multiplier: float = 1) -> bool:
-    plan = {"theirs": [taking(each) for each in takes]}
+    plan = {"theirs": [taking(take) for take in takes]}
     return reclaim.reclaimable(tree, taker("mine", asks, preemptible), plan, multiplier)
 
 
@@ -79,7 +88,9 @@ def test_the_multiplier_makes_the_taker_stop_earlier() -> None:
 
 
 def test_firm_work_must_fit_in_the_quota_of_every_ancestor() -> None:
-    tree = books(queue("top", quota=1, fair=8), queue("mine", parent="top", quota=8, fair=8), queue("theirs", holds=8, fair=4))
+    tree = books(
+        queue("top", quota=1, fair=8), queue("mine", parent="top", quota=8, fair=8), queue("theirs", holds=8, fair=4)
+    )
     assert not reclaim.reclaimable(tree, taker("mine", 2, preemptible=False), {"theirs": [taking(2)]})
     assert reclaim.reclaimable(tree, taker("mine", 2), {"theirs": [taking(2)]})
 

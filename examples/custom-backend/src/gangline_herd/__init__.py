@@ -1,9 +1,8 @@
 """PodGang → Herd of an imaginary scheduler (herd.example.com/v1), as a package outside gangline's tree.
 
 A Herd lists its flocks, each with its own minimum. The one surprising rule: the scheduler pauses a Herd by itself, so
-`paused` is set at creation and then left alone; while it is paused no pod of the gang is let go. Everything here is pure: a
-gang in, plain objects out.
-"""
+`paused` is set at creation and then left alone; while it is paused no pod of the gang is let go. Everything here is
+pure: a gang in, plain objects out. """
 
 from __future__ import annotations
 

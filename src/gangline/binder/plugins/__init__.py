@@ -7,35 +7,35 @@ does. Plugins of other packages are found by the entry point group `gangline.bin
 from __future__ import annotations
 
 from gangline import extend
-from gangline.binder.plugins.claims import Claims
-from gangline.binder.plugins.gpu_sharing import GpuSharing
-from gangline.binder.plugins.hami import Hami
-from gangline.binder.plugins.plugin import Plugin
-from gangline.binder.plugins.reservation import Reservation
-from gangline.binder.plugins.volumes import Volumes
-from gangline.binder.settings import PluginSetting, Settings
+from gangline.binder.plugins.claims import ClaimsPlugin
+from gangline.binder.plugins.gpu_sharing import GpuSharingPlugin
+from gangline.binder.plugins.hami import HamiPlugin
+from gangline.binder.plugins.plugin import BinderPlugin
+from gangline.binder.plugins.reservation import ReservationPlugin
+from gangline.binder.plugins.volumes import VolumesPlugin
+from gangline.binder.settings import BinderPluginSetting, BinderSettings
 from gangline.errors import ConfigError
 
-TABLE: dict[str, type[Plugin]] = {
-    "reservation": Reservation,
-    "volumebinding": Volumes,
-    "dynamicresources": Claims,
-    "gpusharing": GpuSharing,
-    "hamicore": Hami,
+TABLE: dict[str, type[BinderPlugin]] = {
+    "reservation": ReservationPlugin,
+    "volumebinding": VolumesPlugin,
+    "dynamicresources": ClaimsPlugin,
+    "gpusharing": GpuSharingPlugin,
+    "hamicore": HamiPlugin,
 }
-OFF = PluginSetting(enabled=False)
-DEFAULTS: dict[str, PluginSetting] = {"hamicore": OFF}
+OFF = BinderPluginSetting(enabled=False)
+DEFAULTS: dict[str, BinderPluginSetting] = {"hamicore": OFF}
 
 
-def build(settings: Settings) -> list[Plugin]:
+def build(settings: BinderSettings) -> list[BinderPlugin]:
     """The plugins that are switched on, in the order in which they prepare."""
     known = extend.table("gangline.binder_plugins", TABLE)
     unknown = sorted(set(settings.plugins) - set(known))
     if unknown:
         raise ConfigError(f"binder plugins: there is no {', '.join(unknown)}; known are {', '.join(known)}")
-    built: list[Plugin] = []
+    built: list[BinderPlugin] = []
     for name, make in known.items():
-        setting = settings.plugins.get(name) or DEFAULTS.get(name) or PluginSetting()
+        setting = settings.plugins.get(name) or DEFAULTS.get(name) or BinderPluginSetting()
         if setting.enabled:
             plugin = make(settings, setting.arguments)
             plugin.priority = make.priority if setting.priority is None else setting.priority
@@ -45,7 +45,7 @@ def build(settings: Settings) -> list[Plugin]:
     return built
 
 
-def _check(built: list[Plugin]) -> None:
+def _check(built: list[BinderPlugin]) -> None:
     order = [plugin.name for plugin in built]
-    if "hamicore" in order and "gpusharing" not in order[:order.index("hamicore")]:
+    if "hamicore" in order and "gpusharing" not in order[: order.index("hamicore")]:
         raise ConfigError("binder plugins: hamicore needs gpusharing, switched on and with a higher priority")

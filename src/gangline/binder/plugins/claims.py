@@ -1,10 +1,9 @@
 """Dynamic resources: write down which devices a pod's ResourceClaims got, and that the pod uses them.
 
 The scheduler chose the devices and put them into the BindRequest. A pod that asks for an extended resource backed by a
-device class gets a claim made for it. A claim with devices carries Kubernetes' own finalizer: only then does the cluster
-take the devices back when the last user is gone. Undone, a claim is left as it was found: our reservation goes, and the allocation
-too if we made it and nobody else uses it.
-"""
+device class gets a claim made for it. A claim with devices carries Kubernetes' own finalizer: only then does the
+cluster take the devices back when the last user is gone. Undone, a claim is left as it was found: our reservation goes,
+and the allocation too if we made it and nobody else uses it."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ from typing import Any
 
 from gangline.api.kinds import POD, RESOURCE_CLAIM, reference
 from gangline.api.meta import Raw
-from gangline.binder.attempt import Attempt, CannotBind
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.attempt import BindAttempt, CannotBind
+from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.client import Client
 from gangline.errors import Conflict, NotFound
 from gangline.rules import requests
@@ -22,16 +21,16 @@ PROTECTION = "resource.kubernetes.io/delete-protection"
 TRIES = 5
 
 
-def consumer(attempt: Attempt) -> Raw:
+def consumer(attempt: BindAttempt) -> Raw:
     return {"resource": "pods", "name": attempt.pod.name, "uid": attempt.pod.uid}
 
 
 def reserved(status: Raw, user: Raw, allocation: Raw) -> Raw | None:
     """The status with the allocation and the user in it; None when both are there already."""
     users = list(status.get("reservedFor") or ())
-    if any(each.get("uid") == user["uid"] for each in users) and status.get("allocation"):
+    if any(item.get("uid") == user["uid"] for item in users) and status.get("allocation"):
         return None
-    if not any(each.get("uid") == user["uid"] for each in users):
+    if not any(item.get("uid") == user["uid"] for item in users):
         users.append(user)
     return status | {"allocation": status.get("allocation") or allocation, "reservedFor": users}
 
@@ -39,44 +38,48 @@ def reserved(status: Raw, user: Raw, allocation: Raw) -> Raw | None:
 def released(status: Raw, user: Raw) -> Raw | None:
     """The status without the user, and without the allocation when nobody is left; None when the user is not there."""
     users = list(status.get("reservedFor") or ())
-    left = [each for each in users if each.get("uid") != user["uid"]]
+    left = [item for item in users if item.get("uid") != user["uid"]]
     if len(left) == len(users):
         return None
     kept = {key: value for key, value in status.items() if key not in ("reservedFor", "allocation", "devices")}
     return kept | ({"reservedFor": left, "allocation": status.get("allocation")} if left else {})
 
 
-class Claims(Plugin):
+class ClaimsPlugin(BinderPlugin):
     name = "dynamicresources"
     priority = 200
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         claim_names = requests.claim_names(attempt.pod)
-        for each in attempt.request.spec.resource_claim_allocations:
-            name, allocation = claim_names.get(str(each.get("name"))), each.get("allocation")
+        for resource_claim_allocation in attempt.request.spec.resource_claim_allocations:
+            name, allocation = (
+                claim_names.get(str(resource_claim_allocation.get("name"))),
+                resource_claim_allocation.get("allocation"),
+            )
             if name is None:
-                raise CannotBind(f"the pod's resource claim {each.get('name')} does not exist yet")
+                raise CannotBind(f"the pod's resource claim {resource_claim_allocation.get('name')} does not exist yet")
             if not allocation:
                 raise CannotBind(f"the request gives ResourceClaim {name} no devices", final=True)
             await self._reserve(attempt, name, allocation)
         if attempt.request.spec.extended_resource_claim_allocation:
             await self._extended(attempt, attempt.request.spec.extended_resource_claim_allocation)
 
-    async def undo(self, attempt: Attempt) -> None:
+    async def undo(self, attempt: BindAttempt) -> None:
         claim_names = requests.claim_names(attempt.pod)
-        for each in attempt.request.spec.resource_claim_allocations:
-            name = claim_names.get(str(each.get("name")))
+        for resource_claim_allocation in attempt.request.spec.resource_claim_allocations:
+            name = claim_names.get(str(resource_claim_allocation.get("name")))
             if name is not None:
                 await self._change(attempt, name, lambda status: released(status, consumer(attempt)))
         if attempt.request.spec.extended_resource_claim_allocation:
             await self._drop_extended(attempt)
 
-    async def _reserve(self, attempt: Attempt, name: str, allocation: Raw) -> None:
+    async def _reserve(self, attempt: BindAttempt, name: str, allocation: Raw) -> None:
         if not await self._change(attempt, name, lambda status: reserved(status, consumer(attempt), allocation)):
             raise CannotBind(f"ResourceClaim {attempt.pod.namespace}/{name} does not exist")
 
-    async def _change(self, attempt: Attempt, name: str, change: Any) -> bool:
-        """Read, change and write a claim's status; again when somebody else was faster. False: there is no such claim."""
+    async def _change(self, attempt: BindAttempt, name: str, change: Any) -> bool:
+        """Read, change and write a claim's status; again when somebody else was faster. False: there is no such
+        claim."""
         client, namespace = attempt.ctx.client, attempt.pod.namespace
         for _ in range(TRIES):
             try:
@@ -93,22 +96,35 @@ class Claims(Plugin):
                 continue
         raise CannotBind(f"ResourceClaim {namespace}/{name} is being changed by others all the time")
 
-    async def _extended(self, attempt: Attempt, given: Raw) -> None:
+    async def _extended(self, attempt: BindAttempt, given: Raw) -> None:
         """The claim that stands for the pod's extended resources; the pod's status says which container uses what."""
         claim = await self._made_for(attempt)
         if claim is None:
             claim = (await attempt.ctx.client.create(RESOURCE_CLAIM, extended_claim(attempt, given))).name
         await self._reserve(attempt, claim, given.get("allocation") or {})
         status = {"resourceClaimName": claim, "requestMappings": given.get("containerMappings") or []}
-        await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace,
-                                       {"status": {"extendedResourceClaimStatus": status}}, subresource="status")
+        await attempt.ctx.client.patch(
+            POD,
+            attempt.pod.name,
+            attempt.pod.namespace,
+            {"status": {"extendedResourceClaimStatus": status}},
+            subresource="status",
+        )
 
-    async def _made_for(self, attempt: Attempt) -> str | None:
+    async def _made_for(self, attempt: BindAttempt) -> str | None:
         listed = await attempt.ctx.client.list(RESOURCE_CLAIM, attempt.pod.namespace)
-        return next((claim.name for claim in listed.items if claim.annotations.get(requests.EXTENDED_CLAIM) == "true"
-                     and claim.metadata.controller is not None and claim.metadata.controller.uid == attempt.pod.uid), None)
+        return next(
+            (
+                claim.name
+                for claim in listed.items
+                if claim.annotations.get(requests.EXTENDED_CLAIM) == "true"
+                and claim.metadata.controller is not None
+                and claim.metadata.controller.uid == attempt.pod.uid
+            ),
+            None,
+        )
 
-    async def _drop_extended(self, attempt: Attempt) -> None:
+    async def _drop_extended(self, attempt: BindAttempt) -> None:
         client, pod = attempt.ctx.client, attempt.pod
         name = await self._made_for(attempt)
         try:
@@ -132,8 +148,14 @@ async def _protected(client: Client, claim: Raw) -> Raw:
     return await client.get_raw(RESOURCE_CLAIM, meta["name"], meta["namespace"])
 
 
-def extended_claim(attempt: Attempt, given: Raw) -> Raw:
-    return {"metadata": {"generateName": f"{attempt.pod.name}-extended-resources-", "namespace": attempt.pod.namespace,
-                         "finalizers": [PROTECTION], "annotations": {requests.EXTENDED_CLAIM: "true"},
-                         "ownerReferences": [reference(POD, attempt.pod)]},
-            "spec": {"devices": {"requests": given.get("deviceRequests") or []}}}
+def extended_claim(attempt: BindAttempt, given: Raw) -> Raw:
+    return {
+        "metadata": {
+            "generateName": f"{attempt.pod.name}-extended-resources-",
+            "namespace": attempt.pod.namespace,
+            "finalizers": [PROTECTION],
+            "annotations": {requests.EXTENDED_CLAIM: "true"},
+            "ownerReferences": [reference(POD, attempt.pod)],
+        },
+        "spec": {"devices": {"requests": given.get("deviceRequests") or []}},
+    }

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from gangline.api import names
 from gangline.api.core import ConfigMap, Container, Pod
 from gangline.api.kinds import CONFIG_MAP, POD, reference
-from gangline.binder.attempt import Attempt, CannotBind
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.attempt import BindAttempt, CannotBind
+from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.errors import AlreadyExists, NotFound
 
 VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES"
@@ -23,59 +23,66 @@ CDI = "k8s.device-plugin.nvidia.com/gpu="
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GpuContainer:
     """The container that uses the GPU, and how ConfigMap names count it."""
 
     container: Container
     index: str
 
 
-def container_of(pod: Pod) -> Place:
+def container_of(pod: Pod) -> GpuContainer:
     """The one the pod names, else its first."""
     wanted = pod.annotations.get(names.GPU_FRACTION_CONTAINER)
     if wanted is None:
-        return Place(pod.spec.containers[0], "0")
-    every = [(f"i{index}", each) for index, each in enumerate(pod.spec.init_containers)]
-    every += [(str(index), each) for index, each in enumerate(pod.spec.containers)]
-    found = next((Place(each, index) for index, each in every if each.name == wanted), None)
-    if found is None:
-        raise CannotBind(f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted}, which the pod does not have",
-                         final=True)
-    return found
+        return GpuContainer(pod.spec.containers[0], "0")
+    every = [(f"i{index}", init_container) for index, init_container in enumerate(pod.spec.init_containers)]
+    every += [(str(index), container) for index, container in enumerate(pod.spec.containers)]
+    gpu_container = next((GpuContainer(item, index) for index, item in every if item.name == wanted), None)
+    if gpu_container is None:
+        raise CannotBind(
+            f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted}, which the pod does not have",
+            final=True,
+        )
+    return gpu_container
 
 
-def map_names(pod: Pod, place: Place) -> tuple[str, str]:
+def map_names(pod: Pod, place: GpuContainer) -> tuple[str, str]:
     """The ConfigMap of GPU capabilities, and the one whose keys all become environment variables."""
     prefix = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
     if prefix is None:
-        raise CannotBind(f"the pod shares a GPU but has no annotation {names.SHARED_GPU_CONFIG_MAP}: it was created while "
-                         "GPU-sharing admission was off; create it again", final=True)
+        raise CannotBind(
+            f"the pod shares a GPU but has no annotation {names.SHARED_GPU_CONFIG_MAP}: it was created while "
+            "GPU-sharing admission was off; create it again",
+            final=True,
+        )
     return f"{prefix}-{place.index}", f"{prefix}-{place.index}-evar"
 
 
-def map_data(place: Place, devices: list[str], portion: str) -> tuple[dict[str, str], dict[str, str]]:
+def map_data(place: GpuContainer, devices: list[str], portion: str) -> tuple[dict[str, str], dict[str, str]]:
     """What stands in the two ConfigMaps."""
     capabilities, direct = {OLD_PORTION: portion, PORTION: portion}, dict[str, str]()
-    refers = any(each.get("name") == VISIBLE_DEVICES and (each.get("valueFrom") or {}).get("configMapKeyRef")
-                 for each in place.container.env)
+    refers = any(
+        item.get("name") == VISIBLE_DEVICES and (item.get("valueFrom") or {}).get("configMapKeyRef")
+        for item in place.container.env
+    )
     (capabilities if refers else direct)[VISIBLE_DEVICES] = ",".join(devices)
     return capabilities, direct
 
 
-class GpuSharing(Plugin):
+class GpuSharingPlugin(BinderPlugin):
     name = "gpusharing"
     priority = 100
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu:
             return
         place = container_of(attempt.pod)
         cdi = self.arguments.get("cdiEnabled", "false") == "true"
-        devices = [f"{CDI}{each}" if cdi else each for each in attempt.devices]
+        devices = [f"{CDI}{device}" if cdi else device for device in attempt.devices]
         for name, data in zip(map_names(attempt.pod, place), map_data(place, devices, attempt.portion), strict=True):
             await self._put(attempt, name, data)
 
-    async def undo(self, attempt: Attempt) -> None:
+    async def undo(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu or names.SHARED_GPU_CONFIG_MAP not in attempt.pod.annotations:
             return
         for name in map_names(attempt.pod, container_of(attempt.pod)):
@@ -86,19 +93,26 @@ class GpuSharing(Plugin):
             except NotFound:
                 continue
 
-    async def _put(self, attempt: Attempt, name: str, data: dict[str, str]) -> None:
+    async def _put(self, attempt: BindAttempt, name: str, data: dict[str, str]) -> None:
         client, pod = attempt.ctx.client, attempt.pod
         owner = reference(POD, pod, controller=False)
         try:
-            await client.create(CONFIG_MAP, {"metadata": {"name": name, "namespace": pod.namespace, "ownerReferences": [owner]},
-                                             "data": data})
+            await client.create(
+                CONFIG_MAP,
+                {"metadata": {"name": name, "namespace": pod.namespace, "ownerReferences": [owner]}, "data": data},
+            )
         except AlreadyExists:
             existing = await client.get(CONFIG_MAP, name, pod.namespace)
-            wanted = data | ({OLD_VISIBLE_DEVICES: data[VISIBLE_DEVICES]}
-                             if VISIBLE_DEVICES in data and OLD_VISIBLE_DEVICES in existing.data else {})
+            wanted = data | (
+                {OLD_VISIBLE_DEVICES: data[VISIBLE_DEVICES]}
+                if VISIBLE_DEVICES in data and OLD_VISIBLE_DEVICES in existing.data
+                else {}
+            )
             if not _owned(existing, pod) or any(existing.data.get(key) != value for key, value in wanted.items()):
-                await client.patch(CONFIG_MAP, name, pod.namespace, {"metadata": {"ownerReferences": [owner]}, "data": wanted})
+                await client.patch(
+                    CONFIG_MAP, name, pod.namespace, {"metadata": {"ownerReferences": [owner]}, "data": wanted}
+                )
 
 
 def _owned(existing: ConfigMap, pod: Pod) -> bool:
-    return [each.uid for each in existing.metadata.owner_references] == [pod.uid]
+    return [owner_reference.uid for owner_reference in existing.metadata.owner_references] == [pod.uid]

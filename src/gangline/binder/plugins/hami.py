@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP
-from gangline.binder.attempt import Attempt
+from gangline.binder.attempt import BindAttempt
 from gangline.binder.plugins.gpu_sharing import container_of, map_names
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.plugins.plugin import BinderPlugin
 
 LIMIT = "CUDA_DEVICE_MEMORY_LIMIT"
 
@@ -24,11 +24,11 @@ def memory_limit(memory_label: str, portion: str) -> str | None:
     return f"{limit}m" if limit > 0 else None
 
 
-class Hami(Plugin):
+class HamiPlugin(BinderPlugin):
     name = "hamicore"
     priority = 50
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         limit = memory_limit(attempt.node.labels.get(names.GPU_MEMORY_LABEL, ""), attempt.portion)
         if attempt.shares_gpu and limit is not None:
             capabilities, _ = map_names(attempt.pod, container_of(attempt.pod))

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangline.binder.attempt import Attempt
-from gangline.binder.settings import Settings
+from gangline.binder.attempt import BindAttempt
+from gangline.binder.settings import BinderSettings
 
 
-class Plugin:
+class BinderPlugin:
     name: str
     priority: int
     """Higher is prepared earlier, and undone later."""
 
-    def __init__(self, settings: Settings, arguments: Mapping[str, str]) -> None:
+    def __init__(self, settings: BinderSettings, arguments: Mapping[str, str]) -> None:
         self.settings = settings
         self.arguments = arguments
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         return None
 
-    async def undo(self, attempt: Attempt) -> None:
+    async def undo(self, attempt: BindAttempt) -> None:
         return None

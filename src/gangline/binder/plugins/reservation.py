@@ -1,5 +1,5 @@
-"""Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the group; and that
-no GPU is still reserved for nobody when a pod for whole GPUs comes.
+"""Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the
+group; and that no GPU is still reserved for nobody when a pod for whole GPUs comes.
 
 What the cache shows of the pod may be old, so labels are written whatever it shows. First of all plugins, so that the
 others know the devices. What a reservation is, and when it ends, is in ../reservations.py.
@@ -12,17 +12,17 @@ import contextlib
 from gangline.api import names
 from gangline.api.kinds import POD
 from gangline.binder import reservations
-from gangline.binder.attempt import Attempt
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.attempt import BindAttempt
+from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.errors import NotFound
 from gangline.rules import requests
 
 
-class Reservation(Plugin):
+class ReservationPlugin(BinderPlugin):
     name = "reservation"
     priority = 1000
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu:
             if requests.request(attempt.pod).gpu.count:
                 await reservations.free_unused(attempt, self.settings)
@@ -33,13 +33,15 @@ class Reservation(Plugin):
         patch = {"metadata": {"labels": group_labels(groups, requests.request(attempt.pod).gpu.count)}}
         attempt.pod = await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, patch)
 
-    async def undo(self, attempt: Attempt) -> None:
+    async def undo(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu:
             return
         groups = attempt.request.spec.selected_gpu_groups
         labels = dict.fromkeys([names.GPU_GROUP, *(f"{names.GPU_GROUP}/{group}" for group in groups)])
         with contextlib.suppress(NotFound):
-            await attempt.ctx.client.patch(POD, attempt.pod.name, attempt.pod.namespace, {"metadata": {"labels": labels}})
+            await attempt.ctx.client.patch(
+                POD, attempt.pod.name, attempt.pod.namespace, {"metadata": {"labels": labels}}
+            )
 
 
 def group_labels(groups: tuple[str, ...], devices: int) -> dict[str, str]:

@@ -14,8 +14,8 @@ import msgspec
 from gangline.api.core import PersistentVolumeClaim, Pod
 from gangline.api.kinds import PV, PVC, STORAGE_CLASS
 from gangline.api.meta import Raw
-from gangline.binder.attempt import Attempt, CannotBind, NotYet
-from gangline.binder.plugins.plugin import Plugin
+from gangline.binder.attempt import BindAttempt, CannotBind, NotYet
+from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.errors import Conflict, NotFound
 from gangline.rules.volumes import best_fit, class_of, reaches
 
@@ -38,11 +38,11 @@ def _typed(claim: Raw) -> PersistentVolumeClaim:
     return msgspec.convert(claim, PersistentVolumeClaim)
 
 
-class Volumes(Plugin):
+class VolumesPlugin(BinderPlugin):
     name = "volumebinding"
     priority = 300
 
-    async def prepare(self, attempt: Attempt) -> None:
+    async def prepare(self, attempt: BindAttempt) -> None:
         waiting = [name for name in claims_of(attempt.pod) if not await self._bound(attempt, name)]
         if not waiting:
             return
@@ -51,7 +51,7 @@ class Volumes(Plugin):
             raise CannotBind(f"volume claims {', '.join(waiting)} were not bound in {limit:g} s")
         raise NotYet(f"waiting for volume claims {', '.join(waiting)} to be bound", LOOK_AGAIN)
 
-    async def _bound(self, attempt: Attempt, name: str) -> bool:
+    async def _bound(self, attempt: BindAttempt, name: str) -> bool:
         client, namespace = attempt.ctx.client, attempt.pod.namespace
         try:
             claim = await client.get_raw(PVC, name, namespace)
@@ -65,22 +65,26 @@ class Volumes(Plugin):
             await self._choose(attempt, claim)
         return False
 
-    async def _check_reach(self, attempt: Attempt, claim: str, volume_name: str) -> None:
+    async def _check_reach(self, attempt: BindAttempt, claim: str, volume_name: str) -> None:
         try:
             volume = await attempt.ctx.client.get_raw(PV, volume_name)
         except NotFound:
             raise CannotBind(f"volume {volume_name} of claim {claim} does not exist") from None
         if not reaches(volume, attempt.node.labels, attempt.node.name):
-            raise CannotBind(f"volume {volume_name} of claim {claim} cannot be reached from node {attempt.node.name}", final=True)
+            raise CannotBind(
+                f"volume {volume_name} of claim {claim} cannot be reached from node {attempt.node.name}", final=True
+            )
 
-    async def _waits(self, attempt: Attempt, claim: Raw) -> bool:
+    async def _waits(self, attempt: BindAttempt, claim: Raw) -> bool:
         name = class_of(_typed(claim))
         try:
-            return bool(name) and (await attempt.ctx.client.get_raw(STORAGE_CLASS, name)).get("volumeBindingMode") == WAITS
+            return (
+                bool(name) and (await attempt.ctx.client.get_raw(STORAGE_CLASS, name)).get("volumeBindingMode") == WAITS
+            )
         except NotFound:
             raise CannotBind(f"storage class {name} does not exist") from None
 
-    async def _choose(self, attempt: Attempt, claim: Raw) -> None:
+    async def _choose(self, attempt: BindAttempt, claim: Raw) -> None:
         """A volume that is there, the smallest that fits; else one made on the node."""
         meta = claim["metadata"]
         found = best_fit(_typed(claim), await attempt.ctx.client.list_raw(PV), attempt.node.labels, attempt.node.name)
@@ -89,24 +93,36 @@ class Volumes(Plugin):
             return
         storage = await attempt.ctx.client.get_raw(STORAGE_CLASS, class_of(_typed(claim)))
         if storage.get("provisioner") == NO_PROVISIONER:
-            raise CannotBind(f"no free volume of class {storage['metadata']['name']} on node {attempt.node.name} fits claim "
-                             f"{meta['name']}", final=True)
+            raise CannotBind(
+                f"no free volume of class {storage['metadata']['name']} on node {attempt.node.name} fits claim "
+                f"{meta['name']}",
+                final=True,
+            )
         if (meta.get("annotations") or {}).get(SELECTED_NODE) != attempt.node.name:
-            await attempt.ctx.client.patch(PVC, meta["name"], meta["namespace"],
-                                           {"metadata": {"annotations": {SELECTED_NODE: attempt.node.name}}})
+            await attempt.ctx.client.patch(
+                PVC, meta["name"], meta["namespace"], {"metadata": {"annotations": {SELECTED_NODE: attempt.node.name}}}
+            )
 
-    async def _take(self, attempt: Attempt, volume: Raw, claim: Raw) -> None:
+    async def _take(self, attempt: BindAttempt, volume: Raw, claim: Raw) -> None:
         if ((volume.get("spec") or {}).get("claimRef") or {}).get("uid") == claim["metadata"]["uid"]:
             return
         meta = claim["metadata"]
-        ref = {"apiVersion": "v1", "kind": PVC.kind, "namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"]}
+        ref = {
+            "apiVersion": "v1",
+            "kind": PVC.kind,
+            "namespace": meta["namespace"],
+            "name": meta["name"],
+            "uid": meta["uid"],
+        }
         noted = {"resourceVersion": volume["metadata"]["resourceVersion"], "annotations": {BOUND_BY_CONTROLLER: "yes"}}
         try:
-            await attempt.ctx.client.patch(PV, volume["metadata"]["name"], "", {"metadata": noted, "spec": {"claimRef": ref}})
+            await attempt.ctx.client.patch(
+                PV, volume["metadata"]["name"], "", {"metadata": noted, "spec": {"claimRef": ref}}
+            )
         except Conflict:
             raise NotYet(f"volume {volume['metadata']['name']} was taken by somebody else", 0.1) from None
 
-    async def undo(self, attempt: Attempt) -> None:
+    async def undo(self, attempt: BindAttempt) -> None:
         client, namespace = attempt.ctx.client, attempt.pod.namespace
         for name in claims_of(attempt.pod):
             try:

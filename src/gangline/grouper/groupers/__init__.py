@@ -13,31 +13,31 @@ from gangline.api.meta import Raw
 from gangline.grouper.groupers import karta
 from gangline.grouper.groupers.base import BUILD, INFERENCE
 from gangline.grouper.groupers.contract import Grouper
-from gangline.grouper.groupers.default import Default, Deployment, Usual
-from gangline.grouper.groupers.grove import Grove
-from gangline.grouper.groupers.job import AmlJob, CronJob, Job, RunaiJob
-from gangline.grouper.groupers.jobset import JobSet
-from gangline.grouper.groupers.knative import Knative
-from gangline.grouper.groupers.kubeflow import Mpi, Replicated
-from gangline.grouper.groupers.lws import LeaderWorkerSet
-from gangline.grouper.groupers.pod import BarePod
-from gangline.grouper.groupers.pytorch import PyTorch
-from gangline.grouper.groupers.ray import Ray
-from gangline.grouper.groupers.skip import Skip
-from gangline.grouper.look import Look
+from gangline.grouper.groupers.default import DefaultGrouper, DeploymentGrouper, PriorityGrouper
+from gangline.grouper.groupers.grove import GroveGrouper
+from gangline.grouper.groupers.job import AmlJobGrouper, CronJobGrouper, JobGrouper, RunaiJobGrouper
+from gangline.grouper.groupers.jobset import JobSetGrouper
+from gangline.grouper.groupers.knative import KnativeGrouper
+from gangline.grouper.groupers.kubeflow import KubeflowGrouper, MpiGrouper
+from gangline.grouper.groupers.lws import LeaderWorkerSetGrouper
+from gangline.grouper.groupers.pod import BarePodGrouper
+from gangline.grouper.groupers.pytorch import PyTorchGrouper
+from gangline.grouper.groupers.ray import RayGrouper
+from gangline.grouper.groupers.skip import SkipGrouper
+from gangline.grouper.look import GrouperView
 
-DEFAULT: Grouper = Default()
+DEFAULT: Grouper = DefaultGrouper()
 NONE_BY_NAME: Mapping[str, type[Grouper]] = {}
 
 
-def choose(owner: Raw, read: Look) -> Grouper:
+def choose(owner: Raw, read: GrouperView) -> Grouper:
     """The grouper for a top owner."""
     native = find(owner["apiVersion"], owner["kind"])
     described = karta.describing(owner, read) if native is None and read.settings.karta else None
     return native or described or DEFAULT
 
 
-def _choose_below(owner: Raw, read: Look) -> Grouper:
+def _choose_below(owner: Raw, read: GrouperView) -> Grouper:
     """The grouper for an owner whose own owner was skipped."""
     if read.settings.manner.below_skipped_exact:
         return exact(owner["apiVersion"], owner["kind"]) or DEFAULT
@@ -46,28 +46,30 @@ def _choose_below(owner: Raw, read: Look) -> Grouper:
 
 GROUPERS: tuple[Grouper, ...] = (
     DEFAULT,
-    Usual(("kubeflow.org/v1beta1 Notebook",), BUILD),
-    Usual(("egx.nvidia.io/v1 SPOTRequest",), INFERENCE),
-    Deployment(),
-    BarePod(),
-    Job(),
-    CronJob(),
-    RunaiJob(),
-    AmlJob(),
-    Replicated(("kubeflow.org/v1 TFJob",), "tfReplicaSpecs"),
-    Replicated(("kubeflow.org/v1 XGBoostJob",), "xgbReplicaSpecs", ("Master", "Worker")),
-    Replicated(("kubeflow.org/v1 JAXJob",), "jaxReplicaSpecs", ("Worker",)),
-    Mpi(),
-    PyTorch(),
-    Ray(("ray.io/v1 RayCluster", "ray.io/v1alpha1 RayCluster")),
-    Ray(("ray.io/v1 RayJob", "ray.io/v1alpha1 RayJob"), (("status", "rayClusterName"),)),
-    Ray(("ray.io/v1 RayService", "ray.io/v1alpha1 RayService"),
-        (("status", "activeServiceStatus", "rayClusterName"), ("status", "pendingServiceStatus", "rayClusterName"))),
-    Knative(),
-    LeaderWorkerSet(),
-    JobSet(),
-    Grove(),
-    Skip(_choose_below),
+    PriorityGrouper(("kubeflow.org/v1beta1 Notebook",), BUILD),
+    PriorityGrouper(("egx.nvidia.io/v1 SPOTRequest",), INFERENCE),
+    DeploymentGrouper(),
+    BarePodGrouper(),
+    JobGrouper(),
+    CronJobGrouper(),
+    RunaiJobGrouper(),
+    AmlJobGrouper(),
+    KubeflowGrouper(("kubeflow.org/v1 TFJob",), "tfReplicaSpecs"),
+    KubeflowGrouper(("kubeflow.org/v1 XGBoostJob",), "xgbReplicaSpecs", ("Master", "Worker")),
+    KubeflowGrouper(("kubeflow.org/v1 JAXJob",), "jaxReplicaSpecs", ("Worker",)),
+    MpiGrouper(),
+    PyTorchGrouper(),
+    RayGrouper(("ray.io/v1 RayCluster", "ray.io/v1alpha1 RayCluster")),
+    RayGrouper(("ray.io/v1 RayJob", "ray.io/v1alpha1 RayJob"), (("status", "rayClusterName"),)),
+    RayGrouper(
+        ("ray.io/v1 RayService", "ray.io/v1alpha1 RayService"),
+        (("status", "activeServiceStatus", "rayClusterName"), ("status", "pendingServiceStatus", "rayClusterName")),
+    ),
+    KnativeGrouper(),
+    LeaderWorkerSetGrouper(),
+    JobSetGrouper(),
+    GroveGrouper(),
+    SkipGrouper(_choose_below),
 )
 
 

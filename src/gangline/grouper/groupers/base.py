@@ -1,8 +1,7 @@
 """The rules that nearly every workload shares: name, owner, labels, queue, priority, preemptibility, delays, topology.
 
-A grouper calls `base` and replaces what its family does differently. `owners` are searched for priority, preemptibility and
-delays; most families search only the object they group by, the default grouper the whole chain.
-"""
+A grouper calls `base` and replaces what its family does differently. `owners` are searched for priority, preemptibility
+and delays; most families search only the object they group by, the default grouper the whole chain."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import owners
 from gangline.grouper.defaults import defaults_of, kind_defaults
-from gangline.grouper.grouping import Grouping, Placement
-from gangline.grouper.look import Look
+from gangline.grouper.grouping import Grouping, GroupTopology
+from gangline.grouper.look import GrouperView
 from gangline.grouper.topowner import described
-from gangline.rules import times
+from gangline.rules.values import times
 
 TRAIN, BUILD, INFERENCE = "train", "build", "inference"
 PREEMPTIBILITIES = ("preemptible", "non-preemptible", "")
@@ -24,7 +23,7 @@ PROJECT, USER = "project", "user"
 """kubectl's own note about the workload; on a group it would be about the wrong object."""
 
 
-def base(pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = (), fallback: str = TRAIN) -> Grouping:
+def base(pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = (), fallback: str = TRAIN) -> Grouping:
     """The group of an owner by the common rules, with a minimum of one pod."""
     searched = chain or (owner,)
     return Grouping(
@@ -47,7 +46,7 @@ def group_labels(pod: Pod, owner: Raw) -> dict[str, str]:
     return user | owners.labels_of(owner)
 
 
-def group_annotations(pod: Pod, owner: Raw, read: Look) -> dict[str, str]:
+def group_annotations(pod: Pod, owner: Raw, read: GrouperView) -> dict[str, str]:
     user = {USER: pod.annotations[USER]} if USER in pod.annotations else {}
     said = user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
     manner = read.settings.manner
@@ -55,10 +54,13 @@ def group_annotations(pod: Pod, owner: Raw, read: Look) -> dict[str, str]:
     return {key: value for key, value in said.items() if copied.get(key, True)}
 
 
-def queue(pod: Pod, owner: Raw, read: Look) -> str:
+def queue(pod: Pod, owner: Raw, read: GrouperView) -> str:
     """The queue label of owner or pod, else the older project label, else the default queue."""
-    said = [labels[read.settings.queue_label] for labels in (owners.labels_of(owner), pod.labels)
-            if read.settings.queue_label in labels]
+    said = [
+        labels[read.settings.queue_label]
+        for labels in (owners.labels_of(owner), pod.labels)
+        if read.settings.queue_label in labels
+    ]
     for name in said:
         if name or read.settings.manner.empty_queue_counts:
             return name
@@ -69,7 +71,7 @@ def queue(pod: Pod, owner: Raw, read: Look) -> str:
     return project if pool is None else f"{project}-{pool}"
 
 
-def priority_class(pod: Pod, searched: Sequence[Raw], read: Look, fallback: str = TRAIN) -> str:
+def priority_class(pod: Pod, searched: Sequence[Raw], read: GrouperView, fallback: str = TRAIN) -> str:
     """The first class that exists: said by the owners, then by the pod, then the default of a kind."""
     of_owners = [owners.labels_of(owner).get(names.PRIORITY_CLASS) for owner in searched]
     of_pod = [pod.labels.get(names.PRIORITY_CLASS), pod.spec.priority_class_name or None]
@@ -82,7 +84,7 @@ def priority_class(pod: Pod, searched: Sequence[Raw], read: Look, fallback: str 
     return next((name for name in [*said, *by_kind] if read.has_priority_class(name)), fallback)
 
 
-def preemptibility(pod: Pod, searched: Sequence[Raw], read: Look) -> str:
+def preemptibility(pod: Pod, searched: Sequence[Raw], read: GrouperView) -> str:
     """The first valid label of owners, then pod, then the kind's default; empty: it follows from the priority."""
     for labels in [*(owners.labels_of(owner) for owner in searched), pod.labels]:
         value = labels.get(names.PREEMPTIBILITY)
@@ -109,6 +111,9 @@ def delay(text: str | None, *, negative: bool = False) -> str | None:
     return times.canonical(nanos)
 
 
-def placement(annotations: dict[str, str]) -> Placement:
-    return Placement(annotations.get(names.TOPOLOGY, ""), annotations.get(names.TOPOLOGY_REQUIRED, ""),
-                     annotations.get(names.TOPOLOGY_PREFERRED, ""))
+def placement(annotations: dict[str, str]) -> GroupTopology:
+    return GroupTopology(
+        annotations.get(names.TOPOLOGY, ""),
+        annotations.get(names.TOPOLOGY_REQUIRED, ""),
+        annotations.get(names.TOPOLOGY_PREFERRED, ""),
+    )

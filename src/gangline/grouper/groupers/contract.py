@@ -1,4 +1,5 @@
-"""The contract of a grouper: which kinds it knows, what else it reads, and how it turns a pod and its owner into a group."""
+"""The contract of a grouper: which kinds it knows, what else it reads, and how it turns a pod and its owner into a
+group."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Protocol
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper.grouping import Grouping
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 
 class Grouper(Protocol):
@@ -22,6 +23,6 @@ class Grouper(Protocol):
         """Further kinds it looks at, in the same notation. Rights are derived from these two."""
         ...
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         """`owner` is the top owner, `chain` the pod's owners, nearest first. Raises Ungroupable."""
         ...

@@ -14,40 +14,49 @@ from gangline.api.meta import Raw
 from gangline.grouper import owners
 from gangline.grouper.groupers.base import INFERENCE, base
 from gangline.grouper.grouping import Grouping
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 
-class Default:
-    kinds = ("apps/v1 StatefulSet", "apps/v1 ReplicaSet",
-             "machinelearning.seldon.io/v1alpha2 SeldonDeployment", "machinelearning.seldon.io/v1 SeldonDeployment",
-             "kubevirt.io/v1 VirtualMachineInstance", "workspace.devfile.io/v1alpha2 DevWorkspace",
-             "kubeflow.org/v1alpha1 ScheduledWorkflow", "tekton.dev/v1 PipelineRun", "tekton.dev/v1 TaskRun")
+class DefaultGrouper:
+    kinds = (
+        "apps/v1 StatefulSet",
+        "apps/v1 ReplicaSet",
+        "machinelearning.seldon.io/v1alpha2 SeldonDeployment",
+        "machinelearning.seldon.io/v1 SeldonDeployment",
+        "kubevirt.io/v1 VirtualMachineInstance",
+        "workspace.devfile.io/v1alpha2 DevWorkspace",
+        "kubeflow.org/v1alpha1 ScheduledWorkflow",
+        "tekton.dev/v1 PipelineRun",
+        "tekton.dev/v1 TaskRun",
+    )
     reads = ("kubevirt.io/v1 VirtualMachine",)
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         return base(pod, owner, read, chain)
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class PriorityGrouper:
     """A kind whose usual priority is not that of training."""
 
     kinds: Sequence[str]
     priority: str
     reads: Sequence[str] = ()
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         return base(pod, owner, read, fallback=self.priority)
 
 
-class Deployment:
+class DeploymentGrouper:
     kinds = ("apps/v1 Deployment",)
     reads = ("apps/v1 ReplicaSet",)
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         return for_one_pod(base(pod, owner, read, fallback=INFERENCE), pod)
 
 
 def for_one_pod(grouping: Grouping, pod: Pod) -> Grouping:
     """The same group, but named after one pod and owned by it."""
-    return replace(grouping, name=names.kai_pod_group(pod.name, pod.uid), owner=owners.reference_to(owners.as_owner(pod)))
+    return replace(
+        grouping, name=names.kai_pod_group(pod.name, pod.uid), owner=owners.reference_to(owners.as_owner(pod))
+    )

@@ -14,14 +14,14 @@ from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base
 from gangline.grouper.grouping import Grouping, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 
-class Job:
+class JobGrouper:
     kinds = ("batch/v1 Job",)
     reads = ()
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         grouping = base(pod, owner, read)
         older = names.kai_pod_group(pod.name, owners.uid_of(owner))
         if read.settings.search_legacy and older != grouping.name and read.pod_group(pod.namespace, older):
@@ -34,26 +34,33 @@ def batch_minimum(owner: Raw) -> int:
     asked = owners.annotations_of(owner).get(names.BATCH_MIN_MEMBER)
     minimum = 1 if asked is None else fields.whole(asked, 32)
     if minimum is None:
-        raise Ungroupable(f"annotation {names.BATCH_MIN_MEMBER} of {owners.title(owner)} must be a whole number, not {asked!r}")
+        raise Ungroupable(
+            f"annotation {names.BATCH_MIN_MEMBER} of {owners.title(owner)} must be a whole number, not {asked!r}"
+        )
     return minimum
 
 
-class CronJob:
+class CronJobGrouper:
     kinds = ("batch/v1 CronJob",)
     reads = ("batch/v1 Job",)
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
-        run = next((each for each in pod.metadata.owner_references if each.kind == "Job"), None)
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
+        run = next(
+            (owner_reference for owner_reference in pod.metadata.owner_references if owner_reference.kind == "Job"),
+            None,
+        )
         if run is None:
-            raise Ungroupable(f"pod {pod.namespace}/{pod.name} belongs to {owners.title(owner)} but has no owner of kind Job")
+            raise Ungroupable(
+                f"pod {pod.namespace}/{pod.name} belongs to {owners.title(owner)} but has no owner of kind Job"
+            )
         return base(pod, read.get("batch/v1", "Job", pod.namespace, run.name), read)
 
 
-class RunaiJob:
+class RunaiJobGrouper:
     kinds = ("run.ai/v1 RunaiJob",)
     reads = ()
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         uid = owners.uid_of(owner)
         older = names.kai_pod_group(pod.name if _parallel(owner) else owners.name_of(owner), uid)
         if not read.settings.search_legacy or read.pod_group(pod.namespace, older) is None:
@@ -69,12 +76,12 @@ def _parallel(owner: Raw) -> bool:
         return False
 
 
-class AmlJob:
+class AmlJobGrouper:
     kinds = ("amlarc.azureml.com/v1alpha1 AmlJob",)
     reads = ()
     PATH = ("spec", "job", "options", "envs", "AZUREML_NODE_COUNT")
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         count = fields.integer(owner, *self.PATH)
         if count is None:
             raise Ungroupable(f"{owners.title(owner)} does not say how many pods it has: set {'.'.join(self.PATH)}")

@@ -1,8 +1,7 @@
 """JobSet: one group, a parent per replicated job, a leaf per replica of it.
 
-A set that starts its jobs in order may begin with the first; otherwise all of them are needed. Sets grouped by older releases
-stay flat.
-"""
+A set that starts its jobs in order may begin with the first; otherwise all of them are needed. Sets grouped by older
+releases stay flat."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base
 from gangline.grouper.groupers.job import batch_minimum
-from gangline.grouper.grouping import Grouping, Part, Placement, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
+from gangline.grouper.look import GrouperView
 
 JOB_NAME, JOB_INDEX = "jobset.sigs.k8s.io/replicatedjob-name", "jobset.sigs.k8s.io/job-index"
 IN_ORDER = "InOrder"
@@ -24,11 +23,11 @@ MOST_REPLICAS = 5_000
 """Leaves of one replicated job: each is an entry of the PodGroup, which has to fit into one object."""
 
 
-class JobSet:
+class JobSetGrouper:
     kinds = ("jobset.x-k8s.io/v1alpha2 JobSet",)
     reads = ("batch/v1 Job",)
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         jobs = _jobs(owner)
         grouping = base(pod, owner, read)
         if _is_flat(grouping, read):
@@ -46,10 +45,13 @@ def _jobs(owner: Raw) -> list[Raw]:
     return jobs
 
 
-def _is_flat(grouping: Grouping, read: Look) -> bool:
+def _is_flat(grouping: Grouping, read: GrouperView) -> bool:
     """Was this set grouped before there were sub-groups?"""
-    return any(not group.spec.sub_groups for group in read.pod_groups(grouping.namespace)
-               if group.name == grouping.name or group.name.startswith(f"{grouping.name}-"))
+    return any(
+        not group.spec.sub_groups
+        for group in read.pod_groups(grouping.namespace)
+        if group.name == grouping.name or group.name.startswith(f"{grouping.name}-")
+    )
 
 
 def _flat(grouping: Grouping, pod: Pod, owner: Raw) -> Grouping:
@@ -80,11 +82,13 @@ def _children(owner: Raw, count: int) -> int:
 def _at_least_one(asked: str, where: str) -> int:
     number = fields.whole(asked, 32)
     if number is None or number < 1:
-        raise Ungroupable(f"annotation {names.BATCH_MIN_MEMBER} of {where} must be a whole number from 1 up, not {asked!r}")
+        raise Ungroupable(
+            f"annotation {names.BATCH_MIN_MEMBER} of {where} must be a whole number from 1 up, not {asked!r}"
+        )
     return number
 
 
-def _parts(job: Raw, place: int) -> list[Part]:
+def _parts(job: Raw, place: int) -> list[GroupPart]:
     where = f"spec.replicatedJobs[{place}]"
     name = fields.text(job, "name")
     if not name:
@@ -94,8 +98,10 @@ def _parts(job: Raw, place: int) -> list[Part]:
     if replicas > MOST_REPLICAS:
         raise Ungroupable(f"{where}.replicas is {replicas}; a gang has at most {MOST_REPLICAS} jobs of a kind")
     minimum, placed = _leaf_minimum(job, where), _leaf_placement(job)
-    return [Part(name, children=replicas),
-            *(Part(leaf_name(name, str(at)), minimum, parent=name, placement=placed) for at in range(replicas))]
+    return [
+        GroupPart(name, children=replicas),
+        *(GroupPart(leaf_name(name, str(at)), minimum, parent=name, placement=placed) for at in range(replicas)),
+    ]
 
 
 def leaf_name(job: str, index: str) -> str:
@@ -110,9 +116,12 @@ def _leaf_minimum(job: Raw, where: str) -> int:
     return 1 if parallelism is None else parallelism
 
 
-def _leaf_placement(job: Raw) -> Placement | None:
-    placed = Placement(_template_annotation(job, names.TOPOLOGY), _template_annotation(job, names.TOPOLOGY_REQUIRED),
-                       _template_annotation(job, names.TOPOLOGY_PREFERRED))
+def _leaf_placement(job: Raw) -> GroupTopology | None:
+    placed = GroupTopology(
+        _template_annotation(job, names.TOPOLOGY),
+        _template_annotation(job, names.TOPOLOGY_REQUIRED),
+        _template_annotation(job, names.TOPOLOGY_PREFERRED),
+    )
     return placed if placed.topology and (placed.required or placed.preferred) else None
 
 
@@ -120,7 +129,7 @@ def _template_annotation(job: Raw, key: str) -> str:
     return fields.text(job, "template", "metadata", "annotations", key) or ""
 
 
-def _leaf(pod: Pod, parts: Sequence[Part]) -> str:
+def _leaf(pod: Pod, parts: Sequence[GroupPart]) -> str:
     leaf = leaf_name(_label(pod, JOB_NAME), _label(pod, JOB_INDEX))
     if leaf not in [part.name for part in parts]:
         raise Ungroupable(f"pod {pod.namespace}/{pod.name} belongs to {leaf}, which the JobSet's spec does not have")

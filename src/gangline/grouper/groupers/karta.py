@@ -1,8 +1,9 @@
-"""Kinds that we have no code for, described by a Karta object: where its components keep their size, and how a pod shows its component.
+"""Kinds that we have no code for, described by a Karta object: where its components keep their size, and how a pod
+shows its component.
 
-Asked only for kinds without a grouper of their own. A Karta describes the workload as a tree of components. Its instruction is
-either `podGroup` (one group, a leaf per listed component) or the older `podGroups` (one group per set of key values of the pods).
-"""
+Asked only for kinds without a grouper of their own. A Karta describes the workload as a tree of components. Its
+instruction is either `podGroup` (one group, a leaf per listed component) or the older `podGroups` (one group per set of
+key values of the pods)."""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ from gangline.api.meta import Raw
 from gangline.errors import ApiError
 from gangline.grouper import jq, owners
 from gangline.grouper.groupers.base import base
-from gangline.grouper.grouping import Grouping, Part, Placement, Ungroupable
+from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
 from gangline.grouper.jq_functions import JqError, Unsupported, whole
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 API, KIND = "run.ai/v1alpha1", "Karta"
 LABELS = ("run.ai/karta-group", "run.ai/karta-version", "run.ai/karta-kind")
@@ -28,19 +29,20 @@ _DNS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 _POD_PATHS = ("podTemplateSpecPath", "podSpecPath", "fragmentedPodSpecDefinition")
 
 
-def describing(owner: Raw, read: Look) -> Karta | None:
-    """The one valid Karta with a gang instruction for a kind. Several of them contradict each other: then none counts."""
+def describing(owner: Raw, read: GrouperView) -> KartaGrouper | None:
+    """The one valid Karta with a gang instruction for a kind. Several of them contradict each other: then none
+    counts."""
     group, _, version = str(owner["apiVersion"]).rpartition("/")
     wanted = {"group": group, "version": version, "kind": owner["kind"]}
     try:
         listed = read.objects(API, KIND, dict(zip(LABELS, wanted.values(), strict=True)))
     except ApiError:
         return None
-    found = [karta for karta in map(Karta, listed) if _describes(karta, wanted)]
-    return found[0] if len(found) == 1 else None
+    kartas = [karta for karta in map(KartaGrouper, listed) if _describes(karta, wanted)]
+    return kartas[0] if len(kartas) == 1 else None
 
 
-def _describes(karta: Karta, wanted: Raw) -> bool:
+def _describes(karta: KartaGrouper, wanted: Raw) -> bool:
     """A Karta that is not even shaped like one describes nothing."""
     try:
         return karta.describes(wanted)
@@ -49,13 +51,14 @@ def _describes(karta: Karta, wanted: Raw) -> bool:
 
 
 @dataclass(frozen=True)
-class Karta:
+class KartaGrouper:
     obj: Raw
 
     kinds = ()
     reads = (f"{API} {KIND}",)
 
-    # --- what it says --------------------------------------------------------------------------------------------------
+    # --- what it says
+    # --------------------------------------------------------------------------------------------------
 
     @cached_property
     def root(self) -> Raw:
@@ -75,13 +78,13 @@ class Karta:
         return dict(instructions.get("gangScheduling") or {})
 
     def component(self, name: str) -> Raw:
-        found = next((each for each in self.components if each.get("name") == name), None)
+        found = next((item for item in self.components if item.get("name") == name), None)
         if not name or found is None:
             raise Ungroupable(f"Karta {self.obj['metadata']['name']} has no component {name!r}")
         return found
 
     def children(self, name: str) -> list[str]:
-        return [each["name"] for each in self.components if each.get("ownerRef") == name]
+        return [component["name"] for component in self.components if component.get("ownerRef") == name]
 
     def describes(self, kind: Raw) -> bool:
         says = self.root.get("kind") or {}
@@ -91,11 +94,18 @@ class Karta:
         return same and not going and instructed and self._is_valid()
 
     def _is_valid(self) -> bool:
-        names = [each.get("name") for each in self.components]
+        names = [component.get("name") for component in self.components]
         known = set(names)
-        sound = all(names) and len(known) == len(names) and self._has_sound_root() and all(map(_is_sound, self.components))
-        owned = all(each.get("ownerRef") in known and self._ends(each) for each in self.components[1:])
-        return sound and owned and self._members_known(known) and all(_compiles(path) for path in _expressions(self.obj.get("spec")))
+        sound = (
+            all(names) and len(known) == len(names) and self._has_sound_root() and all(map(_is_sound, self.components))
+        )
+        owned = all(component.get("ownerRef") in known and self._ends(component) for component in self.components[1:])
+        return (
+            sound
+            and owned
+            and self._members_known(known)
+            and all(_compiles(path) for path in _expressions(self.obj.get("spec")))
+        )
 
     def _has_sound_root(self) -> bool:
         kind = self.root["kind"]
@@ -112,53 +122,67 @@ class Karta:
         return name not in seen
 
     def _members_known(self, known: set[Any]) -> bool:
-        return all(member.get("componentName") in known
-                   for group in self.gang.get("podGroups") or () for member in group.get("members") or ())
+        return all(
+            member.get("componentName") in known
+            for group in self.gang.get("podGroups") or ()
+            for member in group.get("members") or ()
+        )
 
-    # --- grouping ------------------------------------------------------------------------------------------------------
+    # --- grouping
+    # ------------------------------------------------------------------------------------------------------
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         shown = read.get(POD.api_version, POD.kind, pod.namespace, pod.name)
         try:
             if self.gang.get("podGroup") is not None:
                 return self._one_group(pod, shown, owner, read)
             return self._group_by_keys(pod, shown, owner, read)
         except JqError as error:
-            raise Ungroupable(f"Karta {self.obj['metadata']['name']} does not fit {owners.title(owner)}: {error}") from error
+            raise Ungroupable(
+                f"Karta {self.obj['metadata']['name']} does not fit {owners.title(owner)}: {error}"
+            ) from error
 
-    def _one_group(self, pod: Pod, shown: Raw, owner: Raw, read: Look) -> Grouping:
+    def _one_group(self, pod: Pod, shown: Raw, owner: Raw, read: GrouperView) -> Grouping:
         said = self.gang["podGroup"]
         grouping = base(pod, owner, read)
-        grouping = replace(grouping, name=f"pg-{owners.uid_of(owner)}-{said.get('name', '')}",
-                           placement=_placement(said.get("topology")) or grouping.placement)
+        grouping = replace(
+            grouping,
+            name=f"pg-{owners.uid_of(owner)}-{said.get('name', '')}",
+            placement=_placement(said.get("topology")) or grouping.placement,
+        )
         listed = said.get("subGroups") or []
         if not listed:
             return replace(grouping, minimum=self.scale(self.root["name"], owner))
-        parts = tuple(self._part(each, owner) for each in listed)
+        parts = tuple(self._part(item, owner) for item in listed)
         leaf = next((part.name for part in parts if self._holds(part.name, shown)), "")
         return replace(grouping, minimum=0, children=len(parts), parts=parts, leaf=leaf)
 
-    def _part(self, mapping: Raw, owner: Raw) -> Part:
+    def _part(self, mapping: Raw, owner: Raw) -> GroupPart:
         name = self.component(mapping.get("componentName", ""))["name"]
         size = self.scale(name, owner)
         if size == 0:
-            raise Ungroupable(f"component {name} of Karta {self.obj['metadata']['name']} does not say how many replicas it has")
-        return Part(name, size, placement=_placement(mapping.get("topology")))
+            raise Ungroupable(
+                f"component {name} of Karta {self.obj['metadata']['name']} does not say how many replicas it has"
+            )
+        return GroupPart(name, size, placement=_placement(mapping.get("topology")))
 
-    def _group_by_keys(self, pod: Pod, shown: Raw, owner: Raw, read: Look) -> Grouping:
+    def _group_by_keys(self, pod: Pod, shown: Raw, owner: Raw, read: GrouperView) -> Grouping:
         its = self._component_of(pod, shown)
         effective, member = self._member(its, pod, shown)
         instance = self._instance(its, shown, owner) if effective == its else None
         keys = [_single(path, shown) for path in member.get("groupByKeyPaths") or ()]
         name = "-".join(["pg", owners.uid_of(owner), *(_printed(key) for key in keys)])
         if keys and (not _DNS.fullmatch(name) or len(name) > 253):
-            raise Ungroupable(f"the grouping keys {keys} of pod {pod.namespace}/{pod.name} make {name!r}, which is no valid name")
+            raise Ungroupable(
+                f"the grouping keys {keys} of pod {pod.namespace}/{pod.name} make {name!r}, which is no valid name"
+            )
         return replace(base(pod, owner, read), name=name, minimum=self.scale(effective, owner, instance))
 
-    # --- which component a pod belongs to ------------------------------------------------------------------------------
+    # --- which component a pod belongs to
+    # ------------------------------------------------------------------------------
 
     def _leaves(self) -> list[str]:
-        return [each["name"] for each in self.components if _has_pods(each)]
+        return [component["name"] for component in self.components if _has_pods(component)]
 
     def _component_of(self, pod: Pod, shown: Raw) -> str:
         leaves = self._leaves()
@@ -166,7 +190,9 @@ class Karta:
             return leaves[0]
         found = next((name for name in leaves if _selects(self.component(name), shown)), None)
         if found is None:
-            raise Ungroupable(f"pod {pod.namespace}/{pod.name} belongs to no component of Karta {self.obj['metadata']['name']}")
+            raise Ungroupable(
+                f"pod {pod.namespace}/{pod.name} belongs to no component of Karta {self.obj['metadata']['name']}"
+            )
         return found
 
     def _member(self, component: str, pod: Pod, shown: Raw) -> tuple[str, Raw]:
@@ -187,20 +213,25 @@ class Karta:
         return _selects(self.component(name), shown) or any(self._holds(child, shown) for child in self.children(name))
 
     def _instance(self, name: str, shown: Raw, owner: Raw) -> str | None:
-        selector = ((self.component(name).get("podSelector") or {}).get("componentInstanceSelector") or {}).get("idPath")
+        selector = ((self.component(name).get("podSelector") or {}).get("componentInstanceSelector") or {}).get(
+            "idPath"
+        )
         known = self._instances(name, owner)
         if known in ([], [""]):
             return None
         found = _printed(_single(selector, shown)) if selector else ""
         if found not in known:
-            raise Ungroupable(f"the pod says it belongs to instance {found!r} of {name}, but there are only {', '.join(known)}")
+            raise Ungroupable(
+                f"the pod says it belongs to instance {found!r} of {name}, but there are only {', '.join(known)}"
+            )
         return found
 
-    # --- how many pods a component has ---------------------------------------------------------------------------------
+    # --- how many pods a component has
+    # ---------------------------------------------------------------------------------
 
     def scale(self, name: str, owner: Raw, instance: str | None = None) -> int:
         """Pods of a component and those below it; of one instance only, if it is named."""
-        if any(each.get("scaleDefinition") is not None for each in self.components):
+        if any(component.get("scaleDefinition") is not None for component in self.components):
             return self._by_definition(name, owner, instance)
         return self._by_leaves(name, owner, instance)
 
@@ -224,10 +255,12 @@ class Karta:
         path = self.component(name).get("instanceIdPath")
         if path is None:
             return [""]
-        found = _evaluated(path, owner)
-        if not all(isinstance(each, str) and each for each in found):
-            raise Ungroupable(f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {found}")
-        return found
+        instances = _evaluated(path, owner)
+        if not all(isinstance(item, str) and item for item in instances):
+            raise Ungroupable(
+                f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {instances}"
+            )
+        return instances
 
     def _sizes(self, name: str, owner: Raw) -> dict[str, int]:
         said = self.component(name).get("scaleDefinition")
@@ -239,7 +272,7 @@ class Karta:
         instances = self._instances(name, owner)
         if rows != len(instances):
             raise Ungroupable(f"component {name} has {len(instances)} instances but {rows} sizes")
-        return {each: _first_positive(least, usual, at) for at, each in enumerate(instances)}
+        return {instance: _first_positive(least, usual, at) for at, instance in enumerate(instances)}
 
 
 def _first_positive(least: list[int | None], usual: list[int | None], at: int) -> int:
@@ -248,11 +281,11 @@ def _first_positive(least: list[int | None], usual: list[int | None], at: int) -
 
 
 def _counts(path: str | None, owner: Raw) -> list[int | None]:
-    found = [whole(each) for each in _evaluated(path, owner)] if path is not None else []
-    for each in found:
-        if each is not None and (isinstance(each, bool) or not isinstance(each, int)):
-            raise Ungroupable(f"{path} of {owners.title(owner)} must be a whole number, not {each!r}")
-    return found
+    counts = [whole(item) for item in _evaluated(path, owner)] if path is not None else []
+    for item in counts:
+        if item is not None and (isinstance(item, bool) or not isinstance(item, int)):
+            raise Ungroupable(f"{path} of {owners.title(owner)} must be a whole number, not {item!r}")
+    return counts
 
 
 def _has_pods(component: Raw) -> bool:
@@ -271,7 +304,7 @@ def _selects(component: Raw, shown: Raw) -> bool:
     if selector is None:
         return False
     found = _evaluated(selector.get("keyPath", ""), shown)
-    return any(each is not None if selector.get("value") is None else each == selector["value"] for each in found)
+    return any(item is not None if selector.get("value") is None else item == selector["value"] for item in found)
 
 
 def _passes(member: Raw, shown: Raw) -> bool:
@@ -293,24 +326,33 @@ def _printed(value: Any) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(whole(value))
 
 
-def _placement(said: Raw | None) -> Placement | None:
+def _placement(said: Raw | None) -> GroupTopology | None:
     if said is None:
         return None
-    placed = Placement(said.get("topologyName", ""), said.get("requiredTopologyLevel", ""), said.get("preferredTopologyLevel", ""))
+    placed = GroupTopology(
+        said.get("topologyName", ""), said.get("requiredTopologyLevel", ""), said.get("preferredTopologyLevel", "")
+    )
     if not placed.topology or not (placed.required or placed.preferred):
-        raise Ungroupable("a topology in a Karta needs topologyName and at least one of requiredTopologyLevel and preferredTopologyLevel")
+        raise Ungroupable(
+            "a topology in a Karta needs topologyName and at least one of requiredTopologyLevel and "
+            "preferredTopologyLevel"
+        )
     return placed
 
 
 def _expressions(part: Any, key: str = "") -> Iterator[str]:
     """Every jq expression of a Karta."""
     if isinstance(part, dict):
-        for name, each in part.items():
-            yield from _expressions(each, name)
+        for name, item in part.items():
+            yield from _expressions(item, name)
     elif isinstance(part, list):
-        for each in part:
-            yield from _expressions(each, key)
-    elif isinstance(part, str) and part and (key.endswith(("Path", "KeyPaths")) or key in ("filters", "expression", "path")):
+        for item in part:
+            yield from _expressions(item, key)
+    elif (
+        isinstance(part, str)
+        and part
+        and (key.endswith(("Path", "KeyPaths")) or key in ("filters", "expression", "path"))
+    ):
         yield part
 
 

@@ -1,8 +1,7 @@
 """Kubeflow's training jobs: the gang is all replicas, or what the job's scheduling policy asks for.
 
-TensorFlow, XGBoost, JAX and MPI differ in where they keep their replicas and which of them must be there. PyTorch builds on
-`replicas_minimum` in pytorch.py.
-"""
+TensorFlow, XGBoost, JAX and MPI differ in where they keep their replicas and which of them must be there. PyTorch
+builds on `replicas_minimum` in pytorch.py."""
 
 from __future__ import annotations
 
@@ -14,15 +13,18 @@ from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base
 from gangline.grouper.grouping import Grouping, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 POLICY = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 JOB_NAME, JOB_ROLE, REPLICA_TYPE = (
-    "training.kubeflow.org/job-name", "training.kubeflow.org/job-role", "training.kubeflow.org/replica-type")
+    "training.kubeflow.org/job-name",
+    "training.kubeflow.org/job-role",
+    "training.kubeflow.org/replica-type",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Replicated:
+class KubeflowGrouper:
     kinds: Sequence[str]
     field: str
     """Where the job keeps its replicas by role, below spec."""
@@ -30,7 +32,7 @@ class Replicated:
     """Roles that must be there."""
     reads: Sequence[str] = ()
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         return replace(base(pod, owner, read), minimum=replicas_minimum(owner, self.field, self.mandatory))
 
 
@@ -58,14 +60,14 @@ def _replicas(owner: Raw, field: str, role: str) -> int:
     return replicas
 
 
-class Mpi:
+class MpiGrouper:
     """While the launcher waits for its workers, the workers are the gang; once it is there, it belongs to it."""
 
     kinds = ("kubeflow.org/v1 MPIJob", "kubeflow.org/v2beta1 MPIJob")
     reads = ()
     FIELD, LAUNCHER = "mpiReplicaSpecs", "Launcher"
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         minimum = replicas_minimum(owner, self.FIELD, (self.LAUNCHER, "Worker"))
         late = fields.text(owner, "spec", "launcherCreationPolicy") == "WaitForWorkersReady"
         if late and not _has_launcher(pod, owner, read):
@@ -73,8 +75,10 @@ class Mpi:
         return replace(base(pod, owner, read), minimum=minimum)
 
 
-def _has_launcher(pod: Pod, owner: Raw, read: Look) -> bool:
+def _has_launcher(pod: Pod, owner: Raw, read: GrouperView) -> bool:
     roles = (JOB_ROLE,) if read.settings.manner.launcher_by_role_only else (JOB_ROLE, REPLICA_TYPE)
-    return any(not each.metadata.deleting
-               for role in roles
-               for each in read.pods(pod.namespace, {JOB_NAME: owners.name_of(owner), role: "launcher"}))
+    return any(
+        not item.metadata.deleting
+        for role in roles
+        for item in read.pods(pod.namespace, {JOB_NAME: owners.name_of(owner), role: "launcher"})
+    )

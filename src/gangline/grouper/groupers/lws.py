@@ -1,8 +1,8 @@
 """LeaderWorkerSet: one group per replica, with its leader and its workers as sub-groups, or cut into segments.
 
-With `LeaderReady` the leader starts alone and the workers follow. A segmented replica has one leaf per segment; the leader either
-joins the first one (which then becomes a parent of `leader` and `workers`) or stands beside them (`LeaderExcluded`).
-"""
+With `LeaderReady` the leader starts alone and the workers follow. A segmented replica has one leaf per segment; the
+leader either joins the first one (which then becomes a parent of `leader` and `workers`) or stands beside them
+(`LeaderExcluded`)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers import segments
 from gangline.grouper.groupers.base import base
-from gangline.grouper.grouping import Grouping, Part, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.grouping import Grouping, GroupPart, Ungroupable
+from gangline.grouper.look import GrouperView
 
 PREFIX = "leaderworkerset.sigs.k8s.io"
 SIZE, GROUP_INDEX, WORKER_INDEX = f"{PREFIX}/size", f"{PREFIX}/group-index", f"{PREFIX}/worker-index"
@@ -26,11 +26,11 @@ LEADER_WORKER, LEADER_EXCLUDED = "LeaderWorker", "LeaderExcluded"
 LEADER, WORKERS = "leader", "workers"
 
 
-class LeaderWorkerSet:
+class LeaderWorkerSetGrouper:
     kinds = ("leaderworkerset.x-k8s.io/v1 LeaderWorkerSet",)
     reads = ("apps/v1 StatefulSet",)
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         grouping = base(pod, owner, read)
         members = _members(pod, owner)
         parts, leaf = _parts(pod, owner, members, read)
@@ -49,8 +49,9 @@ def _members(pod: Pod, owner: Raw) -> int:
     if policy in (None, LEADER_CREATED):
         return size
     if policy != LEADER_READY:
-        raise Ungroupable(f"spec.startupPolicy of {owners.title(owner)} must be {LEADER_CREATED} or {LEADER_READY}, "
-                          f"not {policy!r}")
+        raise Ungroupable(
+            f"spec.startupPolicy of {owners.title(owner)} must be {LEADER_CREATED} or {LEADER_READY}, not {policy!r}"
+        )
     if _is_leader(pod) and not pod.spec.node_name:
         return 1
     said = fields.whole(pod.annotations.get(SIZE, ""))
@@ -61,14 +62,16 @@ def _check_index(pod: Pod) -> None:
     said = pod.labels.get(WORKER_INDEX)
     index = None if said is None else fields.whole(said)
     if said is not None and (index is None or index < 0):
-        raise Ungroupable(f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be a number from 0 up, not {said!r}")
+        raise Ungroupable(
+            f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be a number from 0 up, not {said!r}"
+        )
 
 
 def _is_leader(pod: Pod) -> bool:
     return pod.labels.get(WORKER_INDEX) == "0"
 
 
-def _parts(pod: Pod, owner: Raw, members: int, read: Look) -> tuple[tuple[Part, ...], str]:
+def _parts(pod: Pod, owner: Raw, members: int, read: GrouperView) -> tuple[tuple[GroupPart, ...], str]:
     """The sub-groups, and the one this pod belongs to."""
     size = _segment_size(owner)
     if size is None:
@@ -77,18 +80,20 @@ def _parts(pod: Pod, owner: Raw, members: int, read: Look) -> tuple[tuple[Part, 
     if alone and not read.settings.manner.waiting_leader_refused:
         return _whole(pod, members)
     if size > members:
-        raise Ungroupable(f"segments of {size} pods do not fit into the {members} of {owners.title(owner)} that start together")
+        raise Ungroupable(
+            f"segments of {size} pods do not fit into the {members} of {owners.title(owner)} that start together"
+        )
     cut = Cut(members, size, one_more=read.settings.manner.lone_segment_needs_one_more)
     segments.check_count(cut.count)
     template = fields.mapping(owner, *TEMPLATE, "workerTemplate")
     placed = segments.placement(pod, template, owner) if template is not None else None
-    pieces = tuple(Part(f"segment-{at}", cut.pods_in(at), placement=placed) for at in range(cut.count))
+    pieces = tuple(GroupPart(f"segment-{at}", cut.pods_in(at), placement=placed) for at in range(cut.count))
     policy = fields.text(owner, *TEMPLATE, "subGroupPolicy", "subGroupPolicyType") or LEADER_WORKER
     return _arranged(policy, pieces, cut, pod)
 
 
-def _whole(pod: Pod, members: int) -> tuple[tuple[Part, ...], str]:
-    leader, workers = Part(LEADER, 1), Part(WORKERS, members - 1)
+def _whole(pod: Pod, members: int) -> tuple[tuple[GroupPart, ...], str]:
+    leader, workers = GroupPart(LEADER, 1), GroupPart(WORKERS, members - 1)
     parts = (leader, workers) if members > 1 else (leader,)
     leaf = LEADER if _is_leader(pod) else WORKERS
     return parts, leaf if leaf in [part.name for part in parts] else ""
@@ -105,8 +110,10 @@ def _segment_size(owner: Raw) -> int | None:
             return None
         size = fields.whole(said)
     if size is None or size <= 1:
-        raise Ungroupable(f"segments of {owners.title(owner)} must have a whole number of pods above 1 "
-                          f"(subGroupPolicy.subGroupSize or annotation {names.SEGMENT_SIZE})")
+        raise Ungroupable(
+            f"segments of {owners.title(owner)} must have a whole number of pods above 1 "
+            f"(subGroupPolicy.subGroupSize or annotation {names.SEGMENT_SIZE})"
+        )
     return size
 
 
@@ -119,7 +126,8 @@ def _template_size(owner: Raw) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Pods 0 … members-1, pod 0 the leader, cut into segments. If the workers divide evenly, the leader is extra to the first."""
+    """Pods 0 … members-1, pod 0 the leader, cut into segments. If the workers divide evenly, the leader is extra to the
+    first."""
 
     members: int
     size: int
@@ -148,19 +156,21 @@ class Cut:
         return self.members - segment * self.size
 
 
-def _arranged(policy: str, pieces: tuple[Part, ...], cut: Cut, pod: Pod) -> tuple[tuple[Part, ...], str]:
+def _arranged(policy: str, pieces: tuple[GroupPart, ...], cut: Cut, pod: Pod) -> tuple[tuple[GroupPart, ...], str]:
     segment = _segment_of(pod, cut)
     own = pieces[segment].name
     if policy == LEADER_WORKER:
         first = pieces[0]
         workers = first.minimum - (0 if cut.even else 1)
-        inside = (Part(LEADER, 1, parent=first.name), Part(WORKERS, workers, parent=first.name))
+        inside = (GroupPart(LEADER, 1, parent=first.name), GroupPart(WORKERS, workers, parent=first.name))
         leaf = LEADER if _is_leader(pod) else WORKERS if segment == 0 else own
         return (replace(first, minimum=0, children=len(inside)), *pieces[1:], *inside), leaf
     if policy == LEADER_EXCLUDED:
         if not cut.even:
-            raise Ungroupable(f"with {LEADER_EXCLUDED} the {cut.members - 1} workers must divide into segments of {cut.size}")
-        return (Part(LEADER, 1), *pieces), LEADER if _is_leader(pod) else own
+            raise Ungroupable(
+                f"with {LEADER_EXCLUDED} the {cut.members - 1} workers must divide into segments of {cut.size}"
+            )
+        return (GroupPart(LEADER, 1), *pieces), LEADER if _is_leader(pod) else own
     return pieces, own
 
 
@@ -168,6 +178,8 @@ def _segment_of(pod: Pod, cut: Cut) -> int:
     said = pod.labels.get(WORKER_INDEX)
     index = None if said is None else fields.whole(said)
     if index is None or cut.segment_of(index) >= cut.count:
-        raise Ungroupable(f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be below {cut.members}, "
-                          f"not {said!r}: without it the pod's segment is unknown")
+        raise Ungroupable(
+            f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be below {cut.members}, "
+            f"not {said!r}: without it the pod's segment is unknown"
+        )
     return cut.segment_of(index)

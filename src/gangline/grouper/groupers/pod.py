@@ -9,16 +9,16 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper.groupers.base import base
 from gangline.grouper.grouping import Grouping
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
 SPARK_NAME, SPARK_SELECTOR = "spark-app-name", "spark-app-selector"
 
 
-class BarePod:
+class BarePodGrouper:
     kinds = ("v1 Pod",)
     reads = ()
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         grouping = base(pod, owner, read)
         if SPARK_NAME in pod.labels and SPARK_SELECTOR in pod.labels:
             return replace(grouping, name=pod.labels[SPARK_SELECTOR])

@@ -1,8 +1,7 @@
 """PyTorchJob: a master, and workers that may be elastic and may be cut into segments.
 
-The root asks for the whole minimum; `master` and `worker` are its sub-groups. With segments, `worker` becomes a parent with one
-leaf per segment; segments past the elastic minimum ask for nothing, so they never hold the job back.
-"""
+The root asks for the whole minimum; `master` and `worker` are its sub-groups. With segments, `worker` becomes a parent
+with one leaf per segment; segments past the elastic minimum ask for nothing, so they never hold the job back."""
 
 from __future__ import annotations
 
@@ -16,30 +15,34 @@ from gangline.grouper import fields, owners
 from gangline.grouper.groupers import segments
 from gangline.grouper.groupers.base import base
 from gangline.grouper.groupers.kubeflow import POLICY, REPLICA_TYPE, replicas_minimum
-from gangline.grouper.grouping import Grouping, Part, Ungroupable
-from gangline.grouper.look import Look
+from gangline.grouper.grouping import Grouping, GroupPart, Ungroupable
+from gangline.grouper.look import GrouperView
 
 REPLICAS = "pytorchReplicaSpecs"
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
 MASTER, WORKER = "Master", "Worker"
 
 
-class PyTorch:
+class PyTorchGrouper:
     kinds = ("kubeflow.org/v1 PyTorchJob",)
     reads = ()
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         minimum = _minimum(owner)
         roles = fields.mapping(owner, "spec", REPLICAS)
         if roles is None:
             raise Ungroupable(f"{owners.title(owner)} has no spec.{REPLICAS}")
         masters = fields.integer(roles, MASTER, "replicas") or 0
-        head = (Part("master", masters),) if masters and MASTER in roles else ()
+        head = (GroupPart("master", masters),) if masters and MASTER in roles else ()
         workers = _workers(pod, owner, roles, max(0, minimum - masters)) if WORKER in roles else ()
         leaf = _leaf(pod, owner, roles)
         parts = head + workers
-        return replace(base(pod, owner, read), minimum=minimum, parts=parts,
-                       leaf=leaf if leaf in [part.name for part in parts] else "")
+        return replace(
+            base(pod, owner, read),
+            minimum=minimum,
+            parts=parts,
+            leaf=leaf if leaf in [part.name for part in parts] else "",
+        )
 
 
 def _minimum(owner: Raw) -> int:
@@ -54,17 +57,21 @@ def _minimum(owner: Raw) -> int:
     return minimum if elastic is None else elastic
 
 
-def _workers(pod: Pod, owner: Raw, roles: Raw, minimum: int) -> tuple[Part, ...]:
+def _workers(pod: Pod, owner: Raw, roles: Raw, minimum: int) -> tuple[GroupPart, ...]:
     replicas = _replicas(roles)
     size, count = _segments(pod, roles)
     if not count:
-        return (Part("worker", minimum),)
+        return (GroupPart("worker", minimum),)
     placed = segments.placement(pod, fields.mapping(roles, WORKER, "template"), owner)
     needed = -(-minimum // size)
     sizes = [size] * (replicas // size) + ([replicas % size] if replicas % size else [])
-    return (Part("worker", children=count),
-            *(Part(f"worker-{at}", each if at < needed else 0, parent="worker", placement=placed)
-              for at, each in enumerate(sizes)))
+    return (
+        GroupPart("worker", children=count),
+        *(
+            GroupPart(f"worker-{at}", item if at < needed else 0, parent="worker", placement=placed)
+            for at, item in enumerate(sizes)
+        ),
+    )
 
 
 def _replicas(roles: Raw) -> int:
@@ -103,6 +110,8 @@ def _leaf(pod: Pod, owner: Raw, roles: Raw) -> str:
     said = pod.labels.get(REPLICA_INDEX)
     index = fields.whole(said) if said is not None else None
     if index is None or index < 0:
-        raise Ungroupable(f"label {REPLICA_INDEX} of worker pod {pod.namespace}/{pod.name} must be a number from 0 up, "
-                          f"not {said!r}: without it the pod's segment is unknown")
+        raise Ungroupable(
+            f"label {REPLICA_INDEX} of worker pod {pod.namespace}/{pod.name} must be a number from 0 up, "
+            f"not {said!r}: without it the pod's segment is unknown"
+        )
     return f"worker-{index // size}"

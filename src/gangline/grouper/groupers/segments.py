@@ -12,14 +12,16 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
-from gangline.grouper.grouping import Placement, Ungroupable
+from gangline.grouper.grouping import GroupTopology, Ungroupable
 
 MOST = 10_000
 
 
 def check_count(count: int) -> None:
     if count > MOST:
-        raise Ungroupable(f"{count} segments are too many: at most {MOST} are allowed, choose a larger {names.SEGMENT_SIZE}")
+        raise Ungroupable(
+            f"{count} segments are too many: at most {MOST} are allowed, choose a larger {names.SEGMENT_SIZE}"
+        )
 
 
 def annotation(template: Any, key: str) -> str:
@@ -30,12 +32,12 @@ def annotation(template: Any, key: str) -> str:
         return ""
 
 
-def placement(pod: Pod, template: Any, owner: Raw) -> Placement | None:
+def placement(pod: Pod, template: Any, owner: Raw) -> GroupTopology | None:
     """Where one segment should stand; None when no topology or no level in it is named."""
     topology = _said(pod, template, names.TOPOLOGY) or owners.annotations_of(owner).get(names.TOPOLOGY, "")
     required = _said(pod, template, names.SEGMENT_REQUIRED)
     preferred = _said(pod, template, names.SEGMENT_PREFERRED)
-    return Placement(topology, required, preferred) if topology and (required or preferred) else None
+    return GroupTopology(topology, required, preferred) if topology and (required or preferred) else None
 
 
 def _said(pod: Pod, template: Any, key: str) -> str:

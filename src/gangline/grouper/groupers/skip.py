@@ -1,8 +1,7 @@
 """Owners that only wrap the real workload: they are skipped, and what they say is handed down to the one below.
 
-Argo workflows, Run:ai workloads, Kubeflow's TrainJob and Dynamo's graphs. The owner below (or the pod itself) is then grouped as
-its own kind.
-"""
+Argo workflows, Run:ai workloads, Kubeflow's TrainJob and Dynamo's graphs. The owner below (or the pod itself) is then
+grouped as its own kind."""
 
 from __future__ import annotations
 
@@ -15,20 +14,30 @@ from gangline.grouper import owners
 from gangline.grouper.defaults import defaults_of, kind_defaults
 from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping
-from gangline.grouper.look import Look
+from gangline.grouper.look import GrouperView
 
-RUNAI = ("TrainingWorkload", "InteractiveWorkload", "DistributedWorkload", "InferenceWorkload", "DistributedInferenceWorkload")
+RUNAI = (
+    "TrainingWorkload",
+    "InteractiveWorkload",
+    "DistributedWorkload",
+    "InferenceWorkload",
+    "DistributedInferenceWorkload",
+)
 
 
-class Skip:
-    kinds = ("argoproj.io/v1alpha1 Workflow", *(f"run.ai/* {kind}" for kind in RUNAI), "trainer.kubeflow.org/v1alpha1 TrainJob",
-             "nvidia.com/* DynamoGraphDeployment")
+class SkipGrouper:
+    kinds = (
+        "argoproj.io/v1alpha1 Workflow",
+        *(f"run.ai/* {kind}" for kind in RUNAI),
+        "trainer.kubeflow.org/v1alpha1 TrainJob",
+        "nvidia.com/* DynamoGraphDeployment",
+    )
     reads = ()
 
-    def __init__(self, choose: Callable[[Raw, Look], Grouper]) -> None:
+    def __init__(self, choose: Callable[[Raw, GrouperView], Grouper]) -> None:
         self._choose = choose
 
-    def group(self, pod: Pod, owner: Raw, read: Look, chain: Sequence[Raw] = ()) -> Grouping:
+    def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         below = chain[-2] if len(chain) > 1 else owners.as_owner(pod)
         below = _with_defaults(below, owner, read)
         heard = owners.with_missing(below, owner)
@@ -36,7 +45,7 @@ class Skip:
         return self._choose(heard, read).group(pod, heard, read, rest)
 
 
-def _with_defaults(below: Raw, skipped: Raw, read: Look) -> Raw:
+def _with_defaults(below: Raw, skipped: Raw, read: GrouperView) -> Raw:
     """The administrator's defaults for the skipped kind, as labels of the owner below where it has none."""
     usual = kind_defaults(defaults_of(read), skipped)
     labels = {}

@@ -18,26 +18,26 @@ from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.errors import GanglineError
 from gangline.operator.backends.contract import Backend, Capabilities, Facts, unusable
-from gangline.operator.backends.coscheduling import Coscheduling
-from gangline.operator.backends.default import Default
-from gangline.operator.backends.kai import Kai
-from gangline.operator.backends.koordinator import Koordinator
-from gangline.operator.backends.kueue import Kueue
-from gangline.operator.backends.passthrough import Passthrough
-from gangline.operator.backends.volcano import Volcano
-from gangline.operator.backends.yunikorn import Yunikorn
+from gangline.operator.backends.coscheduling import CoschedulingBackend
+from gangline.operator.backends.default import DefaultBackend
+from gangline.operator.backends.kai import KaiBackend
+from gangline.operator.backends.koordinator import KoordinatorBackend
+from gangline.operator.backends.kueue import KueueBackend
+from gangline.operator.backends.passthrough import PassthroughBackend
+from gangline.operator.backends.volcano import VolcanoBackend
+from gangline.operator.backends.yunikorn import YunikornBackend
 from gangline.operator.desired.gangs import Chosen
 from gangline.rules.sets import OperatorSettings, Profile
 
 BUILT_IN: Mapping[str, type[Backend]] = {
-    "default": Default,
-    "kai": Kai,
-    "koordinator": Koordinator,
-    "volcano": Volcano,
-    "yunikorn": Yunikorn,
-    "kueue": Kueue,
-    "coscheduling": Coscheduling,
-    "passthrough": Passthrough,
+    "default": DefaultBackend,
+    "kai": KaiBackend,
+    "koordinator": KoordinatorBackend,
+    "volcano": VolcanoBackend,
+    "yunikorn": YunikornBackend,
+    "kueue": KueueBackend,
+    "coscheduling": CoschedulingBackend,
+    "passthrough": PassthroughBackend,
 }
 ALIASES: Mapping[str, str] = {"workload": "default", "podgang": "kai"}
 REMEMBERED = 10_000
@@ -66,10 +66,15 @@ class Selection:
 
 
 class Registry:
-    """Every backend that is switched on, by name. A selection is remembered until the set's spec or annotation changes."""
+    """Every backend that is switched on, by name. A selection is remembered until the set's spec or annotation
+    changes."""
 
-    def __init__(self, settings: OperatorSettings, backends: Mapping[str, type[Backend]] | None = None,
-                 heard: Callable[[Selection], None] = lambda selection: None) -> None:
+    def __init__(
+        self,
+        settings: OperatorSettings,
+        backends: Mapping[str, type[Backend]] | None = None,
+        heard: Callable[[Selection], None] = lambda selection: None,
+    ) -> None:
         self.settings = settings
         table = backends if backends is not None else _table()
         wanted = {ALIASES.get(name, name) for name in settings.backends} or set(table)
@@ -81,8 +86,11 @@ class Registry:
         every = {name: make() for name, make in table.items() if name not in self.unusable}
         self._backends = {name: backend for name, backend in every.items() if name in wanted}
         self._off = [name for name in table if name not in wanted]
-        self.finalizers = tuple(dict.fromkeys(each for backend in every.values() for each in backend.finalizers))
-        """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may be there still."""
+        self.finalizers = tuple(
+            dict.fromkeys(finalizer for backend in every.values() for finalizer in backend.finalizers)
+        )
+        """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may
+        be there still."""
         self._remembered: dict[str, tuple[int, str, Selection]] = {}
         self._heard = heard
 
@@ -96,14 +104,16 @@ class Registry:
     def by_name(self, name: str) -> Backend:
         """A backend by its name or alias."""
         real = ALIASES.get(name, name)
-        found = self._backends.get(real)
-        if found is not None:
-            return found
+        backend = self._backends.get(real)
+        if backend is not None:
+            return backend
         if real in self.unusable:
             raise NoBackend(f"backend {real!r} cannot be used: {self.unusable[real]}")
         if real in self._off:
-            raise NoBackend(f"backend {real!r} is switched off; add it to scheduler.backends in the operator's configuration, "
-                            f"or use one of: {', '.join(self._backends)}")
+            raise NoBackend(
+                f"backend {real!r} is switched off; add it to scheduler.backends in the operator's configuration, "
+                f"or use one of: {', '.join(self._backends)}"
+            )
         raise NoBackend(f"no backend is called {name!r}; there are: {', '.join(self._backends)}")
 
     def for_set(self, pcs: PodCliqueSet) -> Selection:
@@ -113,13 +123,13 @@ class Registry:
         known = self._remembered.get(meta.uid)
         if known is not None and known[0] == meta.generation and known[1] == override:
             return known[2]
-        found = self._select(pcs, override)
+        selection = self._select(pcs, override)
         if meta.uid:
             if len(self._remembered) >= REMEMBERED:
                 self._remembered.clear()
-            self._remembered[meta.uid] = (meta.generation, override, found)
-            self._heard(found)
-        return found
+            self._remembered[meta.uid] = (meta.generation, override, selection)
+            self._heard(selection)
+        return selection
 
     def _select(self, pcs: PodCliqueSet, override: str) -> Selection:
         wanted = sorted({template.spec.pod_spec.get("schedulerName") or "" for template in pcs.spec.template.cliques})
@@ -127,8 +137,11 @@ class Registry:
         if override:
             return self._overridden(self.by_name(override), named)
         if len({name or self.settings.default_profile for name in wanted}) > 1:
-            raise NoBackend(f"the cliques of {pcs.name} name different schedulers: {', '.join(name or '(none)' for name in wanted)}; "
-                            "a gang has one")
+            raise NoBackend(
+                f"the cliques of {pcs.name} name different schedulers: "
+                f"{', '.join(name or '(none)' for name in wanted)}; "
+                "a gang has one"
+            )
         return self.for_scheduler(named[0] if named else "")
 
     def for_scheduler(self, scheduler_name: str) -> Selection:
@@ -138,12 +151,20 @@ class Registry:
         if profile is not None and profile.backend:
             return Selection(self.by_name(profile.backend), wanted, source, profile)
         guess = profile is not None or not self.settings.manner.profiles_only
-        found = [backend for backend in self if guess and backend.matches(wanted)]
-        if not found:
-            raise NoBackend(f"no backend serves schedulerName {wanted!r}; profiles: "
-                            f"{', '.join(each.name for each in self.settings.profiles)}; backends: {', '.join(self._backends)}; "
-                            "a profile with backend passthrough serves any scheduler by name")
-        return Selection(found[0], wanted, "name" if scheduler_name else "default", profile, tuple(each.name for each in found[1:]))
+        backends = [backend for backend in self if guess and backend.matches(wanted)]
+        if not backends:
+            raise NoBackend(
+                f"no backend serves schedulerName {wanted!r}; profiles: "
+                f"{', '.join(item.name for item in self.settings.profiles)}; backends: {', '.join(self._backends)}; "
+                "a profile with backend passthrough serves any scheduler by name"
+            )
+        return Selection(
+            backends[0],
+            wanted,
+            "name" if scheduler_name else "default",
+            profile,
+            tuple(item.name for item in backends[1:]),
+        )
 
     def kept(self, name: str, scheduler_name: str) -> Selection | None:
         """The backend that a gang has already, if it is still switched on."""
@@ -154,12 +175,21 @@ class Registry:
         return Selection(backend, scheduler_name or backend.scheduler_name, KEPT, profile)
 
     def _overridden(self, backend: Backend, named: list[str]) -> Selection:
-        """The annotation decides; an explicit schedulerName must not contradict it, unless the backend leaves placing to others."""
-        profile = next((each for each in self.settings.profiles if ALIASES.get(each.backend, each.backend) == backend.name), None)
-        strangers = [name for name in named if backend.capabilities.places and backend.scheduler_name and not self._serves(backend, name)]
+        """The annotation decides; an explicit schedulerName must not contradict it, unless the backend leaves placing
+        to others."""
+        profile = next(
+            (item for item in self.settings.profiles if ALIASES.get(item.backend, item.backend) == backend.name), None
+        )
+        strangers = [
+            name
+            for name in named
+            if backend.capabilities.places and backend.scheduler_name and not self._serves(backend, name)
+        ]
         if strangers:
-            raise NoBackend(f"{names.SCHEDULER_BACKEND} asks for {backend.name}, but a clique names scheduler {strangers[0]!r}; "
-                            "remove one of the two")
+            raise NoBackend(
+                f"{names.SCHEDULER_BACKEND} asks for {backend.name}, but a clique names scheduler {strangers[0]!r}; "
+                "remove one of the two"
+            )
         if len(named) > 1:
             raise NoBackend(f"the cliques name different schedulers: {', '.join(named)}; a gang has one")
         usual = profile.name if profile is not None and backend.capabilities.places else backend.scheduler_name
@@ -179,8 +209,13 @@ class Registry:
 
 
 def capability_rows() -> dict[str, Capabilities]:
-    """What each built-in backend can express, by its name or that of its generation: refusals and docs/backends.md are made from it."""
-    return {row: can for name, each in BUILT_IN.items() for row, can in (each.generations or {name: each.capabilities}).items()}
+    """What each built-in backend can express, by its name or that of its generation: refusals and docs/backends.md are
+    made from it."""
+    return {
+        row: can
+        for name, item in BUILT_IN.items()
+        for row, can in (item.generations or {name: item.capabilities}).items()
+    }
 
 
 @lru_cache(maxsize=1)

@@ -42,8 +42,8 @@ class Capabilities:
 
     gang: bool = True
     groups: str = OWN_MINIMA
-    """How each group's own minimum is kept: by the scheduler (of some the surplus must be kept away until then), by gating the
-    surplus until the rest is placed, by admitting exactly the minimum, or not at all."""
+    """How each group's own minimum is kept: by the scheduler (of some the surplus must be kept away until then), by
+    gating the surplus until the rest is placed, by admitting exactly the minimum, or not at all."""
     topology: bool = False
     """It has topology objects of its own, which a ClusterTopologyBinding can name."""
     required: tuple[str, ...] = ()
@@ -153,7 +153,8 @@ class PodGangInfo:
 
     @property
     def released(self) -> bool:
-        """Every minimum is zero: an update lets the gang go. Most schedulers cannot say that, so the former minima stay."""
+        """Every minimum is zero: an update lets the gang go. Most schedulers cannot say that, so the former minima
+        stay."""
         return self.minimum == 0
 
     @property
@@ -162,7 +163,9 @@ class PodGangInfo:
 
     @property
     def constrained(self) -> bool:
-        below = any(group.constraint is not None for group in self.groups) or any(each.constraint is not None for each in self.parents)
+        below = any(group.constraint is not None for group in self.groups) or any(
+            parent.constraint is not None for parent in self.parents
+        )
         return self.constraint is not None or below
 
 
@@ -177,8 +180,8 @@ class GangObject:
     owns: tuple[str, ...] = ()
     """Fields of spec that are removed when the translation no longer has them."""
     fixed: tuple[str, ...] = ()
-    """Fields of spec that cannot change: where one must, the object is deleted and made anew. With any of these, a field
-    that the server dropped is not asked for again."""
+    """Fields of spec that cannot change: where one must, the object is deleted and made anew. With any of these, a
+    field that the server dropped is not asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +196,14 @@ class GangState:
     blocked: bool = False
     """`why` is not the scheduler's word but a cause outside the gang: told as an event too, and looked at again."""
     ready: bool = True
-    """Whether its pods may be let go once all are there. While not, their gates hold, also those of pods that come later, and
-    `why` is told; asked again whenever something of the gang or of its objects changes, and every few seconds."""
+    """Whether its pods may be let go once all are there. While not, their gates hold, also those of pods that come
+    later, and `why` is told; asked again whenever something of the gang or of its objects changes, and every few
+    seconds."""
     score: float | None = None
     """How well the gang is placed, from 0 to 1, where the scheduler says so itself."""
     again: float | None = None
-    """Seconds after which a scheduler that would not look at a waiting gang by itself is asked to: its object is touched."""
+    """Seconds after which a scheduler that would not look at a waiting gang by itself is asked to: its object is
+    touched."""
 
 
 class CannotTranslate(GanglineError):
@@ -239,7 +244,8 @@ class Backend(ABC):
 
     @abstractmethod
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
-        """The scheduler's own objects of a gang, as they should be; raises CannotTranslate where that cannot be said."""
+        """The scheduler's own objects of a gang, as they should be; raises CannotTranslate where that cannot be
+        said."""
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         """A pod just before it is made."""
@@ -254,7 +260,8 @@ class Backend(ABC):
         return self.capabilities
 
     def probes(self, facts: Facts) -> Iterable[GangObject]:
-        """Objects to create in a dry run, to learn which fields the server drops: then ask `facts.keeps(kind, field)`."""
+        """Objects to create in a dry run, to learn which fields the server drops: then ask `facts.keeps(kind,
+        field)`."""
         return ()
 
     def links(self, gang: Callable[[], PodGangInfo]) -> Mapping[str, str]:
@@ -269,8 +276,9 @@ class Backend(ABC):
         """Whether a surplus pod may wait behind its gate until the minimum is placed."""
         return True
 
-    def domains_of(self, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo],
-                   labels: Callable[[str], Mapping[str, str]]) -> Mapping[str, str]:
+    def domains_of(
+        self, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo], labels: Callable[[str], Mapping[str, str]]
+    ) -> Mapping[str, str]:
         """Labels of nodes that a pod needs when it is let go."""
         return {}
 
@@ -283,19 +291,23 @@ def unusable(name: str, given: type) -> str:
     """Why a class that a package brings cannot be the backend of this name; empty: it can."""
     known = set(dir(given))
     if not issubclass(given, Backend):
-        lacks = [each for each in dict.fromkeys(MEMBERS) if each not in known]
+        lacks = [fromkey for fromkey in dict.fromkeys(MEMBERS) if fromkey not in known]
         told = f", and lacks {', '.join(lacks)}" if lacks else ""
         return f"{given.__qualname__} of {given.__module__} is not a subclass of {Backend.__module__}.Backend{told}"
-    lacks = [*(each for each in ("name", "gate") if each not in known), *sorted(given.__abstractmethods__)]
+    lacks = [*(item for item in ("name", "gate") if item not in known), *sorted(given.__abstractmethods__)]
     if lacks:
         return f"{given.__qualname__} of {given.__module__} does not say {', '.join(lacks)}"
-    return "" if given.name == name else f"{given.__qualname__} of {given.__module__} says that its name is {given.name!r}, not {name!r}"
+    return (
+        ""
+        if given.name == name
+        else f"{given.__qualname__} of {given.__module__} says that its name is {given.name!r}, not {name!r}"
+    )
 
 
 def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:
     """The spec of an object that was written for the gang before, or None."""
-    for each, obj in gang.live:
-        if each == kind and obj.name == name and not obj.metadata.deleting:
+    for item, obj in gang.live:
+        if item == kind and obj.name == name and not obj.metadata.deleting:
             spec = getattr(obj, "spec", None)
             return as_raw(spec) if isinstance(spec, Model) else dict(spec or {})
     return None
@@ -304,8 +316,13 @@ def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:
 def with_metadata(pod: Raw, labels: Mapping[str, str], annotations: Mapping[str, str]) -> Raw:
     """A pod with more labels and annotations."""
     meta = pod["metadata"]
-    return pod | {"metadata": meta | {"labels": {**(meta.get("labels") or {}), **labels},
-                                      "annotations": {**(meta.get("annotations") or {}), **annotations}}}
+    return pod | {
+        "metadata": meta
+        | {
+            "labels": {**(meta.get("labels") or {}), **labels},
+            "annotations": {**(meta.get("annotations") or {}), **annotations},
+        }
+    }
 
 
 def group_of(pod: Raw, gang: PodGangInfo) -> GroupInfo | None:
@@ -319,7 +336,9 @@ def above_minimum(pod: Raw, gang: PodGangInfo) -> bool:
     group = group_of(pod, gang)
     if group is None:
         return True
-    return int(pod["metadata"]["labels"].get(names.POD_INDEX) or 0) >= (group.usual_minimum if gang.released else group.minimum)
+    return int(pod["metadata"]["labels"].get(names.POD_INDEX) or 0) >= (
+        group.usual_minimum if gang.released else group.minimum
+    )
 
 
 def setting(gang: PodGangInfo, key: str, config: str = "") -> str:
@@ -334,10 +353,15 @@ def setting(gang: PodGangInfo, key: str, config: str = "") -> str:
 def said_by(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
     """Labels and annotations of a set and of its cliques."""
     templates = pcs.spec.template.cliques
-    return [pcs.labels, pcs.annotations, *(each.labels for each in templates), *(each.annotations for each in templates)]
+    return [
+        pcs.labels,
+        pcs.annotations,
+        *(template.labels for template in templates),
+        *(template.annotations for template in templates),
+    ]
 
 
 def first_condition(status: Any, type: str, state: str) -> Raw | None:
     """The condition of a type and state in a plain status."""
     found = (status or {}).get("conditions") or ()
-    return next((each for each in found if each.get("type") == type and each.get("status") == state), None)
+    return next((item for item in found if item.get("type") == type and item.get("status") == state), None)

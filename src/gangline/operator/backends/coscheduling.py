@@ -39,7 +39,7 @@ AGAIN = 30.0
 """A gang that was rejected whole is not looked at when room comes, only when its PodGroup changes."""
 
 
-class Coscheduling(Backend):
+class CoschedulingBackend(Backend):
     name = "coscheduling"
     scheduler_name = SCHEDULER
     gate = names.GATE_COSCHEDULING
@@ -55,7 +55,10 @@ class Coscheduling(Backend):
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
         demand(gang, self.name, self.capabilities)
-        spec = {"minMember": _minimum(gang), "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE)}
+        spec = {
+            "minMember": _minimum(gang),
+            "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE),
+        }
         meta = {"name": gang.name, "namespace": gang.namespace, "labels": dict(gang.labels)}
         yield GangObject(COSCHEDULING_POD_GROUP, {"metadata": meta, "spec": spec}, owns=tuple(spec))
 
@@ -67,7 +70,12 @@ class Coscheduling(Backend):
         lost = lost_wishes(gang, self.capabilities)
         if not refused:
             return GangState(lost=lost)
-        return GangState(f"coscheduling found no room for {gang.usual_minimum} pods at once; {refused}", "Unschedulable", lost, again=AGAIN)
+        return GangState(
+            f"coscheduling found no room for {gang.usual_minimum} pods at once; {refused}",
+            "Unschedulable",
+            lost,
+            again=AGAIN,
+        )
 
 
 def _minimum(gang: PodGangInfo) -> int:

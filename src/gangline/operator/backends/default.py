@@ -1,11 +1,11 @@
 """PodGang → the Workload API of kube-scheduler (scheduling.k8s.io), in the generation that the cluster serves.
 
 Kubernetes 1.35 has one Workload with a flat minimum, 1.36 one PodGroup; there the surplus above each group's minimum
-stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py), but fills one group before it
-looks at the next, and looks at no group of which a pod is gated: so the surplus is gated and no member, and is told its domain when it is
-let go. Specs are mostly fixed: what must change is made anew. Servers drop fields of disabled features without a word, so they are asked
-(default_generations.py), and what was written is read back. Where nothing is served, pods pass through and the gang's condition says so.
-"""
+stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py), but fills one
+group before it looks at the next, and looks at no group of which a pod is gated: so the surplus is gated and no member,
+and is told its domain when it is let go. Specs are mostly fixed: what must change is made anew. Servers drop fields of
+disabled features without a word, so they are asked (default_generations.py), and what was written is read back. Where
+nothing is served, pods pass through and the gang's condition says so."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ NEWEST = (KUBE_137, KUBE_137_FLAT)
 CONDITIONS = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
-class Default(Backend):
+class DefaultBackend(Backend):
     name = "default"
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_DEFAULT
@@ -119,14 +119,18 @@ class Default(Backend):
         clique = pod["metadata"]["labels"][names.POD_CLIQUE]
         if found in NEWEST and above_minimum(pod, gang):
             return pod
-        return pod | {"spec": pod["spec"] | {"schedulingGroup": {"podGroupName": clique if found == KUBE_137 else gang.name}}}
+        return pod | {
+            "spec": pod["spec"] | {"schedulingGroup": {"podGroupName": clique if found == KUBE_137 else gang.name}}
+        }
 
     def may_be_held(self, pod: Pod, facts: Facts) -> bool:
-        """Kubernetes 1.37 looks at no group of which one pod is gated: surplus that an older version made a member goes with the rest."""
+        """Kubernetes 1.37 looks at no group of which one pod is gated: surplus that an older version made a member goes
+        with the rest."""
         return pod.spec.scheduling_group is None or generation(facts) not in NEWEST
 
-    def domains_of(self, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo],
-                   labels: Callable[[str], Mapping[str, str]]) -> Mapping[str, str]:
+    def domains_of(
+        self, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo], labels: Callable[[str], Mapping[str, str]]
+    ) -> Mapping[str, str]:
         """The domains that surplus of no group must stay in: those where the others are."""
         if pod.spec.scheduling_group is not None or generation(facts) not in NEWEST:
             return {}
@@ -139,27 +143,51 @@ class Default(Backend):
         wishes = lost_wishes(levelled(gang, can), can) + tuple(lost_fields(gang, found))
         if found == KUBE_NONE:
             serves = "no longer serves" if _linked(gang) else "does not serve"
-            return GangState(f"this cluster {serves} {WORKLOAD.resource}, so pods are placed one by one: enable that API, "
-                             "or choose a scheduler with gang scheduling", UNAVAILABLE, wishes, blocked=True)
+            return GangState(
+                f"this cluster {serves} {WORKLOAD.resource}, so pods are placed one by one: enable that API, "
+                "or choose a scheduler with gang scheduling",
+                UNAVAILABLE,
+                wishes,
+                blocked=True,
+            )
         if _unlinked(gang, found):
-            return GangState("the API server dropped the pods' link to their group, so they are placed one by one: switch on feature gate "
-                             "GenericWorkload; pods from before an upgrade are linked once they are made anew", UNAVAILABLE, wishes,
-                             blocked=True)
+            return GangState(
+                "the API server dropped the pods' link to their group, so they are placed one by one: switch on "
+                "feature gate "
+                "GenericWorkload; pods from before an upgrade are linked once they are made anew",
+                UNAVAILABLE,
+                wishes,
+                blocked=True,
+            )
         for _, live in gang.live:
             for type in CONDITIONS:
                 refused = first_condition(getattr(live, "status", None), type, "False")
                 if refused is not None:
-                    return GangState(_words(gang, str(refused.get("message") or "")), str(refused.get("reason") or "Unschedulable"), wishes)
+                    return GangState(
+                        _words(gang, str(refused.get("message") or "")),
+                        str(refused.get("reason") or "Unschedulable"),
+                        wishes,
+                    )
         return GangState(lost=wishes)
 
 
 def _workload(gang: PodGangInfo) -> GangObject:
     live = live_spec(gang, WORKLOAD, gang.name) if gang.released else None
-    groups = (live or {}).get("podGroups") or [{"name": GROUP, "policy": {"gang": {"minCount": max(gang.usual_minimum, 1)}}}]
-    return GangObject(WORKLOAD, {
-        "metadata": {"name": gang.name, "namespace": gang.namespace},
-        "spec": {"controllerRef": {"apiGroup": POD_GANG.group, "kind": POD_GANG.kind, "name": gang.name}, "podGroups": list(groups)},
-    }, owns=("podGroups",), fixed=("podGroups",))
+    groups = (live or {}).get("podGroups") or [
+        {"name": GROUP, "policy": {"gang": {"minCount": max(gang.usual_minimum, 1)}}}
+    ]
+    return GangObject(
+        WORKLOAD,
+        {
+            "metadata": {"name": gang.name, "namespace": gang.namespace},
+            "spec": {
+                "controllerRef": {"apiGroup": POD_GANG.group, "kind": POD_GANG.kind, "name": gang.name},
+                "podGroups": list(groups),
+            },
+        },
+        owns=("podGroups",),
+        fixed=("podGroups",),
+    )
 
 
 def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
@@ -174,8 +202,15 @@ def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
     spec |= {name: value for name, value in _rank(gang).items() if name != PRIORITY or keeps_priority(gang.facts, kind)}
     if gang.facts.keeps(kind, DISRUPTION):
         spec[DISRUPTION] = "PodGroup" if kind is KUBE_POD_GROUP_V1ALPHA2 else {"all": {}}
-    fixed = ("schedulingPolicy", "schedulingConstraints") if kind is KUBE_POD_GROUP_V1ALPHA2 else ("schedulingConstraints",)
-    return GangObject(kind, {"metadata": {"name": gang.name, "namespace": gang.namespace}, "spec": spec}, owns=tuple(spec), fixed=fixed)
+    fixed = (
+        ("schedulingPolicy", "schedulingConstraints") if kind is KUBE_POD_GROUP_V1ALPHA2 else ("schedulingConstraints",)
+    )
+    return GangObject(
+        kind,
+        {"metadata": {"name": gang.name, "namespace": gang.namespace}, "spec": spec},
+        owns=tuple(spec),
+        fixed=fixed,
+    )
 
 
 def _words(gang: PodGangInfo, told: str) -> str:
@@ -196,41 +231,57 @@ def _unlinked(gang: PodGangInfo, found: str) -> bool:
     if found == KUBE_135:
         return any(pod.spec.workload_ref is None for pod in pods)
     grouped = [[pod.spec.scheduling_group for pod in group.pods] for group in gang.groups if group.pods]
-    return any(not any(links) for links in grouped) if found in NEWEST else not all(link for links in grouped for link in links)
+    return (
+        any(not any(links) for links in grouped)
+        if found in NEWEST
+        else not all(link for links in grouped for link in links)
+    )
 
 
 def _classes(pcs: PodCliqueSet) -> list[str]:
     """The priority classes that pods of a set will have."""
     template = pcs.spec.template
     common = template.priority_class_name
-    return list(dict.fromkeys(str(each.spec.pod_spec.get("priorityClassName") or common) for each in template.cliques))
+    return list(
+        dict.fromkeys(str(clique.spec.pod_spec.get("priorityClassName") or common) for clique in template.cliques)
+    )
 
 
 def _rank(gang: PodGangInfo) -> Raw:
     """The priority class of a group, and whether it preempts: what its pods have, else kube-scheduler refuses it."""
     priority = _priority(gang)
     never = any(pod.spec.preemption_policy == NEVER for group in gang.groups for pod in group.pods)
-    return ({PRIORITY: priority} if priority else {}) | ({POLICY: NEVER} if never and gang.facts.serves(KUBE_POD_GROUP) else {})
+    return ({PRIORITY: priority} if priority else {}) | (
+        {POLICY: NEVER} if never and gang.facts.serves(KUBE_POD_GROUP) else {}
+    )
 
 
 def _priority(gang: PodGangInfo) -> str:
     """The one priority class of group and pods."""
     classes = _classes(gang.pcs) if gang.pcs is not None else [gang.priority_class]
     if len(classes) > 1:
-        raise CannotTranslate(f"the pods of gang {gang.name} would have different priority classes "
-                              f"({', '.join(each or '(none)' for each in classes)}); kube-scheduler places only gangs that have one")
+        raise CannotTranslate(
+            f"the pods of gang {gang.name} would have different priority classes "
+            f"({', '.join(class_ or '(none)' for class_ in classes)}); kube-scheduler places only gangs that have one"
+        )
     return classes[0] if classes else gang.priority_class
 
 
 def _priorities(pcs: PodCliqueSet) -> Iterable[Problem]:
     classes = _classes(pcs)
     if len(classes) > 1:
-        yield Problem("spec.template.cliques", f"have different priority classes ({', '.join(each or '(none)' for each in classes)})",
-                      hint="kube-scheduler places only gangs that have one: set spec.template.priorityClassName alone")
+        yield Problem(
+            "spec.template.cliques",
+            f"have different priority classes ({', '.join(class_ or '(none)' for class_ in classes)})",
+            hint="kube-scheduler places only gangs that have one: set spec.template.priorityClassName alone",
+        )
 
 
 def _system_classes(pcs: PodCliqueSet) -> Iterable[Problem]:
     for name in _classes(pcs):
         if name.startswith("system-"):
-            yield Problem("spec.template", f"has priority class {name}, which is above what a group of pods may have",
-                          hint="choose a priority class of your own: kube-scheduler's PodGroup takes at most 1000000000")
+            yield Problem(
+                "spec.template",
+                f"has priority class {name}, which is above what a group of pods may have",
+                hint="choose a priority class of your own: kube-scheduler's PodGroup takes at most 1000000000",
+            )

@@ -1,8 +1,8 @@
 """Which generation of kube-scheduler's Workload API a cluster serves, and what of it really works.
 
-Kubernetes 1.35 has Workloads only, 1.36 PodGroups, 1.37 PodGroups of a new version and, behind a gate, CompositePodGroups. A server drops
-fields of features that are off without a word: `probes` are objects that the shell creates in a dry run, and what does not come back is
-told in `Facts.dropped`. Used by default.py; nothing here writes.
+Kubernetes 1.35 has Workloads only, 1.36 PodGroups, 1.37 PodGroups of a new version and, behind a gate,
+CompositePodGroups. A server drops fields of features that are off without a word: `probes` are objects that the shell
+creates in a dry run, and what does not come back is told in `Facts.dropped`. Used by default.py; nothing here writes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,12 @@ GENERATIONS: dict[str, Capabilities] = {
 
 FLAT_GROUPS: dict[str, Kind[Any]] = {KUBE_136: KUBE_POD_GROUP_V1ALPHA2, KUBE_137_FLAT: KUBE_POD_GROUP}
 PROBE = "gangline-probe"
-CONSTRAINTS, PARENT, PRIORITY, DISRUPTION = "schedulingConstraints", "parentCompositePodGroupName", "priorityClassName", "disruptionMode"
+CONSTRAINTS, PARENT, PRIORITY, DISRUPTION = (
+    "schedulingConstraints",
+    "parentCompositePodGroupName",
+    "priorityClassName",
+    "disruptionMode",
+)
 TOPOLOGY_GATE, PREEMPTION_GATE = "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption"
 
 
@@ -62,7 +67,8 @@ def generation(facts: Facts) -> str:
 
 
 def generation_of(gang: PodGangInfo) -> str:
-    """The generation for one gang: pods that were linked to one flat group cannot change that, so it stays flat through an upgrade."""
+    """The generation for one gang: pods that were linked to one flat group cannot change that, so it stays flat through
+    an upgrade."""
     found = generation(gang.facts)
     pods = (pod for group in gang.groups for pod in group.pods if not pod.metadata.deleting)
     if found == KUBE_137 and any((pod.spec.scheduling_group or {}).get("podGroupName") == gang.name for pod in pods):
@@ -86,17 +92,27 @@ def lost_fields(gang: PodGangInfo, found: str) -> Iterator[str]:
     """What the server drops although it is meant to be there, in words."""
     facts = gang.facts
     if found == KUBE_137_FLAT and facts.serves(COMPOSITE_POD_GROUP) and not facts.keeps(KUBE_POD_GROUP, PARENT):
-        yield "the gang would rather be a tree of groups, but the API server drops that: switch on feature gate CompositePodGroup"
+        yield (
+            "the gang would rather be a tree of groups, but the API server drops that: "
+            "switch on feature gate CompositePodGroup"
+        )
     kind = FLAT_GROUPS.get(found)
     if kind is not None and not facts.keeps(kind, DISRUPTION):
-        yield f"the gang would rather be preempted whole, but the API server drops that: switch on feature gate {PREEMPTION_GATE}"
+        yield (
+            "the gang would rather be preempted whole, but the API server drops that: "
+            f"switch on feature gate {PREEMPTION_GATE}"
+        )
     if kind is not None and gang.priority_class and not keeps_priority(facts, kind):
-        yield (f"the group would rather have priority class {gang.priority_class}, but the API server drops that: switch on feature gate "
-               f"{PREEMPTION_GATE}")
+        yield (
+            f"the group would rather have priority class {gang.priority_class}, but the API server drops that: switch "
+            f"on feature gate "
+            f"{PREEMPTION_GATE}"
+        )
 
 
 def keeps_priority(facts: Facts, kind: Kind[Any]) -> bool:
-    """A class cannot be tried: there is none that is sure to be there and allowed for a group. One gate keeps it and the mode."""
+    """A class cannot be tried: there is none that is sure to be there and allowed for a group. One gate keeps it and
+    the mode."""
     return facts.keeps(kind, DISRUPTION)
 
 
@@ -107,7 +123,9 @@ def probes(facts: Facts) -> Iterator[GangObject]:
         parent = link | {PARENT: PROBE} if facts.serves(COMPOSITE_POD_GROUP) else {}
         yield _probe(KUBE_POD_GROUP, _group() | parent | {DISRUPTION: {"all": {}}})
         if facts.serves(COMPOSITE_POD_GROUP):
-            yield _probe(COMPOSITE_POD_GROUP, _constrained() | link | {"schedulingPolicy": {"gang": {"minGroupCount": 1}}})
+            yield _probe(
+                COMPOSITE_POD_GROUP, _constrained() | link | {"schedulingPolicy": {"gang": {"minGroupCount": 1}}}
+            )
     elif facts.serves(KUBE_POD_GROUP_V1ALPHA2):
         yield _probe(KUBE_POD_GROUP_V1ALPHA2, _group() | {DISRUPTION: "PodGroup"})
 

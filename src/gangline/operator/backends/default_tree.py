@@ -23,12 +23,12 @@ NEEDS = "TopologyAwareWorkloadScheduling"
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class CompositeGroup:
     """A composite group: its policy, its place, and what is below it."""
 
     name: str
     spec: Raw
-    parents: tuple[Node, ...] = ()
+    parents: tuple[CompositeGroup, ...] = ()
     groups: tuple[GroupInfo, ...] = ()
 
 
@@ -38,13 +38,17 @@ def objects(gang: PodGangInfo, rank: Raw) -> Iterator[GangObject]:
     leaves = {group.name: _leaf(group, gang, rank) for group in gang.groups}
     shared: dict[str, str] = {}
     templates = [_template(root, ROOT, leaves, shared)]
-    yield _object(WORKLOAD_V1BETA1, gang, gang.name, {"compositePodGroupTemplates": templates}, ("compositePodGroupTemplates",))
-    for node, parent in ((root, ""), *((each, gang.name) for each in root.parents)):
+    yield _object(
+        WORKLOAD_V1BETA1, gang, gang.name, {"compositePodGroupTemplates": templates}, ("compositePodGroupTemplates",)
+    )
+    for node, parent in ((root, ""), *((item, gang.name) for item in root.parents)):
         spec = node.spec | _link(gang, shared[node.name], parent) | {"disruptionMode": {"all": {}}}
         yield _checked(COMPOSITE_POD_GROUP, gang, node.name, spec, ("schedulingPolicy", "schedulingConstraints"))
         for group in node.groups:
             leaf = leaves[group.name] | _link(gang, shared[group.name], node.name)
-            yield _checked(KUBE_POD_GROUP, gang, group.name, leaf, ("schedulingConstraints", "parentCompositePodGroupName"))
+            yield _checked(
+                KUBE_POD_GROUP, gang, group.name, leaf, ("schedulingConstraints", "parentCompositePodGroupName")
+            )
 
 
 def topology(key: str) -> Raw:
@@ -54,16 +58,23 @@ def topology(key: str) -> Raw:
 def read_back(kind: Kind[Any], name: str, live: Raw, wanted: Raw) -> None:
     """A server whose feature is off drops the constraint without a word: then nothing may start."""
     if live and "schedulingConstraints" in wanted and not live.get("schedulingConstraints"):
-        raise CannotTranslate(f"the API server dropped the topology of {kind.kind} {name}: switch on feature gate {NEEDS} in API "
-                              f"server and scheduler, then delete that {kind.kind} so that it is made anew")
+        raise CannotTranslate(
+            f"the API server dropped the topology of {kind.kind} {name}: switch on feature gate {NEEDS} in API "
+            f"server and scheduler, then delete that {kind.kind} so that it is made anew"
+        )
 
 
-def _tree(gang: PodGangInfo, rank: Raw) -> Node:
+def _tree(gang: PodGangInfo, rank: Raw) -> CompositeGroup:
     free = tuple(group for group in gang.groups if not group.parent)
     parents = tuple(
-        Node(parent.name, _composite(len(parent.groups), parent.constraint, rank),
-             groups=tuple(group for group in gang.groups if group.parent == parent.name)) for parent in gang.parents)
-    return Node(gang.name, _composite(len(free) + len(parents), gang.constraint, rank), parents, free)
+        CompositeGroup(
+            parent.name,
+            _composite(len(parent.groups), parent.constraint, rank),
+            groups=tuple(group for group in gang.groups if group.parent == parent.name),
+        )
+        for parent in gang.parents
+    )
+    return CompositeGroup(gang.name, _composite(len(free) + len(parents), gang.constraint, rank), parents, free)
 
 
 def _composite(children: int, pack: GangPack | None, rank: Raw) -> Raw:
@@ -82,16 +93,22 @@ def _common(pack: GangPack | None, rank: Raw) -> Raw:
     return (topology(key) if key else {}) | rank
 
 
-def _template(node: Node, name: str, leaves: Mapping[str, Raw], shared: dict[str, str]) -> Raw:
+def _template(node: CompositeGroup, name: str, leaves: Mapping[str, Raw], shared: dict[str, str]) -> Raw:
     """A node as a template; notes in `shared` which template serves each group and composite below it."""
     groups = _distinct([(group.name, leaves[group.name]) for group in node.groups], shared)
-    found = [_template(each, each.name, leaves, shared) for each in node.parents]
+    found = [_template(parent, parent.name, leaves, shared) for parent in node.parents]
     shared[node.name] = name
     if max(len(groups), len(found)) > MOST:
-        raise CannotTranslate(f"gang {node.name} has more than {MOST} kinds of groups in one place; a Workload holds no more: "
-                              "make groups alike, or choose backend kai")
-    return {"name": name} | node.spec | ({"podGroupTemplates": groups} if groups else {}) | (
-        {"compositePodGroupTemplates": found} if found else {})
+        raise CannotTranslate(
+            f"gang {node.name} has more than {MOST} kinds of groups in one place; a Workload holds no more: "
+            "make groups alike, or choose backend kai"
+        )
+    return (
+        {"name": name}
+        | node.spec
+        | ({"podGroupTemplates": groups} if groups else {})
+        | ({"compositePodGroupTemplates": found} if found else {})
+    )
 
 
 def _distinct(groups: Iterable[tuple[str, Raw]], shared: dict[str, str]) -> list[Raw]:
@@ -105,7 +122,8 @@ def _distinct(groups: Iterable[tuple[str, Raw]], shared: dict[str, str]) -> list
 
 def _link(gang: PodGangInfo, template: str, parent: str) -> Raw:
     return {"workloadRef": {"workloadName": gang.name, "templateName": template}} | (
-        {"parentCompositePodGroupName": parent} if parent else {})
+        {"parentCompositePodGroupName": parent} if parent else {}
+    )
 
 
 def _checked(kind: Kind[Any], gang: PodGangInfo, name: str, spec: Raw, fixed: tuple[str, ...]) -> GangObject:
@@ -114,4 +132,6 @@ def _checked(kind: Kind[Any], gang: PodGangInfo, name: str, spec: Raw, fixed: tu
 
 
 def _object(kind: Kind[Any], gang: PodGangInfo, name: str, spec: Raw, fixed: tuple[str, ...]) -> GangObject:
-    return GangObject(kind, {"metadata": {"name": name, "namespace": gang.namespace}, "spec": spec}, owns=tuple(spec), fixed=fixed)
+    return GangObject(
+        kind, {"metadata": {"name": name, "namespace": gang.namespace}, "spec": spec}, owns=tuple(spec), fixed=fixed
+    )

@@ -37,7 +37,7 @@ NEVER = "-1s"
 OWNS = ("minMember", "minSubGroup", "priorityClassName", "topologyConstraint", "subGroups", "stalenessGracePeriod")
 
 
-class Kai(Backend):
+class KaiBackend(Backend):
     name = "kai"
     scheduler_name = names.KAI_SCHEDULER
     gate = names.GATE_KAI
@@ -51,17 +51,31 @@ class Kai(Backend):
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         queues = _queues(pcs)
         if len(queues) > 1:
-            yield Problem("spec", f"names several queues ({', '.join(queues)}); all cliques of a set go to one",
-                          hint=f"set {names.QUEUE} once, on the PodCliqueSet")
+            yield Problem(
+                "spec",
+                f"names several queues ({', '.join(queues)}); all cliques of a set go to one",
+                hint=f"set {names.QUEUE} once, on the PodCliqueSet",
+            )
         if not queues and facts.manner.queue_mandatory:
-            yield Problem("spec", "names no queue", "FieldValueRequired", hint=f"label the PodCliqueSet with {names.QUEUE}")
+            yield Problem(
+                "spec", "names no queue", "FieldValueRequired", hint=f"label the PodCliqueSet with {names.QUEUE}"
+            )
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
         if gang.constrained and not _topology(gang):
-            raise CannotTranslate(f"gang {gang.name} has a topology constraint but names no topology; set topologyName in the PodCliqueSet")
-        meta: Raw = {"name": group_name(gang), "namespace": gang.namespace, "labels": _labels(gang),
-                     "annotations": dict(gang.annotations) | {names.SKIP_GROUPER: "true"}}
-        yield GangObject(POD_GROUP, {"metadata": meta, "spec": _spec(gang)}, once={"spec": {"queue": _queue(gang)}}, owns=OWNS)
+            raise CannotTranslate(
+                f"gang {gang.name} has a topology constraint but names no topology; set topologyName in the "
+                f"PodCliqueSet"
+            )
+        meta: Raw = {
+            "name": group_name(gang),
+            "namespace": gang.namespace,
+            "labels": _labels(gang),
+            "annotations": dict(gang.annotations) | {names.SKIP_GROUPER: "true"},
+        }
+        yield GangObject(
+            POD_GROUP, {"metadata": meta, "spec": _spec(gang)}, once={"spec": {"queue": _queue(gang)}}, owns=OWNS
+        )
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         meta = pod["metadata"]
@@ -112,23 +126,31 @@ def _spec(gang: PodGangInfo) -> Raw:
     grace = "" if gang.facts.manner.staleness_unset else _grace(gang)
     if grace:
         spec["stalenessGracePeriod"] = grace
-    parents = [{"name": parent.name, "minSubGroup": len(parent.groups)} | _under(parent.constraint, topology) for parent in gang.parents]
-    leaves = [{"name": group.name, "minMember": group.minimum} | ({"parent": group.parent} if group.parent else {})
-              | _under(group.constraint, topology) for group in gang.groups]
+    parents = [
+        {"name": parent.name, "minSubGroup": len(parent.groups)} | _under(parent.constraint, topology)
+        for parent in gang.parents
+    ]
+    leaves = [
+        {"name": group.name, "minMember": group.minimum}
+        | ({"parent": group.parent} if group.parent else {})
+        | _under(group.constraint, topology)
+        for group in gang.groups
+    ]
     return spec | {"subGroups": parents + leaves}
 
 
 def _grace(gang: PodGangInfo) -> str:
     """How long KAI lets a gang below its minimum live: what the set says, else as long as the set's own delay lets it.
 
-    Where the operator may end a part of a gang (one replica of a scaling group, whose place may stay empty for long while the rest
-    serves), or is told to end nothing, KAI must not end the whole: then for ever.
-    """
+    Where the operator may end a part of a gang (one replica of a scaling group, whose place may stay empty for long
+    while the rest serves), or is told to end nothing, KAI must not end the whole: then for ever."""
     said = gang.annotations.get(names.STALENESS_GRACE, "")
     if said or gang.pcs is None:
         return said or NEVER
     template = gang.pcs.spec.template
-    in_parts = bool(template.pod_clique_scaling_groups) or gang.pcs.annotations.get(names.GANG_TERMINATION) == "disabled"
+    in_parts = (
+        bool(template.pod_clique_scaling_groups) or gang.pcs.annotations.get(names.GANG_TERMINATION) == "disabled"
+    )
     return NEVER if in_parts else template.termination_delay or NEVER
 
 
@@ -151,7 +173,9 @@ def _topology(gang: PodGangInfo) -> str:
 def _queue(gang: PodGangInfo) -> str:
     queues = _queues(gang.pcs) if gang.pcs is not None else ()
     if len(queues) > 1:
-        raise CannotTranslate(f"gang {gang.name} names several queues ({', '.join(queues)}); set {names.QUEUE} once, on the PodCliqueSet")
+        raise CannotTranslate(
+            f"gang {gang.name} names several queues ({', '.join(queues)}); set {names.QUEUE} once, on the PodCliqueSet"
+        )
     if not queues and gang.facts.manner.queue_mandatory:
         raise CannotTranslate(f"gang {gang.name} names no queue; label the PodCliqueSet with {names.QUEUE}")
     return queues[0] if queues else str(gang.facts.config.get("queue") or names.DEFAULT_QUEUE)
@@ -163,7 +187,10 @@ def _missing_queue(gang: PodGangInfo, read: Reader) -> str:
     queue = live.spec.queue if isinstance(live, PodGroup) else ""
     if live is None or not queue or not gang.facts.serves(QUEUE) or read.get(QUEUE, queue) is not None:
         return ""
-    return f"queue {queue} does not exist: create that Queue of {QUEUE.group}, or name another one in spec.queue of PodGroup {live.name}"
+    return (
+        f"queue {queue} does not exist: create that Queue of {QUEUE.group}, or name another one in spec.queue of "
+        f"PodGroup {live.name}"
+    )
 
 
 def _queues(pcs: PodCliqueSet) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ TOGETHER, ONCE = "waiting-and-running", "once-satisfied"
 """A gang's pods go together with those that run; or, once its minimum was there, each by itself."""
 
 
-class Koordinator(Backend):
+class KoordinatorBackend(Backend):
     name = "koordinator"
     scheduler_name = "koord-scheduler"
     gate = names.GATE_KOORDINATOR
@@ -74,12 +74,15 @@ class Koordinator(Backend):
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         yield from refusals(pcs, self.name, self.capabilities)
         template = pcs.spec.template
-        if any(topology.required(each) for _, each in topology.constraints(pcs)):
+        if any(topology.required(item) for _, item in topology.constraints(pcs)):
             for index, clique in enumerate(template.cliques):
                 if minimum(clique) < clique.spec.replicas:
-                    yield Problem(f"spec.template.cliques[{index}].spec.minAvailable",
-                                  "koordinator keeps a gang inside one domain only where no group has pods above its minimum",
-                                  value=minimum(clique), hint="make minAvailable equal to replicas, or remove the required domain")
+                    yield Problem(
+                        f"spec.template.cliques[{index}].spec.minAvailable",
+                        "koordinator keeps a gang inside one domain only where no group has pods above its minimum",
+                        value=minimum(clique),
+                        hint="make minAvailable equal to replicas, or remove the required domain",
+                    )
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
         one = levelled(gang, self.capabilities)
@@ -92,7 +95,10 @@ class Koordinator(Backend):
             least = group.size + 1 if held else _minimum(gang, group)
             notes = common | {f"{PREFIX}total-number": str(least)}
             meta = {"name": group.name, "namespace": gang.namespace, "labels": dict(gang.labels), "annotations": notes}
-            spec = {"minMember": least, "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE)}
+            spec = {
+                "minMember": least,
+                "scheduleTimeoutSeconds": int(facts.config.get("scheduleTimeoutSeconds") or PATIENCE),
+            }
             yield GangObject(KOORDINATOR_POD_GROUP, {"metadata": meta, "spec": spec}, owns=tuple(spec))
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
@@ -106,14 +112,18 @@ class Koordinator(Backend):
         phases = {live.name: str((getattr(live, "status", None) or {}).get("phase") or "") for _, live in gang.live}
         waiting = [f"{name} is {phase}" for name, phase in sorted(phases.items()) if phase and phase not in FINE]
         why = "; ".join(filter(None, (", ".join(waiting), _cause(said_of_a_pod(gang))))) if waiting else ""
-        return GangState(f"koordinator: {why}" if why else "", "Unschedulable" if why else "",
-                         lost_wishes(levelled(gang, self.capabilities), self.capabilities))
+        return GangState(
+            f"koordinator: {why}" if why else "",
+            "Unschedulable" if why else "",
+            lost_wishes(levelled(gang, self.capabilities), self.capabilities),
+        )
 
 
 def _cause(said: str) -> str:
-    """The nodes' answer inside what Koordinator says: it tries again several times a second, and each time names other pods around it."""
-    found = CAUSE.search(said)
-    return found.group() if found is not None else said
+    """The nodes' answer inside what Koordinator says: it tries again several times a second, and each time names other
+    pods around it."""
+    match_ = CAUSE.search(said)
+    return match_.group() if match_ is not None else said
 
 
 def _members(group: GroupInfo) -> list[Pod]:
@@ -127,14 +137,17 @@ def _held(gang: PodGangInfo) -> bool:
 
 
 def _policy(gang: PodGangInfo) -> str:
-    """While none of the minimum is placed its pods go together; once all are, a new pod goes alone; in between what was said stands."""
-    placed = [(sum(bool(pod.spec.node_name) for pod in _members(group)), _minimum(gang, group)) for group in gang.groups]
+    """While none of the minimum is placed its pods go together; once all are, a new pod goes alone; in between what was
+    said stands."""
+    placed = [
+        (sum(bool(pod.spec.node_name) for pod in _members(group)), _minimum(gang, group)) for group in gang.groups
+    ]
     if not any(there for there, _ in placed):
         return TOGETHER
     if all(there >= least for there, least in placed):
         return ONCE
     said = [obj.annotations.get(POLICY) for kind, obj in gang.live if kind == KOORDINATOR_POD_GROUP]
-    return ONCE if said and all(each == ONCE for each in said) else TOGETHER
+    return ONCE if said and all(item == ONCE for item in said) else TOGETHER
 
 
 def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:
@@ -146,14 +159,17 @@ def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:
 
 
 def _demand_quota(gang: PodGangInfo, facts: Facts) -> None:
-    """Before anything is placed: Koordinator counts pods of a quota that does not exist into its default one, without a word."""
+    """Before anything is placed: Koordinator counts pods of a quota that does not exist into its default one, without a
+    word."""
     quota = setting(gang, QUOTA, "quota")
     if not quota or facts.read is None or not facts.serves(KOORDINATOR_QUOTA):
         return
     placed = any(pod.spec.node_name for group in gang.groups for pod in group.pods)
-    if not placed and all(each.name != quota for each in facts.read.list(KOORDINATOR_QUOTA)):
-        raise CannotTranslate(f"quota {quota} does not exist, and Koordinator would count the pods into its default one: create an "
-                              f"ElasticQuota {quota} of scheduling.sigs.k8s.io, or name another one with label {QUOTA}")
+    if not placed and all(koordinator_quota.name != quota for koordinator_quota in facts.read.list(KOORDINATOR_QUOTA)):
+        raise CannotTranslate(
+            f"quota {quota} does not exist, and Koordinator would count the pods into its default one: create an "
+            f"ElasticQuota {quota} of scheduling.sigs.k8s.io, or name another one with label {QUOTA}"
+        )
 
 
 def _topology(gang: PodGangInfo, facts: Facts) -> dict[str, str]:
@@ -163,8 +179,10 @@ def _topology(gang: PodGangInfo, facts: Facts) -> dict[str, str]:
         return {}
     layer = _layers(facts).get(key)
     if layer is None:
-        raise CannotTranslate(f"no layer of ClusterNetworkTopology {TOPOLOGY} has node label {key}; add one there, "
-                              "or name it under `layers` in the profile's config")
+        raise CannotTranslate(
+            f"no layer of ClusterNetworkTopology {TOPOLOGY} has node label {key}; add one there, "
+            "or name it under `layers` in the profile's config"
+        )
     spec = {"gatherStrategy": [{"layer": layer, "strategy": "MustGather"}]}
     return {f"{PREFIX}network-topology-spec": json.dumps(spec, separators=(",", ":"))}
 
@@ -173,4 +191,6 @@ def _layers(facts: Facts) -> dict[str, str]:
     """Node label → layer: what the profile says, else what the cluster's topology says."""
     live: Any = facts.read.get(KOORDINATOR_TOPOLOGY, TOPOLOGY) if facts.read is not None else None
     spec = (live.spec or {}).get("networkTopologySpec") or () if live is not None else ()
-    return {key: level["topologyLayer"] for level in spec for key in level.get("labelKey") or ()} | dict(facts.config.get("layers") or {})
+    return {key: level["topologyLayer"] for level in spec for key in level.get("labelKey") or ()} | dict(
+        facts.config.get("layers") or {}
+    )

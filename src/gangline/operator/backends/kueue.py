@@ -44,12 +44,13 @@ QUEUE = f"{PREFIX}queue-name"
 PRIORITY = f"{PREFIX}priority-class"
 """A WorkloadPriorityClass; without one Kueue goes by the pods' own priority."""
 HELD = f"{PREFIX}admission-gated-by"
-"""Kueue (0.19 and newer) reserves no quota for a pod that has this annotation: without it the surplus could take what the minimum needs."""
+"""Kueue (0.19 and newer) reserves no quota for a pod that has this annotation: without it the surplus could take what
+the minimum needs."""
 NO_QUEUE = "names no queue"
 LABEL_IT = f"label the PodCliqueSet with {QUEUE}"
 
 
-class Kueue(Backend):
+class KueueBackend(Backend):
     name = "kueue"
     scheduler_name = names.DEFAULT_SCHEDULER
     gate = names.GATE_KUEUE
@@ -57,7 +58,9 @@ class Kueue(Backend):
     finalizers = (f"{PREFIX}managed",)
     reads: Kinds = (KUEUE_WORKLOAD, KUEUE_QUEUE)
     writes: Kinds = ()
-    capabilities = Capabilities(groups=SIZE, required=(GROUP,), preferred=(GROUP,), queue=True, reuse=False, places=False)
+    capabilities = Capabilities(
+        groups=SIZE, required=(GROUP,), preferred=(GROUP,), queue=True, reuse=False, places=False
+    )
 
     def matches(self, scheduler_name: str) -> bool:
         return False
@@ -66,8 +69,11 @@ class Kueue(Backend):
         yield from refusals(pcs, self.name, self.capabilities)
         queues = list(dict.fromkeys(place[QUEUE] for place in said_by(pcs) if place.get(QUEUE)))
         if len(queues) > 1:
-            yield Problem("spec", f"names several queues ({', '.join(queues)}); all cliques of a set go to one",
-                          hint=f"set {QUEUE} once, on the PodCliqueSet")
+            yield Problem(
+                "spec",
+                f"names several queues ({', '.join(queues)}); all cliques of a set go to one",
+                hint=f"set {QUEUE} once, on the PodCliqueSet",
+            )
         if not queues and not facts.config.get("queue"):
             yield Problem("spec", NO_QUEUE, "FieldValueRequired", hint=LABEL_IT)
 
@@ -86,22 +92,37 @@ class Kueue(Backend):
             marks[PRIORITY] = priority
         if group is None or above_minimum(pod, gang):
             return with_metadata(pod, marks, notes | {HELD: self.gate})
-        return with_metadata(pod, marks | {f"{PREFIX}pod-group-name": gang.name}, notes | {
-            f"{PREFIX}pod-group-total-count": str(gang.usual_minimum), f"{PREFIX}pod-group-serving": "true",
-            f"{PREFIX}role-hash": group.name})
+        return with_metadata(
+            pod,
+            marks | {f"{PREFIX}pod-group-name": gang.name},
+            notes
+            | {
+                f"{PREFIX}pod-group-total-count": str(gang.usual_minimum),
+                f"{PREFIX}pod-group-serving": "true",
+                f"{PREFIX}role-hash": group.name,
+            },
+        )
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         lost = lost_wishes(levelled(gang, self.capabilities), self.capabilities)
         queue = setting(gang, QUEUE, "queue")
         if gang.facts.serves(KUEUE_QUEUE) and read.get(KUEUE_QUEUE, queue, gang.namespace) is None:
-            return GangState(f"LocalQueue {queue} does not exist in namespace {gang.namespace}: create it, or label the PodCliqueSet with "
-                             f"another {QUEUE}", "QueueDoesNotExist", lost, blocked=True)
+            return GangState(
+                f"LocalQueue {queue} does not exist in namespace {gang.namespace}: create it, or label the "
+                f"PodCliqueSet with "
+                f"another {QUEUE}",
+                "QueueDoesNotExist",
+                lost,
+                blocked=True,
+            )
         live: Any = read.get(KUEUE_WORKLOAD, gang.name, gang.namespace)
         status = live.status if live is not None else None
         for type, state, reason in (("Evicted", "True", "Evicted"), ("QuotaReserved", "False", "QuotaPending")):
             found = first_condition(status, type, state)
             if found is not None:
-                return GangState(f"Kueue: {found.get('message') or found.get('reason')}", str(found.get("reason") or reason), lost)
+                return GangState(
+                    f"Kueue: {found.get('message') or found.get('reason')}", str(found.get("reason") or reason), lost
+                )
         return GangState(lost=lost)
 
 

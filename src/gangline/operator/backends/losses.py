@@ -11,14 +11,7 @@ from dataclasses import replace
 
 from gangline.api.grove import GangPack, PodCliqueSet
 from gangline.errors import Problem
-from gangline.operator.backends.contract import (
-    GANG,
-    GROUP,
-    PARENT,
-    CannotTranslate,
-    Capabilities,
-    PodGangInfo,
-)
+from gangline.operator.backends.contract import GANG, GROUP, PARENT, CannotTranslate, Capabilities, PodGangInfo
 from gangline.operator.backends.places import asks
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import groups_in_base_gang
@@ -32,15 +25,24 @@ def refusals(pcs: PodCliqueSet, name: str, can: Capabilities) -> Iterator[Proble
     for path, constraint in topology.constraints(pcs):
         domain, level = topology.required(constraint), _level(path)
         if domain and level not in can.required and not (alone and can.required):
-            yield Problem(path, f"{name} cannot keep a {level} inside one {domain}", "FieldValueForbidden", domain,
-                          hint=f"remove the required domain, or choose a backend that can: {', '.join(able(level))}")
+            yield Problem(
+                path,
+                f"{name} cannot keep a {level} inside one {domain}",
+                "FieldValueForbidden",
+                domain,
+                hint=f"remove the required domain, or choose a backend that can: {', '.join(able(level))}",
+            )
 
 
 def every_constraint(pcs: PodCliqueSet, name: str) -> Iterator[Problem]:
     """A refusal of every constraint, wish or not: as Grove's operator answers for schedulers without topology."""
     for path, _ in topology.constraints(pcs):
-        yield Problem("spec", f"{path} cannot be expressed for {name}", "FieldValueForbidden",
-                      hint="remove it, or use a backend that knows topology: kai")
+        yield Problem(
+            "spec",
+            f"{path} cannot be expressed for {name}",
+            "FieldValueForbidden",
+            hint="remove it, or use a backend that knows topology: kai",
+        )
 
 
 def able(level: str) -> list[str]:
@@ -60,16 +62,21 @@ def demand(gang: PodGangInfo, name: str, can: Capabilities) -> None:
         return
     for level, what, pack in _constraints(gang):
         if pack.required and level not in can.required:
-            raise CannotTranslate(f"{name} cannot keep {what} inside one {pack.required}; remove that constraint, "
-                                  f"or choose a backend that can: {', '.join(able(level))}")
+            raise CannotTranslate(
+                f"{name} cannot keep {what} inside one {pack.required}; remove that constraint, "
+                f"or choose a backend that can: {', '.join(able(level))}"
+            )
 
 
 def lost_wishes(gang: PodGangInfo, can: Capabilities) -> tuple[str, ...]:
     """What is wished for and cannot be passed on, in words."""
     if gang.facts.manner.topology_for_kai_only:
         return ()
-    found = [f"{what} would rather be in one {pack.preferred}" for level, what, pack in _constraints(gang)
-             if pack.preferred and (level not in can.preferred or (pack.required and not can.both))]
+    found = [
+        f"{what} would rather be in one {pack.preferred}"
+        for level, what, pack in _constraints(gang)
+        if pack.preferred and (level not in can.preferred or (pack.required and not can.both))
+    ]
     return tuple(found) + _lost_places(gang, can)
 
 
@@ -88,8 +95,10 @@ def levelled(gang: PodGangInfo, can: Capabilities) -> PodGangInfo:
         return gang
     group = gang.groups[0]
     packs = [pack for pack in (group.constraint, *_packs_above(gang)) if pack is not None]
-    narrowest = GangPack(required=next((pack.required for pack in packs if pack.required), None),
-                         preferred=next((pack.preferred for pack in packs if pack.preferred), None))
+    narrowest = GangPack(
+        required=next((pack.required for pack in packs if pack.required), None),
+        preferred=next((pack.preferred for pack in packs if pack.preferred), None),
+    )
     pack = narrowest if narrowest != NOTHING else None
     if GROUP in can.required:
         return replace(gang, constraint=None, parents=(), groups=(replace(group, constraint=pack, parent=""),))

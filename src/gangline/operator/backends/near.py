@@ -1,4 +1,5 @@
-"""Where a pod must go that its scheduler does not take for a member: into the domains in which the members are. Pure."""
+"""Where a pod must go that its scheduler does not take for a member: into the domains in which the members are.
+Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from gangline.operator.backends.contract import GroupInfo, PodGangInfo
 
 
 def domains(pod: Pod, gang: PodGangInfo, labels: Callable[[str], Mapping[str, str]]) -> dict[str, str]:
-    """Node labels, by key: of the gang's, its group of groups' and its group's required domain, as far as somebody of them has a node."""
+    """Node labels, by key: of the gang's, its group of groups' and its group's required domain, as far as somebody of
+    them has a node."""
     found: dict[str, str] = {}
     for key, groups in _required(pod, gang):
         value = next((labels(node)[key] for node in _nodes(groups) if key in labels(node)), None)
@@ -23,12 +25,19 @@ def _required(pod: Pod, gang: PodGangInfo) -> Iterator[tuple[str, list[GroupInfo
     """The keys that a pod is bound by, each with the groups that share it."""
     own = [group for group in gang.groups if group.name == pod.labels.get(names.POD_CLIQUE)]
     above = {group.parent for group in own if group.parent}
-    levels = [(gang.constraint, list(gang.groups)),
-              *((parent.constraint, [each for each in gang.groups if each.parent == parent.name]) for parent in gang.parents
-                if parent.name in above),
-              *((group.constraint, [group]) for group in own)]
+    levels = [
+        (gang.constraint, list(gang.groups)),
+        *(
+            (parent.constraint, [item for item in gang.groups if item.parent == parent.name])
+            for parent in gang.parents
+            if parent.name in above
+        ),
+        *((group.constraint, [group]) for group in own),
+    ]
     return ((pack.required, groups) for pack, groups in levels if pack is not None and pack.required)
 
 
 def _nodes(groups: Iterable[GroupInfo]) -> list[str]:
-    return [pod.spec.node_name for group in groups for pod in group.pods if pod.spec.node_name and not pod.metadata.deleting]
+    return [
+        pod.spec.node_name for group in groups for pod in group.pods if pod.spec.node_name and not pod.metadata.deleting
+    ]

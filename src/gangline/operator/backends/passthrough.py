@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gangline.runtime import Reader
 
 
-class Passthrough(Backend):
+class PassthroughBackend(Backend):
     name = "passthrough"
     scheduler_name = ""
     gate = names.GATE_PASSTHROUGH

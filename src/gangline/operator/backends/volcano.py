@@ -31,7 +31,7 @@ from gangline.operator.backends.contract import (
     live_spec,
 )
 from gangline.operator.backends.losses import demand, every_constraint, levelled, lost_wishes, refusals
-from gangline.rules.text import subdomain_problem
+from gangline.rules.values.text import subdomain_problem
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -40,7 +40,7 @@ OWNS = ("minMember", "queue", "priorityClassName", "subGroupPolicy", "networkTop
 MINIMA = ("minMember", "subGroupPolicy")
 
 
-class Volcano(Backend):
+class VolcanoBackend(Backend):
     name = "volcano"
     scheduler_name = names.VOLCANO
     gate = names.GATE_VOLCANO
@@ -62,8 +62,11 @@ class Volcano(Backend):
             yield Problem("spec", f"{path}: {queue!r} is no queue name: {wrong}", value=queue)
         distinct = list(dict.fromkeys(queue for _, queue in queues))
         if len(distinct) > 1:
-            yield Problem("spec", f"names several queues ({', '.join(distinct)}); all cliques of a set go to one",
-                          hint=f"set {names.VOLCANO_QUEUE} once, on the PodCliqueSet")
+            yield Problem(
+                "spec",
+                f"names several queues ({', '.join(distinct)}); all cliques of a set go to one",
+                hint=f"set {names.VOLCANO_QUEUE} once, on the PodCliqueSet",
+            )
         elif not malformed:
             yield from _closed(distinct[0], facts)
 
@@ -90,8 +93,14 @@ class Volcano(Backend):
         lost = lost_wishes(levelled(gang, self.capabilities), self.capabilities)
         queue = _queue(gang)
         if gang.facts.serves(VOLCANO_QUEUE) and read.get(VOLCANO_QUEUE, queue) is None:
-            return GangState(f"queue {queue} does not exist: create a Queue of {VOLCANO_QUEUE.group}, or name another one with annotation "
-                             f"{names.VOLCANO_QUEUE}", "QueueDoesNotExist", lost, blocked=True)
+            return GangState(
+                f"queue {queue} does not exist: create a Queue of {VOLCANO_QUEUE.group}, or name another one with "
+                f"annotation "
+                f"{names.VOLCANO_QUEUE}",
+                "QueueDoesNotExist",
+                lost,
+                blocked=True,
+            )
         for _, live in gang.live:
             found = first_condition(getattr(live, "status", None), "Unschedulable", "True")
             if found is not None:
@@ -104,32 +113,44 @@ def _queue(gang: PodGangInfo) -> str:
 
 
 def _policy(group: GroupInfo, facts: Facts) -> Raw:
-    return {"name": group.name, "labelSelector": {"matchLabels": {names.POD_CLIQUE: group.name}},
-            "matchLabelKeys": [names.POD_CLIQUE], "subGroupSize": max(group.minimum, 1), "minSubGroups": 1} | _network(
-                group.constraint, facts)
+    return {
+        "name": group.name,
+        "labelSelector": {"matchLabels": {names.POD_CLIQUE: group.name}},
+        "matchLabelKeys": [names.POD_CLIQUE],
+        "subGroupSize": max(group.minimum, 1),
+        "minSubGroups": 1,
+    } | _network(group.constraint, facts)
 
 
 def _network(pack: GangPack | None, facts: Facts) -> Raw:
-    """A bound is a tier by name; a wish is soft, without a level; with both the bound is enough, because lower tiers are tried first."""
+    """A bound is a tier by name; a wish is soft, without a level; with both the bound is enough, because lower tiers
+    are tried first."""
     if pack is None or facts.manner.topology_for_kai_only:
         return {}
     if not pack.required:
         return {"networkTopology": {"mode": "soft"}} if pack.preferred else {}
     tier = str((facts.config.get("tiers") or {}).get(pack.required, pack.required))
     nodes = facts.read.list(HYPER_NODE) if facts.read is not None and facts.serves(HYPER_NODE) else []
-    if not any((each.spec or {}).get("tierName") == tier for each in nodes):
-        raise CannotTranslate(f"no HyperNode has tierName {tier}, so Volcano would bind nothing; make HyperNodes from node label "
-                              f"{pack.required}, or name its tier under `tiers` in the profile's config")
+    if not any((node.spec or {}).get("tierName") == tier for node in nodes):
+        raise CannotTranslate(
+            f"no HyperNode has tierName {tier}, so Volcano would bind nothing; make HyperNodes from node label "
+            f"{pack.required}, or name its tier under `tiers` in the profile's config"
+        )
     return {"networkTopology": {"mode": "hard", "highestTierName": tier}}
 
 
 def _queues(pcs: PodCliqueSet) -> list[tuple[str, str]]:
-    """Path and name of the queue of the set, where it names one, and of each clique: its own, else the set's, else the default one."""
+    """Path and name of the queue of the set, where it names one, and of each clique: its own, else the set's, else the
+    default one."""
     own = pcs.annotations.get(names.VOLCANO_QUEUE, "").strip()
     found = [(f"metadata.annotations[{names.VOLCANO_QUEUE}]", own)] if own else []
-    return found + [(f"spec.template.cliques[{index}].annotations[{names.VOLCANO_QUEUE}]",
-                     template.annotations.get(names.VOLCANO_QUEUE, "").strip() or own or names.DEFAULT_VOLCANO_QUEUE)
-                    for index, template in enumerate(pcs.spec.template.cliques)]
+    return found + [
+        (
+            f"spec.template.cliques[{index}].annotations[{names.VOLCANO_QUEUE}]",
+            template.annotations.get(names.VOLCANO_QUEUE, "").strip() or own or names.DEFAULT_VOLCANO_QUEUE,
+        )
+        for index, template in enumerate(pcs.spec.template.cliques)
+    ]
 
 
 def _closed(queue: str, facts: Facts) -> Iterable[Problem]:
@@ -138,6 +159,11 @@ def _closed(queue: str, facts: Facts) -> Iterable[Problem]:
     live = facts.read.get(VOLCANO_QUEUE, queue)
     state = ((getattr(live, "status", None) or {}).get("state") or "") if live is not None else ""
     if live is None:
-        yield Problem("spec", f"queue {queue} does not exist", "FieldValueNotFound", hint=f"create a Queue of {VOLCANO_QUEUE.group}")
+        yield Problem(
+            "spec",
+            f"queue {queue} does not exist",
+            "FieldValueNotFound",
+            hint=f"create a Queue of {VOLCANO_QUEUE.group}",
+        )
     elif state != "Open":
         yield Problem("spec", f"queue {queue} is {state or 'not open'}", hint="use a queue that is Open")

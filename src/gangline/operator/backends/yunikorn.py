@@ -51,7 +51,7 @@ USED = "grove.io/yunikorn-application"
 """Annotation of a PodGang: the last application under which pods of it were placed."""
 
 
-class Yunikorn(Backend):
+class YunikornBackend(Backend):
     name = "yunikorn"
     scheduler_name = "yunikorn"
     gate = names.GATE_YUNIKORN
@@ -81,9 +81,16 @@ class Yunikorn(Backend):
         if all(group["name"] != clique for group in groups):
             return with_metadata(pod, marks, {})
         patience = int(gang.facts.config.get("placeholderTimeoutInSeconds") or PATIENCE)
-        return with_metadata(pod, marks, {
-            f"{PREFIX}task-group-name": clique, f"{PREFIX}task-groups": json.dumps(groups, separators=(",", ":")),
-            f"{PREFIX}schedulingPolicyParameters": f"placeholderTimeoutInSeconds={patience} gangSchedulingStyle=Hard"})
+        return with_metadata(
+            pod,
+            marks,
+            {
+                f"{PREFIX}task-group-name": clique,
+                f"{PREFIX}task-groups": json.dumps(groups, separators=(",", ":")),
+                f"{PREFIX}schedulingPolicyParameters": f"placeholderTimeoutInSeconds={patience} "
+                f"gangSchedulingStyle=Hard",
+            },
+        )
 
     def notes(self, gang: Callable[[], PodGangInfo], facts: Facts) -> Mapping[str, str]:
         return _notes(gang())
@@ -96,10 +103,14 @@ class Yunikorn(Backend):
                 return GangState(_rejected(gang, pod), REJECTED, lost, blocked=True)
             if pod.status.reason == TIMEOUT:
                 return GangState(f"YuniKorn gave up pod {pod.name}: {pod.status.reason}", pod.status.reason, lost)
-        placeholders = [each for pod in pods for each in read.owned(POD, pod.uid)]
+        placeholders = [item for pod in pods for item in read.owned(POD, pod.uid)]
         for pod in (*pods, *placeholders):
             placed = condition(pod.status.conditions, "PodScheduled")
-            if placed is not None and placed.status == "False" and placed.reason in ("Unschedulable", "SchedulingSkipped"):
+            if (
+                placed is not None
+                and placed.status == "False"
+                and placed.reason in ("Unschedulable", "SchedulingSkipped")
+            ):
                 whose = "" if names.POD_CLIQUE in pod.labels else f"placeholder {pod.name}: "
                 return GangState(f"YuniKorn: {whose}{placed.message}", placed.reason, lost)
         return GangState(lost=lost)
@@ -107,8 +118,14 @@ class Yunikorn(Backend):
 
 def _notes(gang: PodGangInfo) -> Mapping[str, str]:
     """The application under which pods of the gang were placed last."""
-    placed = sorted({pod.labels[APPLICATION] for group in gang.groups for pod in group.pods
-                     if pod.spec.node_name and APPLICATION in pod.labels})
+    placed = sorted(
+        {
+            pod.labels[APPLICATION]
+            for group in gang.groups
+            for pod in group.pods
+            if pod.spec.node_name and APPLICATION in pod.labels
+        }
+    )
     used = placed[0] if placed else gang.annotations.get(USED, "")
     return {USED: used} if used else {}
 
@@ -116,14 +133,18 @@ def _notes(gang: PodGangInfo) -> Mapping[str, str]:
 def _rejected(gang: PodGangInfo, pod: Pod) -> str:
     queue = setting(gang, QUEUE, "queue")
     asked = f"queue {queue}" if queue else f"the queue of namespace {gang.namespace}"
-    return (f"YuniKorn rejected the gang: {(pod.status.message or 'it does not say why').strip()}; see that {asked} exists in YuniKorn's "
-            f"configuration and takes applications, or name another one with label {QUEUE}; it is tried again every minute")
+    return (
+        f"YuniKorn rejected the gang: {(pod.status.message or 'it does not say why').strip()}; see that {asked} "
+        f"exists in YuniKorn's "
+        f"configuration and takes applications, or name another one with label {QUEUE}; it is tried again every minute"
+    )
 
 
 def application(gang: PodGangInfo) -> str:
-    """The gang's application id: that of its living pods; else one that is new, which follows from those used or given up before."""
+    """The gang's application id: that of its living pods; else one that is new, which follows from those used or given
+    up before."""
     pods = [pod for group in gang.groups for pod in group.pods if APPLICATION in pod.labels]
-    over = {pod.labels[APPLICATION] for pod in pods if pod.status.reason in Yunikorn.gave_up}
+    over = {pod.labels[APPLICATION] for pod in pods if pod.status.reason in YunikornBackend.gave_up}
     alive = sorted({pod.labels[APPLICATION] for pod in pods if not pod.metadata.deleting} - over)
     if alive:
         return alive[0]
@@ -134,7 +155,7 @@ def application(gang: PodGangInfo) -> str:
 
 def _short(full: str) -> str:
     """A name that a label can hold."""
-    return full if len(full) <= LONGEST else f"{full[:LONGEST - 6].rstrip('-.')}-{names.suffix(full)}"
+    return full if len(full) <= LONGEST else f"{full[: LONGEST - 6].rstrip('-.')}-{names.suffix(full)}"
 
 
 def _minimum(group: GroupInfo, gang: PodGangInfo) -> int:
@@ -145,8 +166,12 @@ def _task_group(group: GroupInfo, gang: PodGangInfo) -> Raw:
     spec = group.template.spec.pod_spec if group.template else {}
     if group.places:
         spec = spec | {"affinity": affinity(spec.get("affinity"), group.places)}
-    return {"name": group.name, "minMember": _minimum(group, gang), "minResource": requests(spec),
-            "labels": {names.POD_GANG: gang.name}} | {key: spec[key] for key in FOLLOWED if spec.get(key)}
+    return {
+        "name": group.name,
+        "minMember": _minimum(group, gang),
+        "minResource": requests(spec),
+        "labels": {names.POD_GANG: gang.name},
+    } | {key: spec[key] for key in FOLLOWED if spec.get(key)}
 
 
 def requests(spec: Raw) -> dict[str, str]:
@@ -162,7 +187,10 @@ def requests(spec: Raw) -> dict[str, str]:
     for container in spec.get("containers") or ():
         steady = _plus(steady, _needs(container))
     total = _plus(_most(steady, peak), resources.add(spec.get("overhead") or {}))
-    return {name: (resources.binary if name in BINARY else resources.decimal)(amount) for name, amount in sorted(total.items())}
+    return {
+        name: (resources.binary if name in BINARY else resources.decimal)(amount)
+        for name, amount in sorted(total.items())
+    }
 
 
 def _needs(container: Raw) -> dict[str, int]:

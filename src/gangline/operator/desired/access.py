@@ -21,19 +21,29 @@ def service_account(pcs: PodCliqueSet) -> Raw:
 def role(pcs: PodCliqueSet) -> Raw:
     name = names.role(pcs.name)
     meta = metadata(name, POD_CLIQUE_SET, pcs, labels(pcs.name, names.FOR_ROLE, name.replace(":", "-")))
-    return {"metadata": meta, "rules": [
-        {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "list", "watch"]}]}
+    return {
+        "metadata": meta,
+        "rules": [{"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "list", "watch"]}],
+    }
 
 
 def role_binding(pcs: PodCliqueSet) -> Raw:
     name = names.role(pcs.name)
     meta = metadata(name, POD_CLIQUE_SET, pcs, labels(pcs.name, names.FOR_ROLE_BINDING, name.replace(":", "-")))
-    return {"metadata": meta, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
-            "subjects": [{"kind": "ServiceAccount", "name": pcs.name, "namespace": pcs.namespace}]}
+    return {
+        "metadata": meta,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": pcs.name, "namespace": pcs.namespace}],
+    }
 
 
 def token_secret(pcs: PodCliqueSet) -> Raw:
     name = names.token_secret(pcs.name)
-    meta = metadata(name, POD_CLIQUE_SET, pcs, labels(pcs.name, names.FOR_TOKEN, name),
-                    annotations={"kubernetes.io/service-account.name": pcs.name})
+    meta = metadata(
+        name,
+        POD_CLIQUE_SET,
+        pcs,
+        labels(pcs.name, names.FOR_TOKEN, name),
+        annotations={"kubernetes.io/service-account.name": pcs.name},
+    )
     return {"metadata": meta, "type": "kubernetes.io/service-account-token"}

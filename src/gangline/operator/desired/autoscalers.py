@@ -12,7 +12,9 @@ from gangline.api.meta import Raw
 from gangline.operator.desired.layout import standalone
 from gangline.operator.desired.metadata import labels, metadata
 
-CPU_BY_DEFAULT = [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]
+CPU_BY_DEFAULT = [
+    {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
+]
 """What an API server fills in when no metric is given."""
 
 
@@ -30,8 +32,14 @@ def autoscalers(pcs: PodCliqueSet, size: int) -> Iterator[Raw]:
 
 
 def _autoscaler(pcs: PodCliqueSet, replica: int, kind: Kind[Any], target: str, config: AutoScaling) -> Raw:
-    spec: Raw = {"scaleTargetRef": {"apiVersion": kind.api_version, "kind": kind.kind, "name": target},
-                 "maxReplicas": config.max_replicas, "metrics": list(config.metrics) or CPU_BY_DEFAULT}
+    spec: Raw = {
+        "scaleTargetRef": {"apiVersion": kind.api_version, "kind": kind.kind, "name": target},
+        "maxReplicas": config.max_replicas,
+        "metrics": list(config.metrics) or CPU_BY_DEFAULT,
+    }
     if config.min_replicas is not None:
         spec["minReplicas"] = config.min_replicas
-    return {"metadata": metadata(target, POD_CLIQUE_SET, pcs, labels(pcs.name, names.FOR_AUTOSCALER, target)), "spec": spec}
+    return {
+        "metadata": metadata(target, POD_CLIQUE_SET, pcs, labels(pcs.name, names.FOR_AUTOSCALER, target)),
+        "spec": spec,
+    }

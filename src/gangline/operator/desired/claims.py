@@ -16,7 +16,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.operator.desired import podspec
 from gangline.operator.desired.bounds import number
-from gangline.operator.desired.layout import Place
+from gangline.operator.desired.layout import CliquePlace
 from gangline.operator.desired.metadata import default_labels, metadata
 
 ALL_REPLICAS, PER_REPLICA = "AllReplicas", "PerReplica"
@@ -60,8 +60,11 @@ def claims(level: Level, internal: Mapping[str, Raw], external: Lookup) -> Itera
 
 def internal_templates(pcs: PodCliqueSet) -> dict[str, Raw]:
     """The set's own claim templates: name → claim spec."""
-    return {str(each.get("name", "")): (each.get("templateSpec") or {}).get("spec") or {}
-            for each in pcs.spec.template.resource_claim_templates}
+    return {
+        str(resource_claim_template.get("name", "")): (resource_claim_template.get("templateSpec") or {}).get("spec")
+        or {}
+        for resource_claim_template in pcs.spec.template.resource_claim_templates
+    }
 
 
 def _spec(level: Level, entry: ResourceSharing, internal: Mapping[str, Raw], external: Lookup) -> Raw:
@@ -70,16 +73,22 @@ def _spec(level: Level, entry: ResourceSharing, internal: Mapping[str, Raw], ext
     namespace = entry.namespace or level.owner.namespace
     found = external(namespace, entry.name)
     if found is None:
-        raise MissingTemplate(f"resourceSharing of {level.owner.name} names ResourceClaimTemplate {namespace}/{entry.name}, which does "
-                              f"not exist; create it, or add {entry.name} to the set's resourceClaimTemplates")
+        raise MissingTemplate(
+            f"resourceSharing of {level.owner.name} names ResourceClaimTemplate {namespace}/{entry.name}, which does "
+            f"not exist; create it, or add {entry.name} to the set's resourceClaimTemplates"
+        )
     return found
 
 
 def surplus(level: Level, live: Iterable[Object]) -> list[Object]:
     """Claims of replicas that the level no longer has."""
-    return [claim for claim in live
-            if all(claim.labels.get(key) == value for key, value in level.selector().items())
-            and level.index_label in claim.labels and _beyond(claim.labels[level.index_label], level.replicas)]
+    return [
+        claim
+        for claim in live
+        if all(claim.labels.get(key) == value for key, value in level.selector().items())
+        and level.index_label in claim.labels
+        and _beyond(claim.labels[level.index_label], level.replicas)
+    ]
 
 
 def _beyond(label: str, replicas: int) -> bool:
@@ -87,35 +96,47 @@ def _beyond(label: str, replicas: int) -> bool:
     return index is None or index >= replicas
 
 
-def names_for_pod(pcs: PodCliqueSet, place: Place, index: int) -> list[str]:
+def names_for_pod(pcs: PodCliqueSet, place: CliquePlace, index: int) -> list[str]:
     """The claims a pod uses, in the order set, scaling group, clique; shared by all before shared per replica."""
     clique = place.template.name
     group = place.group.name if place.group else ""
-    found = _names(pcs.name, place.replica, [each for each in pcs.spec.template.resource_sharing
-                                             if _passes(each.filter, clique, group)])
+    found = _names(
+        pcs.name,
+        place.replica,
+        [item for item in pcs.spec.template.resource_sharing if _passes(item.filter, clique, group)],
+    )
     if place.group is not None:
-        found += _names(place.group_name, place.group_replica,
-                        [each for each in place.group.resource_sharing if _passes(each.filter, clique, "")])
+        found += _names(
+            place.group_name,
+            place.group_replica,
+            [item for item in place.group.resource_sharing if _passes(item.filter, clique, "")],
+        )
     return found + _names(place.name, index, place.template.resource_sharing)
 
 
 def _names(owner: str, replica: int, sharing: Sequence[ResourceSharing]) -> list[str]:
-    shared = [names.shared_claim(owner, each.name, None) for each in sharing if each.scope == ALL_REPLICAS]
-    return shared + [names.shared_claim(owner, each.name, replica) for each in sharing if each.scope == PER_REPLICA]
+    shared = [names.shared_claim(owner, item.name, None) for item in sharing if item.scope == ALL_REPLICAS]
+    return shared + [names.shared_claim(owner, item.name, replica) for item in sharing if item.scope == PER_REPLICA]
 
 
 def _passes(given: Raw | None, clique: str, group: str) -> bool:
     if given is None:
         return True
-    return clique in (given.get("childCliqueNames") or ()) or bool(group and group in (given.get("childScalingGroupNames") or ()))
+    return clique in (given.get("childCliqueNames") or ()) or bool(
+        group and group in (given.get("childScalingGroupNames") or ())
+    )
 
 
 def with_claims(spec: Raw, claim_names: Sequence[str]) -> Raw:
     """The pod spec with claims on every container and init container."""
     if not claim_names:
         return spec
-    spec = spec | {"resourceClaims": [*(spec.get("resourceClaims") or ()),
-                                      *({"name": name, "resourceClaimName": name} for name in claim_names)]}
+    spec = spec | {
+        "resourceClaims": [
+            *(spec.get("resourceClaims") or ()),
+            *({"name": name, "resourceClaimName": name} for name in claim_names),
+        ]
+    }
     for name in claim_names:
         spec = podspec.each_container(spec, _adder(name))
     return spec

@@ -13,47 +13,74 @@ from gangline.api.kinds import POD_CLIQUE_SET, SCALING_GROUP
 from gangline.api.meta import Raw, as_raw
 from gangline.operator.desired import mnnvl, podspec
 from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import Place, template_of
+from gangline.operator.desired.layout import CliquePlace, template_of
 from gangline.operator.desired.metadata import default_labels, metadata
 from gangline.operator.desired.remembered import remembered
 from gangline.operator.desired.startup import starts_after
 from gangline.rules.typed import plain
 
 
-def standalone_clique(pcs: PodCliqueSet, place: Place, live: PodClique | None = None) -> Raw:
+def standalone_clique(pcs: PodCliqueSet, place: CliquePlace, live: PodClique | None = None) -> Raw:
     group = mnnvl.effective_group(place.template.annotations, pcs.annotations)
-    meta = metadata(place.name, POD_CLIQUE_SET, pcs, _labels(pcs, place, names.FOR_STANDALONE_CLIQUE),
-                    annotations=_annotations(place), finalizer=names.CLIQUE_FINALIZER)
+    meta = metadata(
+        place.name,
+        POD_CLIQUE_SET,
+        pcs,
+        _labels(pcs, place, names.FOR_STANDALONE_CLIQUE),
+        annotations=_annotations(place),
+        finalizer=names.CLIQUE_FINALIZER,
+    )
     return {"metadata": meta, "spec": _spec(pcs, place, group, live)}
 
 
-def grouped_clique(pcs: PodCliqueSet, owner: PodCliqueScalingGroup, place: Place, live: PodClique | None = None) -> Raw:
+def grouped_clique(
+    pcs: PodCliqueSet, owner: PodCliqueScalingGroup, place: CliquePlace, live: PodClique | None = None
+) -> Raw:
     group = mnnvl.effective_group(place.template.annotations, owner.annotations)
     own = {names.SCALING_GROUP: place.group_name, names.SCALING_GROUP_REPLICA: str(place.group_replica)}
     if place.base_gang:
         own[names.BASE_POD_GANG] = place.base_gang
-    meta = metadata(place.name, SCALING_GROUP, owner, _labels(pcs, place, names.FOR_GROUPED_CLIQUE) | own,
-                    annotations=_annotations(place), finalizer=names.CLIQUE_FINALIZER)
+    meta = metadata(
+        place.name,
+        SCALING_GROUP,
+        owner,
+        _labels(pcs, place, names.FOR_GROUPED_CLIQUE) | own,
+        annotations=_annotations(place),
+        finalizer=names.CLIQUE_FINALIZER,
+    )
     spec = _spec(pcs, place, group, live)
     variables = _group_variables(pcs, place)
-    spec["podSpec"] = podspec.each_container(spec["podSpec"], lambda container: podspec.with_variables(container, variables))
+    spec["podSpec"] = podspec.each_container(
+        spec["podSpec"], lambda container: podspec.with_variables(container, variables)
+    )
     return {"metadata": meta, "spec": spec}
 
 
-def _labels(pcs: PodCliqueSet, place: Place, component: str) -> dict[str, str]:
-    return place.template.labels | default_labels(pcs.name) | {
-        names.APP_NAME: place.name, names.COMPONENT: component, names.SET_REPLICA: str(place.replica), names.POD_GANG: place.gang,
-        names.TEMPLATE_HASH: clique_hash(pcs, place.template)}
+def _labels(pcs: PodCliqueSet, place: CliquePlace, component: str) -> dict[str, str]:
+    return (
+        place.template.labels
+        | default_labels(pcs.name)
+        | {
+            names.APP_NAME: place.name,
+            names.COMPONENT: component,
+            names.SET_REPLICA: str(place.replica),
+            names.POD_GANG: place.gang,
+            names.TEMPLATE_HASH: clique_hash(pcs, place.template),
+        }
+    )
 
 
-def _annotations(place: Place) -> Mapping[str, str]:
+def _annotations(place: CliquePlace) -> Mapping[str, str]:
     return {key: value for key, value in place.template.annotations.items() if key != names.TOPOLOGY_NAME}
 
 
-def _spec(pcs: PodCliqueSet, place: Place, mnnvl_group: str, live: PodClique | None) -> Raw:
+def _spec(pcs: PodCliqueSet, place: CliquePlace, mnnvl_group: str, live: PodClique | None) -> Raw:
     template = place.template.spec
-    spec: Raw = {"roleName": template.role_name, "podSpec": _pod_spec(pcs, place.template),
-                 "replicas": template.replicas if live is None else live.spec.replicas}
+    spec: Raw = {
+        "roleName": template.role_name,
+        "podSpec": _pod_spec(pcs, place.template),
+        "replicas": template.replicas if live is None else live.spec.replicas,
+    }
     if template.min_available is not None:
         spec["minAvailable"] = template.min_available
     if template.auto_scaling_config is not None:
@@ -67,13 +94,17 @@ def _spec(pcs: PodCliqueSet, place: Place, mnnvl_group: str, live: PodClique | N
 
 
 def _pod_spec(pcs: PodCliqueSet, template: CliqueTemplate) -> Raw:
-    """The template's pod spec without what it gives empty: pods are made from it, and nobody asks for an empty value."""
+    """The template's pod spec without what it gives empty: pods are made from it, and nobody asks for an empty
+    value."""
     found: Raw = remembered(pcs, f"pod {template.name}", lambda: plain("core", "PodSpec", template.spec.pod_spec))
     return found
 
 
-def _group_variables(pcs: PodCliqueSet, place: Place) -> list[Raw]:
+def _group_variables(pcs: PodCliqueSet, place: CliquePlace) -> list[Raw]:
     members = place.group.clique_names if place.group else ()
     size = sum(template.spec.replicas for name in members if (template := template_of(pcs, name)) is not None)
-    return [podspec.from_label("GROVE_PCSG_NAME", names.SCALING_GROUP), podspec.value("GROVE_PCSG_TEMPLATE_NUM_PODS", str(size)),
-            podspec.from_label("GROVE_PCSG_INDEX", names.SCALING_GROUP_REPLICA)]
+    return [
+        podspec.from_label("GROVE_PCSG_NAME", names.SCALING_GROUP),
+        podspec.value("GROVE_PCSG_TEMPLATE_NUM_PODS", str(size)),
+        podspec.from_label("GROVE_PCSG_INDEX", names.SCALING_GROUP_REPLICA),
+    ]

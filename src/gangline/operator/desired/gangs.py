@@ -15,7 +15,7 @@ from gangline.api.kinds import POD_CLIQUE_SET
 from gangline.api.meta import Raw, as_raw
 from gangline.operator.desired import topology
 from gangline.operator.desired.bounds import GROUPS_IN_A_GANG
-from gangline.operator.desired.layout import GangPlace, Place, group_minimum, minimum
+from gangline.operator.desired.layout import CliquePlace, GangPlace, group_minimum, minimum
 from gangline.operator.desired.metadata import labels, metadata
 
 PodNames = Callable[[str], Sequence[str]]
@@ -30,12 +30,21 @@ class Chosen:
     scheduler_name: str
 
 
-def pod_gang(pcs: PodCliqueSet, place: GangPlace, pods: PodNames, chosen: Chosen, known: topology.Levels | None,
-             live: PodGang | None = None) -> Raw:
+def pod_gang(
+    pcs: PodCliqueSet,
+    place: GangPlace,
+    pods: PodNames,
+    chosen: Chosen,
+    known: topology.Levels | None,
+    live: PodGang | None = None,
+) -> Raw:
     """`known` is None where topology-aware scheduling is off."""
     spec = _spec(pcs, place, pods, known)
-    marks = _mirror(live.labels if live else {}, pcs.labels) | labels(pcs.name, names.FOR_GANG) | {
-        names.SCHEDULER_NAME: chosen.scheduler_name, names.SCHEDULER_BACKEND: chosen.backend}
+    marks = (
+        _mirror(live.labels if live else {}, pcs.labels)
+        | labels(pcs.name, names.FOR_GANG)
+        | {names.SCHEDULER_NAME: chosen.scheduler_name, names.SCHEDULER_BACKEND: chosen.backend}
+    )
     notes = _mirror(live.annotations if live else {}, pcs.annotations)
     notes.pop(names.TOPOLOGY_NAME, None)
     if known is not None and _constrained(spec):
@@ -47,16 +56,25 @@ def pod_gang(pcs: PodCliqueSet, place: GangPlace, pods: PodNames, chosen: Chosen
 
 
 def _earlier(pcs: PodCliqueSet, place: GangPlace, live: PodGang | None) -> Raw | None:
-    """The gang whose places are to be used again: the same one of the set that is named, else what somebody wrote on the gang."""
+    """The gang whose places are to be used again: the same one of the set that is named, else what somebody wrote on
+    the gang."""
     former = pcs.annotations.get(names.REUSE_PLACES, "")
     if former:
         return {"namespace": pcs.namespace, "name": f"{former}{place.name.removeprefix(pcs.name)}"}
-    return as_raw(live.spec.reuse_reservation_ref) if live is not None and live.spec.reuse_reservation_ref is not None else None
+    return (
+        as_raw(live.spec.reuse_reservation_ref)
+        if live is not None and live.spec.reuse_reservation_ref is not None
+        else None
+    )
 
 
 def _mirror(live: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
     ours = {key: value for key, value in live.items() if key.startswith(names.RESERVED_LABELS)}
-    return ours | {key: value for key, value in wanted.items() if not key.startswith(names.RESERVED_LABELS) and key != names.LAST_APPLIED}
+    return ours | {
+        key: value
+        for key, value in wanted.items()
+        if not key.startswith(names.RESERVED_LABELS) and key != names.LAST_APPLIED
+    }
 
 
 def _constrained(spec: Raw) -> bool:
@@ -80,7 +98,7 @@ def _spec(pcs: PodCliqueSet, place: GangPlace, pods: PodNames, known: topology.L
     return spec
 
 
-def _group(pcs: PodCliqueSet, member: Place, pods: PodNames, known: topology.Levels | None) -> Raw:
+def _group(pcs: PodCliqueSet, member: CliquePlace, pods: PodNames, known: topology.Levels | None) -> Raw:
     references = [{"namespace": pcs.namespace, "name": name} for name in sorted(pods(member.name))]
     group: Raw = {"name": member.name, "podReferences": references, "minReplicas": minimum(member.template)}
     constraint = topology.translate(member.template.topology_constraint, known) if known is not None else None
@@ -89,7 +107,7 @@ def _group(pcs: PodCliqueSet, member: Place, pods: PodNames, known: topology.Lev
 
 def _configs(pcs: PodCliqueSet, place: GangPlace, known: topology.Levels) -> list[Raw]:
     """One entry per replica of each constrained scaling group in a base gang."""
-    found: list[Raw] = []
+    configs: list[Raw] = []
     members: dict[tuple[str, int], list[str]] = {}
     for member in place.members:
         members.setdefault((member.group_name, member.group_replica), []).append(member.name)
@@ -99,6 +117,8 @@ def _configs(pcs: PodCliqueSet, place: GangPlace, known: topology.Levels) -> lis
         group_name = names.scaling_group(pcs.name, place.replica, group.name)
         constraint = topology.translate(group.topology_constraint, known)
         packed = {"topologyConstraint": constraint} if constraint else {}
-        found += [{"name": f"{group_name}-{index}", "podGroupNames": members.get((group_name, index), [])} | packed
-                  for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))]
-    return found
+        configs += [
+            {"name": f"{group_name}-{index}", "podGroupNames": members.get((group_name, index), [])} | packed
+            for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))
+        ]
+    return configs

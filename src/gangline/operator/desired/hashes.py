@@ -24,4 +24,6 @@ def clique_hash(pcs: PodCliqueSet, template: CliqueTemplate) -> str:
 
 
 def set_hash(pcs: PodCliqueSet) -> str:
-    return remembered(pcs, "hash", lambda: names.letters(12, *(_content(pcs, template) for template in pcs.spec.template.cliques)))
+    return remembered(
+        pcs, "hash", lambda: names.letters(12, *(_content(pcs, template) for template in pcs.spec.template.cliques))
+    )

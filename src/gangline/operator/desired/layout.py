@@ -18,7 +18,7 @@ from gangline.operator.desired.remembered import remembered
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CliquePlace:
     """One PodClique that should be there."""
 
     name: str
@@ -38,7 +38,7 @@ class GangPlace:
 
     name: str
     replica: int
-    members: tuple[Place, ...]
+    members: tuple[CliquePlace, ...]
     group: ScalingGroupConfig | None = None
     """Set for a scaled gang."""
 
@@ -78,31 +78,47 @@ def group_replicas(group: ScalingGroupConfig) -> int:
     return 1 if group.replicas is None else group.replicas
 
 
-def standalone_places(pcs: PodCliqueSet, replica: int) -> tuple[Place, ...]:
+def standalone_places(pcs: PodCliqueSet, replica: int) -> tuple[CliquePlace, ...]:
     return _standalone_places(pcs, standalone(pcs), replica)
 
 
-def _standalone_places(pcs: PodCliqueSet, templates: tuple[CliqueTemplate, ...], replica: int) -> tuple[Place, ...]:
+def _standalone_places(
+    pcs: PodCliqueSet, templates: tuple[CliqueTemplate, ...], replica: int
+) -> tuple[CliquePlace, ...]:
     gang = names.set_replica(pcs.name, replica)
-    return tuple(Place(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang) for template in templates)
+    return tuple(
+        CliquePlace(names.standalone_clique(pcs.name, replica, template.name), template, replica, gang)
+        for template in templates
+    )
 
 
-def places_by_replica(pcs: PodCliqueSet, size: int) -> list[tuple[Place, ...]]:
+def places_by_replica(pcs: PodCliqueSet, size: int) -> list[tuple[CliquePlace, ...]]:
     """The standalone cliques of the first replicas that a set asks for, replica by replica."""
-    templates, known = standalone(pcs), remembered(pcs, "places", list[tuple[Place, ...]])
+    templates, known = standalone(pcs), remembered(pcs, "places", list[tuple[CliquePlace, ...]])
     known += [_standalone_places(pcs, templates, replica) for replica in range(len(known), size)]
     return known[:size]
 
 
-def group_places(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> tuple[Place, ...]:
+def group_places(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, index: int) -> tuple[CliquePlace, ...]:
     """The cliques of one replica of a scaling group."""
     group_name = names.scaling_group(pcs.name, replica, group.name)
     base = names.set_replica(pcs.name, replica)
     surplus = index - group_minimum(group)
     gang = base if surplus < 0 else names.scaled_gang(group_name, surplus)
-    return tuple(Place(names.grouped_clique(group_name, index, template.name), template, replica, gang, group, group_name, index,
-                       base_gang=base if surplus >= 0 else "")
-                 for name in group.clique_names if (template := template_of(pcs, name)) is not None)
+    return tuple(
+        CliquePlace(
+            names.grouped_clique(group_name, index, template.name),
+            template,
+            replica,
+            gang,
+            group,
+            group_name,
+            index,
+            base_gang=base if surplus >= 0 else "",
+        )
+        for name in group.clique_names
+        if (template := template_of(pcs, name)) is not None
+    )
 
 
 def gang_places(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> Iterator[GangPlace]:
@@ -115,8 +131,11 @@ def gang_places(pcs: PodCliqueSet, sizes: Mapping[str, int]) -> Iterator[GangPla
                 yield scaled_gang(pcs, replica, group, index)
 
 
-def missing_gangs(pcs: PodCliqueSet, size: int, sizes: Mapping[str, int], live: Collection[str], most: int) -> list[str]:
+def missing_gangs(
+    pcs: PodCliqueSet, size: int, sizes: Mapping[str, int], live: Collection[str], most: int
+) -> list[str]:
     """Names of gangs of the first replicas that are not there: every base gang, and at most so many scaled ones."""
+
     def scaled() -> Iterator[str]:
         for replica in range(size):
             for group in pcs.spec.template.pod_clique_scaling_groups:
@@ -125,7 +144,10 @@ def missing_gangs(pcs: PodCliqueSet, size: int, sizes: Mapping[str, int], live: 
                     yield names.scaled_gang(group_name, index - least)
 
     base = (names.set_replica(pcs.name, replica) for replica in range(size))
-    return [*(name for name in base if name not in live), *islice((name for name in scaled() if name not in live), max(most, 0))]
+    return [
+        *(name for name in base if name not in live),
+        *islice((name for name in scaled() if name not in live), max(most, 0)),
+    ]
 
 
 def asks_for_gang(pcs: PodCliqueSet, name: str, sizes: Mapping[str, int]) -> bool:
@@ -140,19 +162,24 @@ def asks_for_gang(pcs: PodCliqueSet, name: str, sizes: Mapping[str, int]) -> boo
 def groups_in_base_gang(pcs: PodCliqueSet) -> int:
     """How many groups the base gang of each replica has."""
     template = pcs.spec.template
-    return len(standalone(pcs)) + sum(group_minimum(group) * len(group.clique_names) for group in template.pod_clique_scaling_groups)
+    return len(standalone(pcs)) + sum(
+        group_minimum(group) * len(group.clique_names) for group in template.pod_clique_scaling_groups
+    )
 
 
 def pods_in_base_gang(pcs: PodCliqueSet) -> int:
     """How many pods the base gang of each replica starts with."""
     sizes = {template.name: template.spec.replicas for template in pcs.spec.template.cliques}
-    grouped = sum(group_minimum(group) * sum(sizes.get(name, 0) for name in group.clique_names)
-                  for group in pcs.spec.template.pod_clique_scaling_groups)
+    grouped = sum(
+        group_minimum(group) * sum(sizes.get(name, 0) for name in group.clique_names)
+        for group in pcs.spec.template.pod_clique_scaling_groups
+    )
     return grouped + sum(template.spec.replicas for template in standalone(pcs))
 
 
 def base_gang(pcs: PodCliqueSet, replica: int) -> GangPlace:
-    """The base gang of a replica. One with more groups than can be stored is cut off: its set says so and makes nothing."""
+    """The base gang of a replica. One with more groups than can be stored is cut off: its set says so and makes
+    nothing."""
     members = list(standalone_places(pcs, replica))
     for group in pcs.spec.template.pod_clique_scaling_groups:
         for index in range(min(group_minimum(group), GROUPS_IN_A_GANG)):
@@ -188,7 +215,7 @@ def _gang_parts(pcs: PodCliqueSet, name: str) -> tuple[int, ScalingGroupConfig |
     return (replica, group, surplus + group_minimum(group)) if group is not None and surplus is not None else None
 
 
-def place_of(pcs: PodCliqueSet, clique: PodClique) -> Place | None:
+def place_of(pcs: PodCliqueSet, clique: PodClique) -> CliquePlace | None:
     """Where a live clique belongs, by its labels and exact names; None for one that the set does not ask for."""
     replica = clique.labels.get(names.SET_REPLICA, "")
     if not replica.isdigit():

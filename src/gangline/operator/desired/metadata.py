@@ -19,10 +19,22 @@ def labels(set_name: str, component: str, name: str = "", **more: str) -> dict[s
     return found | ({names.APP_NAME: name} if name else {}) | more
 
 
-def metadata(name: str, kind: Kind[Any], owner: Object, labels: Mapping[str, str], *, annotations: Mapping[str, str] | None = None,
-             finalizer: str = "") -> Raw:
+def metadata(
+    name: str,
+    kind: Kind[Any],
+    owner: Object,
+    labels: Mapping[str, str],
+    *,
+    annotations: Mapping[str, str] | None = None,
+    finalizer: str = "",
+) -> Raw:
     """Metadata of a child of `owner`, in its namespace, controlled by it."""
-    meta: Raw = {"name": name, "namespace": owner.namespace, "labels": dict(labels), "ownerReferences": [reference(kind, owner)]}
+    meta: Raw = {
+        "name": name,
+        "namespace": owner.namespace,
+        "labels": dict(labels),
+        "ownerReferences": [reference(kind, owner)],
+    }
     if annotations:
         meta["annotations"] = dict(annotations)
     if finalizer:

@@ -59,6 +59,11 @@ def compute_domains(pcs: PodCliqueSet, size: int) -> Iterator[Raw]:
 
 def _compute_domain(pcs: PodCliqueSet, replica: int, group: str) -> Raw:
     name = names.compute_domain(pcs.name, replica, group)
-    marks = labels(pcs.name, names.FOR_COMPUTE_DOMAIN, name) | {names.SET_REPLICA: str(replica), names.MNNVL_GROUP: group}
-    return {"metadata": metadata(name, POD_CLIQUE_SET, pcs, marks, finalizer=names.COMPUTE_DOMAIN_FINALIZER),
-            "spec": {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": name}}}}
+    marks = labels(pcs.name, names.FOR_COMPUTE_DOMAIN, name) | {
+        names.SET_REPLICA: str(replica),
+        names.MNNVL_GROUP: group,
+    }
+    return {
+        "metadata": metadata(name, POD_CLIQUE_SET, pcs, marks, finalizer=names.COMPUTE_DOMAIN_FINALIZER),
+        "spec": {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": name}}},
+    }

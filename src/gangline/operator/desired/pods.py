@@ -16,7 +16,7 @@ from gangline.api.grove import PodClique, PodCliqueSet
 from gangline.api.kinds import POD_CLIQUE
 from gangline.api.meta import Raw, condition
 from gangline.operator.desired import claims, podspec, services
-from gangline.operator.desired.layout import Place
+from gangline.operator.desired.layout import CliquePlace
 from gangline.operator.desired.metadata import default_labels, metadata
 from gangline.operator.desired.startup import minimum_of
 
@@ -51,14 +51,16 @@ def free_indices(pods: Iterable[Pod], count: int) -> list[int]:
 
 
 def pod_name(clique: PodClique, index: int, pods: Mapping[str, Pod]) -> str:
-    """The name of the next pod with this index: the first name, or one that follows from the pod that still holds it."""
+    """The name of the next pod with this index: the first name, or one that follows from the pod that still holds
+    it."""
     name = f"{clique.name}-{names.suffix(clique.uid, str(index))}"
     while name in pods:
         name = f"{clique.name}-{names.suffix(clique.uid, str(index), pods[name].uid)}"
     return name
 
 
-# --- who goes first when there are too many ----------------------------------------------------------------------------
+# --- who goes first when there are too many
+# ----------------------------------------------------------------------------
 
 
 def ready(pod: Pod) -> bool:
@@ -76,11 +78,18 @@ _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 def removal_order(pods: Iterable[Pod], wanted_hash: str) -> list[Pod]:
     """Pods in the order in which they are given up: unscheduled, pending, unready, outdated, young first."""
-    def key(pod: Pod) -> tuple[int, int, int, int]:
-        return (bool(pod.spec.node_name), _PHASES.get(pod.status.phase, 0), ready(pod),
-                pod.labels.get(names.TEMPLATE_HASH) == wanted_hash)
 
-    youngest_first = sorted(pods, key=lambda pod: (pod.metadata.creation_timestamp or "", index_of(pod) or 0), reverse=True)
+    def key(pod: Pod) -> tuple[int, int, int, int]:
+        return (
+            bool(pod.spec.node_name),
+            _PHASES.get(pod.status.phase, 0),
+            ready(pod),
+            pod.labels.get(names.TEMPLATE_HASH) == wanted_hash,
+        )
+
+    youngest_first = sorted(
+        pods, key=lambda pod: (pod.metadata.creation_timestamp or "", index_of(pod) or 0), reverse=True
+    )
     return sorted(youngest_first, key=key)
 
 
@@ -92,7 +101,7 @@ class Recipe:
     """What a pod is built from, apart from its clique."""
 
     pcs: PodCliqueSet
-    place: Place
+    place: CliquePlace
     init_image: str
     gate: str
     keep_gates: bool
@@ -107,8 +116,13 @@ def build(clique: PodClique, recipe: Recipe, index: int, name: str) -> Raw:
     meta["generateName"] = f"{clique.name}-"
     spec = dict(clique.spec.pod_spec)
     spec["schedulingGates"] = [*(spec.get("schedulingGates") or [] if recipe.keep_gates else []), {"name": recipe.gate}]
-    spec = podspec.each_container(spec, lambda container: podspec.with_variables(container, _variables(clique, place, pcs)))
-    spec |= {"hostname": names.pod_hostname(clique.name, index), "subdomain": names.set_replica(pcs.name, place.replica)}
+    spec = podspec.each_container(
+        spec, lambda container: podspec.with_variables(container, _variables(clique, place, pcs))
+    )
+    spec |= {
+        "hostname": names.pod_hostname(clique.name, index),
+        "subdomain": names.set_replica(pcs.name, place.replica),
+    }
     if recipe.priority_class and not spec.get("priorityClassName"):
         spec["priorityClassName"] = recipe.priority_class
     spec = claims.with_claims(spec, claims.names_for_pod(pcs, place, index))
@@ -117,33 +131,65 @@ def build(clique: PodClique, recipe: Recipe, index: int, name: str) -> Raw:
     return {"metadata": meta, "spec": spec}
 
 
-def _labels(clique: PodClique, place: Place, set_name: str, index: int) -> dict[str, str]:
-    return default_labels(set_name) | clique.labels | {
-        names.POD_CLIQUE: clique.name, names.SET_REPLICA: str(place.replica), names.POD_GANG: clique.labels[names.POD_GANG],
-        names.POD_INDEX: str(index)}
+def _labels(clique: PodClique, place: CliquePlace, set_name: str, index: int) -> dict[str, str]:
+    return (
+        default_labels(set_name)
+        | clique.labels
+        | {
+            names.POD_CLIQUE: clique.name,
+            names.SET_REPLICA: str(place.replica),
+            names.POD_GANG: clique.labels[names.POD_GANG],
+            names.POD_INDEX: str(index),
+        }
+    )
 
 
-def _variables(clique: PodClique, place: Place, pcs: PodCliqueSet) -> list[Raw]:
-    return [podspec.value("GROVE_PCS_NAME", pcs.name), podspec.value("GROVE_PCS_INDEX", str(place.replica)),
-            podspec.value("GROVE_PCLQ_NAME", clique.name),
-            podspec.value("GROVE_HEADLESS_SERVICE", services.address(clique.namespace, pcs.name, str(place.replica))),
-            podspec.from_label("GROVE_PCLQ_POD_INDEX", names.POD_INDEX)]
+def _variables(clique: PodClique, place: CliquePlace, pcs: PodCliqueSet) -> list[Raw]:
+    return [
+        podspec.value("GROVE_PCS_NAME", pcs.name),
+        podspec.value("GROVE_PCS_INDEX", str(place.replica)),
+        podspec.value("GROVE_PCLQ_NAME", clique.name),
+        podspec.value("GROVE_HEADLESS_SERVICE", services.address(clique.namespace, pcs.name, str(place.replica))),
+        podspec.from_label("GROVE_PCLQ_POD_INDEX", names.POD_INDEX),
+    ]
 
 
 def _waiting(spec: Raw, clique: PodClique, recipe: Recipe) -> Raw:
     """The spec with the init container that waits for the cliques that start before this one."""
-    arguments = [f"--podcliques={parent}:{minimum_of(recipe.pcs, parent, recipe.place.replica)}" for parent in clique.spec.starts_after]
-    container: Raw = {"name": names.INIT_CONTAINER, "image": recipe.init_image, "args": arguments, "volumeMounts": [
-        {"name": names.POD_INFO_VOLUME, "mountPath": names.POD_INFO_FOLDER, "readOnly": True},
-        {"name": names.TOKEN_VOLUME, "mountPath": names.TOKEN_FOLDER, "readOnly": True}]}
+    arguments = [
+        f"--podcliques={parent}:{minimum_of(recipe.pcs, parent, recipe.place.replica)}"
+        for parent in clique.spec.starts_after
+    ]
+    container: Raw = {
+        "name": names.INIT_CONTAINER,
+        "image": recipe.init_image,
+        "args": arguments,
+        "volumeMounts": [
+            {"name": names.POD_INFO_VOLUME, "mountPath": names.POD_INFO_FOLDER, "readOnly": True},
+            {"name": names.TOKEN_VOLUME, "mountPath": names.TOKEN_FOLDER, "readOnly": True},
+        ],
+    }
     container |= {"command": list(recipe.init_command)} if recipe.init_command else {}
     volumes = [
         {"name": names.TOKEN_VOLUME, "secret": {"secretName": names.token_secret(recipe.pcs.name), "defaultMode": 420}},
-        {"name": names.POD_INFO_VOLUME, "downwardAPI": {"defaultMode": 420, "items": [
-            {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}},
-            {"path": "podgangname", "fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{names.POD_GANG}']"}}]}}]
-    return spec | {"volumes": [*(spec.get("volumes") or ()), *volumes],
-                   "initContainers": [*(spec.get("initContainers") or ()), container]}
+        {
+            "name": names.POD_INFO_VOLUME,
+            "downwardAPI": {
+                "defaultMode": 420,
+                "items": [
+                    {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}},
+                    {
+                        "path": "podgangname",
+                        "fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{names.POD_GANG}']"},
+                    },
+                ],
+            },
+        },
+    ]
+    return spec | {
+        "volumes": [*(spec.get("volumes") or ()), *volumes],
+        "initContainers": [*(spec.get("initContainers") or ()), container],
+    }
 
 
 def without_gates(pod: Pod, gates: Iterable[str]) -> list[Raw]:

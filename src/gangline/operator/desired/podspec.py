@@ -29,7 +29,7 @@ def with_variables(container: Raw, variables: Sequence[Raw]) -> Raw:
 def with_claim(container: Raw, claim: str) -> Raw:
     resources = container.get("resources") or {}
     claims = resources.get("claims") or []
-    if any(each.get("name") == claim for each in claims):
+    if any(item.get("name") == claim for item in claims):
         return container
     return container | {"resources": resources | {"claims": [*claims, {"name": claim}]}}
 

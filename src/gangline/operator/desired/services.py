@@ -13,9 +13,14 @@ def service(pcs: PodCliqueSet, replica: int) -> Raw:
     name = names.set_replica(pcs.name, replica)
     config = pcs.spec.template.headless_service_config
     own = {names.SET_REPLICA: str(replica)}
-    return {"metadata": metadata(name, POD_CLIQUE_SET, pcs, labels(pcs.name, names.FOR_SERVICE, name) | own),
-            "spec": {"clusterIP": "None", "selector": default_labels(pcs.name) | own,
-                     "publishNotReadyAddresses": bool(config and config.publish_not_ready_addresses)}}
+    return {
+        "metadata": metadata(name, POD_CLIQUE_SET, pcs, labels(pcs.name, names.FOR_SERVICE, name) | own),
+        "spec": {
+            "clusterIP": "None",
+            "selector": default_labels(pcs.name) | own,
+            "publishNotReadyAddresses": bool(config and config.publish_not_ready_addresses),
+        },
+    }
 
 
 def address(namespace: str, pcs: str, replica: str) -> str:

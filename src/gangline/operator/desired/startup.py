@@ -10,7 +10,7 @@ from __future__ import annotations
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.operator.desired.bounds import GROUPS_IN_A_GANG
-from gangline.operator.desired.layout import Place, group_containing, group_minimum, minimum, template_of
+from gangline.operator.desired.layout import CliquePlace, group_containing, group_minimum, minimum, template_of
 
 ANY_ORDER, IN_ORDER, EXPLICIT = "CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
 
@@ -20,7 +20,7 @@ def parents(pcs: PodCliqueSet, clique: str) -> tuple[str, ...]:
     kind = pcs.spec.template.clique_startup_type
     order = [template.name for template in pcs.spec.template.cliques]
     if kind == IN_ORDER:
-        earlier = [name for name in order[:order.index(clique)] if _waited_for(pcs, name)]
+        earlier = [name for name in order[: order.index(clique)] if _waited_for(pcs, name)]
         return tuple(earlier[-1:])
     template = template_of(pcs, clique)
     found = template.spec.starts_after if kind == EXPLICIT and template is not None else ()
@@ -33,12 +33,12 @@ def _waited_for(pcs: PodCliqueSet, clique: str) -> bool:
     return template is None or minimum(template) > 0
 
 
-def starts_after(pcs: PodCliqueSet, place: Place) -> tuple[str, ...]:
+def starts_after(pcs: PodCliqueSet, place: CliquePlace) -> tuple[str, ...]:
     """The full names of the cliques that a place waits for."""
     return tuple(name for parent in parents(pcs, place.template.name) for name in _resolve(pcs, place, parent))
 
 
-def _resolve(pcs: PodCliqueSet, place: Place, parent: str) -> list[str]:
+def _resolve(pcs: PodCliqueSet, place: CliquePlace, parent: str) -> list[str]:
     group = group_containing(pcs, parent)
     if place.base_gang:
         same = place.group is not None and group is not None and group.name == place.group.name
@@ -46,7 +46,9 @@ def _resolve(pcs: PodCliqueSet, place: Place, parent: str) -> list[str]:
     if group is None:
         return [names.standalone_clique(pcs.name, place.replica, parent)]
     group_name = names.scaling_group(pcs.name, place.replica, group.name)
-    return [names.grouped_clique(group_name, index, parent) for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))]
+    return [
+        names.grouped_clique(group_name, index, parent) for index in range(min(group_minimum(group), GROUPS_IN_A_GANG))
+    ]
 
 
 def minimum_of(pcs: PodCliqueSet, clique_name: str, replica: int) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from . import allocate, consolidate, preempt, reclaim, stale_gangs
+from gangline.scheduler.actions import allocate, consolidate, preempt, reclaim, stale_gangs
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 ACTIONS: dict[str, Callable[[Session], None]] = {
     "allocate": allocate.run,

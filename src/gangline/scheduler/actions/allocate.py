@@ -1,20 +1,18 @@
 """Allocate: give room that is there, or about to be, to waiting gangs, queue by queue in fair order.
 
-A gang is placed whole or not at all. A gang whose minimum needs room that is still being freed waits as a whole. A gang that
-got its minimum goes back into the queue for one more pod at a time, so that growth competes with others.
-"""
+A gang is placed whole or not at all. A gang whose minimum needs room that is still being freed waits as a whole. A gang
+that got its minimum goes back into the queue for one more pod at a time, so that growth competes with others."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 
-from ..model.gang import Gang
-
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
 def run(session: Session) -> None:
@@ -26,7 +24,7 @@ def run(session: Session) -> None:
             queue.push(gang)
 
 
-def _try(session: Session, gang: Gang) -> bool:
+def _try(session: Session, gang: GangInfo) -> bool:
     started = gang.allocated > 0
     with session.statement() as statement:
         if not allocate_gang(session, statement, session.all_nodes, gang, simulation=False):
@@ -41,8 +39,9 @@ def _try(session: Session, gang: Gang) -> bool:
     return True
 
 
-def _must_wait(gang: Gang) -> bool:
+def _must_wait(gang: GangInfo) -> bool:
     """Whether some pod set needs a waiting task to reach its minimum."""
-    return any(leaf.pipelined and leaf.active_allocated - leaf.pipelined < leaf.min_available for leaf in gang.pod_sets.values())
-
-
+    return any(
+        leaf.pipelined and leaf.active_allocated - leaf.pipelined < leaf.min_available
+        for leaf in gang.pod_sets.values()
+    )

@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.status import ALIVE
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.evictions import consolidate_message, may_evict, victim_invariant_holds
 from gangline.scheduler.victims.packing import fewest_moves
-from gangline.scheduler.victims.search import Plan, Solution, solve, still_leaving
-
-from ..model.gang import Gang
-from ..model.status import ALIVE
-from ..model.task import Task
+from gangline.scheduler.victims.search import Solution, VictimPlan, solve, still_leaving
 
 if TYPE_CHECKING:
-    from ..session import Session
-    from ..statement import Statement
+    from gangline.scheduler.session import Session
+    from gangline.scheduler.statement import Statement
 
 
 def run(session: Session) -> None:
@@ -45,31 +44,40 @@ def run(session: Session) -> None:
             solution.statement.commit()
 
 
-def _try(session: Session, gang: Gang) -> Solution:
+def _try(session: Session, gang: GangInfo) -> Solution:
     if not _enough(session, gang):
         return Solution()
     statement = _without_moves(session, gang) if session.settings.fewest_moves else None
     if statement is not None:
         return Solution(statement)
-    plan = Plan(victims=lambda: _victims(session, gang), valid=lambda scenario: not still_leaving(scenario), message=consolidate_message,
-                first=lambda tasks: _cheapest(session, gang, tasks))
+    plan = VictimPlan(
+        victims=lambda: _victims(session, gang),
+        valid=lambda scenario: not still_leaving(scenario),
+        message=consolidate_message,
+        first=lambda tasks: _cheapest(session, gang, tasks),
+    )
     return solve(session, gang, plan)
 
 
-def _without_moves(session: Session, gang: Gang) -> Statement | None:
-    """The fewest moves are none: room that is there already. Tried only where the GPUs that are free or leaving would do."""
+def _without_moves(session: Session, gang: GangInfo) -> Statement | None:
+    """The fewest moves are none: room that is there already. Tried only where the GPUs that are free or leaving would
+    do."""
     tasks = session.wanted(gang, simulation=True)
     size = max((task.quota_gpus for task in tasks), default=0.0)
     if size <= 0 or session.free.slots(size) < len(tasks):
         return None
     active, statement = gang.active_used, session.statement()
-    if allocate_gang(session, statement, session.all_nodes, gang, simulation=True) and gang.gang_satisfied and gang.active_used > active:
+    if (
+        allocate_gang(session, statement, session.all_nodes, gang, simulation=True)
+        and gang.gang_satisfied
+        and gang.active_used > active
+    ):
         return statement
     statement.discard()
     return None
 
 
-def _cheapest(session: Session, gang: Gang, tasks: Sequence[Task]) -> list[Batch] | None:
+def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[Batch] | None:
     if not session.settings.fewest_moves:
         return None
     lists = session.lists.victims().values()
@@ -77,7 +85,7 @@ def _cheapest(session: Session, gang: Gang, tasks: Sequence[Task]) -> list[Batch
     return fewest_moves(session, gang, tasks, victims, session.settings.max_consolidation_victims)
 
 
-def _enough(session: Session, gang: Gang) -> bool:
+def _enough(session: Session, gang: GangInfo) -> bool:
     """Whether the whole cluster has the GPUs free that the gang asks for, wherever they are."""
     tasks = session.wanted(gang, simulation=True)
     session.free.refresh()
@@ -85,12 +93,12 @@ def _enough(session: Session, gang: Gang) -> bool:
     return gpus >= sum(task.quota_gpus for task in tasks) and memory >= sum(task.gpu.memory for task in tasks)
 
 
-def _victims(session: Session, gang: Gang) -> GangQueue:
+def _victims(session: Session, gang: GangInfo) -> GangQueue:
     """Preemptible gangs of any queue that stand somewhere; with a limit, one more than it, in victim order."""
     queue = GangQueue(session, victims=True)
     limit = session.settings.max_consolidation_victims
 
-    def accept(other: Gang) -> bool:
+    def accept(other: GangInfo) -> bool:
         return other.uid != gang.uid and _stands(session, other)
 
     if limit < 0:
@@ -98,11 +106,11 @@ def _victims(session: Session, gang: Gang) -> GangQueue:
             queue.attach(name, listed, accept)
     else:
         everybody = (other for listed in session.lists.victims().values() for other in listed.gangs if accept(other))
-        queue.fill(sorted(everybody, key=session.gang_key, reverse=True)[:limit + 1])
+        queue.fill(sorted(everybody, key=session.gang_key, reverse=True)[: limit + 1])
     return queue
 
 
-def _stands(session: Session, gang: Gang) -> bool:
+def _stands(session: Session, gang: GangInfo) -> bool:
     """Some living pod of the gang is on a known node, or waits."""
     nodes = session.cluster.nodes
     return any(task.status & ALIVE and (not task.node or task.node in nodes) for task in gang.tasks.values())

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.victims.evictions import may_evict, preempt_message, victim_invariant_holds
-from gangline.scheduler.victims.search import Plan, Solution, solve
-
-from ..model.gang import Gang
+from gangline.scheduler.victims.search import Solution, VictimPlan, solve
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
 def run(session: Session) -> None:
@@ -34,10 +33,10 @@ def run(session: Session) -> None:
             solution.statement.commit()
 
 
-def _try(session: Session, gang: Gang) -> Solution:
+def _try(session: Session, gang: GangInfo) -> Solution:
     if session.hooks.firm_over_quota(gang, session.wanted(gang, simulation=True)) is not None:
         return Solution()
-    plan = Plan(
+    plan = VictimPlan(
         victims=lambda: _victims(session, gang),
         valid=session.hooks.preempt_scenario,
         message=lambda task: preempt_message(gang, task),
@@ -45,11 +44,16 @@ def _try(session: Session, gang: Gang) -> Solution:
     return solve(session, gang, plan)
 
 
-def _victims(session: Session, gang: Gang) -> GangQueue:
+def _victims(session: Session, gang: GangInfo) -> GangQueue:
     """Preemptible gangs of the same queue with a lower priority."""
     queue = GangQueue(session, victims=True)
     listed = session.lists.victims().get(gang.queue)
     if listed is not None:
-        queue.attach(gang.queue, listed, lambda other: other.uid != gang.uid and other.priority < gang.priority
-                     and session.hooks.preempt_victim(gang, other))
+        queue.attach(
+            gang.queue,
+            listed,
+            lambda other: (
+                other.uid != gang.uid and other.priority < gang.priority and session.hooks.preempt_victim(gang, other)
+            ),
+        )
     return queue

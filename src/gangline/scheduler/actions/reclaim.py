@@ -1,22 +1,20 @@
 """Reclaim: a queue below its fair share takes back what queues above theirs have borrowed.
 
-Only a gang whose queue stays within its fair share (non-preemptible: within its quota) may reclaim; victims are preemptible
-gangs of other queues. Whether a scenario is fair is decided by the plugins (`reclaim_scenario`).
-"""
+Only a gang whose queue stays within its fair share (non-preemptible: within its quota) may reclaim; victims are
+preemptible gangs of other queues. Whether a scenario is fair is decided by the plugins (`reclaim_scenario`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.victims.evictions import may_evict, reclaim_message, victim_invariant_holds
-from gangline.scheduler.victims.search import Plan, solve
-
-from ..model.gang import Gang
+from gangline.scheduler.victims.search import VictimPlan, solve
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
 def run(session: Session) -> None:
@@ -41,8 +39,8 @@ def run(session: Session) -> None:
             solution.statement.commit()
 
 
-def _plan(session: Session, gang: Gang) -> Plan:
-    return Plan(
+def _plan(session: Session, gang: GangInfo) -> VictimPlan:
+    return VictimPlan(
         victims=lambda: _victims(session, gang),
         valid=session.hooks.reclaim_scenario,
         message=reclaim_message(session, gang),
@@ -50,13 +48,17 @@ def _plan(session: Session, gang: Gang) -> Plan:
     )
 
 
-def _most(session: Session, view: Gang) -> float:
+def _most(session: Session, view: GangInfo) -> float:
     """The most GPUs that plugins would let this gang take from other queues."""
-    largest = {name: gpus for name, gpus in session.lists.largest_victims().items() if name != view.queue and name in session.queues}
+    largest = {
+        name: gpus
+        for name, gpus in session.lists.largest_victims().items()
+        if name != view.queue and name in session.queues
+    }
     return session.hooks.reclaim_most(view, largest)
 
 
-def _victims(session: Session, gang: Gang) -> GangQueue:
+def _victims(session: Session, gang: GangInfo) -> GangQueue:
     """Preemptible gangs of other queues that every plugin lets go; whole queues are asked about first."""
     queue = GangQueue(session, victims=True)
     for name, listed in session.lists.victims().items():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.victims.evictions import stale_message
 
-from ..model.gang import Gang
-
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
 def run(session: Session) -> None:
@@ -20,7 +19,7 @@ def run(session: Session) -> None:
             session.stamp(gang, stale_since=None, stale=False)
 
 
-def _stale(session: Session, gang: Gang) -> None:
+def _stale(session: Session, gang: GangInfo) -> None:
     if gang.stale_since is None:
         session.stamp(gang, stale_since=session.now)
     grace = session.settings.staleness_grace if gang.record.staleness_grace is None else gang.record.staleness_grace
@@ -30,6 +29,6 @@ def _stale(session: Session, gang: Gang) -> None:
     session.stamp(gang, stale=True)
     with session.statement() as statement:
         known = [task for task in gang.allocated_tasks if task.node in session.cluster.nodes]
-        for task in sorted(known, key=lambda each: each.uid):
+        for task in sorted(known, key=lambda item: item.uid):
             statement.evict(task, stale_message(gang, task))
         statement.commit()

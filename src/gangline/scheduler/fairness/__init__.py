@@ -12,6 +12,6 @@ session.
 
 from __future__ import annotations
 
-from gangline.scheduler.fairness.accounts import CPU, GPU, MEMORY, NOTHING, RESOURCES, UNLIMITED, Account, Amounts
+from gangline.scheduler.fairness.accounts import CPU, GPU, MEMORY, NOTHING, RESOURCES, UNLIMITED, Amounts, QueueAccount
 
-__all__ = ["CPU", "GPU", "MEMORY", "NOTHING", "RESOURCES", "UNLIMITED", "Account", "Amounts"]
+__all__ = ["CPU", "GPU", "MEMORY", "NOTHING", "RESOURCES", "UNLIMITED", "Amounts", "QueueAccount"]

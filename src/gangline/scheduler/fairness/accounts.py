@@ -1,6 +1,6 @@
 """The books of one queue, and amounts: triples of (millicores, bytes, GPUs).
 
-Every rule of this folder reads an `Account`; only divide.py writes `fair_share`, only the proportion plugin writes
+Every rule of this folder reads an `QueueAccount`; only divide.py writes `fair_share`, only the proportion plugin writes
 `allocated`. Amounts are plain tuples, so an old value can be kept and put back exactly, and comparing two queues
 inside a heap costs no allocation of objects.
 """
@@ -37,12 +37,24 @@ def within(a: Amounts, b: Amounts) -> bool:
     )
 
 
-class Account:
+class QueueAccount:
     """One queue. `parent` is a uid, empty at the top; `created` is any number that grows with time."""
 
     __slots__ = (
-        "allocatable", "allocated", "allocated_non_preemptible", "created", "deserved", "fair_share", "limit", "name", "parent",
-        "priority", "request", "uid", "usage", "weight",
+        "allocatable",
+        "allocated",
+        "allocated_non_preemptible",
+        "created",
+        "deserved",
+        "fair_share",
+        "limit",
+        "name",
+        "parent",
+        "priority",
+        "request",
+        "uid",
+        "usage",
+        "weight",
     )
 
     def __init__(
@@ -77,7 +89,8 @@ class Account:
         self.set_fair_share(fair_share)
 
     def set_fair_share(self, share: Amounts) -> None:
-        """The fair share, and what follows from it: the most this queue may hold before it counts as borrowing too much."""
+        """The fair share, and what follows from it: the most this queue may hold before it counts as borrowing too
+        much."""
         self.fair_share = share
         self.allocatable = (self._allocatable(CPU), self._allocatable(MEMORY), self._allocatable(GPU))
 
@@ -93,18 +106,18 @@ class Account:
         limit = self.limit[resource]
         return self.request[resource] if limit == UNLIMITED else min(limit, self.request[resource])
 
-    def copy(self) -> Account:
+    def copy(self) -> QueueAccount:
         """The same books, for a what-if: amounts are shared, they never change in place."""
-        twin = Account.__new__(Account)
-        for slot in Account.__slots__:
+        twin = QueueAccount.__new__(QueueAccount)
+        for slot in QueueAccount.__slots__:
             setattr(twin, slot, getattr(self, slot))
         return twin
 
 
-Accounts = Mapping[str, Account]
+Accounts = Mapping[str, QueueAccount]
 
 
-def line(accounts: Accounts, uid: str) -> Iterator[Account]:
+def line(accounts: Accounts, uid: str) -> Iterator[QueueAccount]:
     """A queue and its ancestors, from the leaf to the top. A missing parent ends the line."""
     account = accounts.get(uid)
     while account is not None:
@@ -112,7 +125,7 @@ def line(accounts: Accounts, uid: str) -> Iterator[Account]:
         account = accounts.get(account.parent) if account.parent else None
 
 
-def dominant_share(account: Account, held: Amounts, total: Amounts) -> float:
+def dominant_share(account: QueueAccount, held: Amounts, total: Amounts) -> float:
     """The largest part it would hold of what it may hold; holding what it has no share of weighs heavily."""
     worst = 0.0
     for i in EACH:

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gangline.scheduler.fairness.accounts import CPU, DUST, EACH, GPU, MEMORY, RESOURCES, UNLIMITED, Account, Accounts, Amounts, line
+from gangline.scheduler.fairness.accounts import (
+    CPU,
+    DUST,
+    EACH,
+    GPU,
+    MEMORY,
+    RESOURCES,
+    UNLIMITED,
+    Accounts,
+    Amounts,
+    QueueAccount,
+    line,
+)
 
 OVER_LIMIT = "OverLimit"
 OVER_QUOTA = "NonPreemptibleOverQuota"
@@ -59,21 +71,25 @@ def _beyond(bound: Amounts, held: Amounts, request: Amounts) -> int | None:
     return None
 
 
-def _limit_message(account: Account, resource: int, request: Amounts) -> str:
+def _limit_message(account: QueueAccount, resource: int, request: Amounts) -> str:
     unit = _UNIT[resource]
     limit, held, asked = (_shown(a[resource], resource) for a in (account.limit, account.allocated, request))
-    return (f"{account.name} quota has reached the allowable limit of {_KIND[resource]}. Limit is {limit} {unit}, "
-            f"currently {held} {unit} allocated and workload requested {asked} {unit}")
+    return (
+        f"{account.name} quota has reached the allowable limit of {_KIND[resource]}. Limit is {limit} {unit}, "
+        f"currently {held} {unit} allocated and workload requested {asked} {unit}"
+    )
 
 
-def _quota_message(account: Account, resource: int, request: Amounts) -> str:
+def _quota_message(account: QueueAccount, resource: int, request: Amounts) -> str:
     unit = _UNIT[resource]
     quota, held = (_shown(a[resource], resource) for a in (account.deserved, account.allocated_non_preemptible))
     asked = shortest(request[resource]) if resource == GPU else _shown(request[resource], resource)
-    return (f"Non-preemptible workload is over quota. Workload requested {asked} {_ASKED[resource]}, "
-            f"but {account.name} quota is {quota} {unit}, "
-            f"while {held} {unit} are already allocated for non-preemptible pods. "
-            "Use a preemptible workload to go over quota.")
+    return (
+        f"Non-preemptible workload is over quota. Workload requested {asked} {_ASKED[resource]}, "
+        f"but {account.name} quota is {quota} {unit}, "
+        f"while {held} {unit} are already allocated for non-preemptible pods. "
+        "Use a preemptible workload to go over quota."
+    )
 
 
 def _shown(value: float, resource: int) -> str:

@@ -1,5 +1,5 @@
-"""The fair share of every queue: quota first, then what is left by priority, weight and past usage, then the rounded-off
-rest.
+"""The fair share of every queue: quota first, then what is left by priority, weight and past usage, then the
+rounded-off rest.
 
 Asked by plugins/proportion.py when a cycle opens. Siblings divide what their parent got, top queues divide the
 cluster. Shares grow in whole GPUs, millicores and bytes, because a limit at 2.33 GPUs helps nobody. Quotas that
@@ -11,7 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from gangline.scheduler.fairness.accounts import CPU, EACH, GPU, MEMORY, NOTHING, UNLIMITED, Account, Accounts, Amounts
+from gangline.scheduler.fairness.accounts import (
+    CPU,
+    EACH,
+    GPU,
+    MEMORY,
+    NOTHING,
+    UNLIMITED,
+    Accounts,
+    Amounts,
+    QueueAccount,
+)
 
 
 class Claim:
@@ -19,7 +29,7 @@ class Claim:
 
     __slots__ = ("created", "limit", "priority", "request", "requestable", "rest", "share", "uid", "usage", "weight")
 
-    def __init__(self, account: Account, resource: int) -> None:
+    def __init__(self, account: QueueAccount, resource: int) -> None:
         self.uid = account.uid
         self.created = account.created
         self.priority = account.priority
@@ -37,19 +47,19 @@ class Claim:
 
 def divide_hierarchy(accounts: Accounts, total: Amounts, k: float) -> None:
     """Give every queue its share. Queues whose parent is unknown take part in nothing."""
-    children: dict[str, list[Account]] = {}
+    children: dict[str, list[QueueAccount]] = {}
     for account in accounts.values():
         children.setdefault(account.parent, []).append(account)
     level = [(total, children.get("", []))]
     while level:
-        below: list[tuple[Amounts, list[Account]]] = []
+        below: list[tuple[Amounts, list[QueueAccount]]] = []
         for amount, siblings in level:
             divide_all(siblings, amount, k)
             below.extend((queue.fair_share, children[queue.uid]) for queue in siblings if queue.uid in children)
         level = below
 
 
-def divide_all(siblings: Iterable[Account], total: Amounts, k: float) -> None:
+def divide_all(siblings: Iterable[QueueAccount], total: Amounts, k: float) -> None:
     """Each resource on its own. Division starts from nothing."""
     ordered = in_order(siblings)
     for account in ordered:
@@ -58,12 +68,12 @@ def divide_all(siblings: Iterable[Account], total: Amounts, k: float) -> None:
         divide_one(ordered, resource, total[resource], k)
 
 
-def in_order(siblings: Iterable[Account]) -> list[Account]:
+def in_order(siblings: Iterable[QueueAccount]) -> list[QueueAccount]:
     """Sums of floats depend on their order: fix it."""
     return sorted(siblings, key=lambda account: account.uid)
 
 
-def divide_one(siblings: Sequence[Account], resource: int, total: float, k: float) -> float:
+def divide_one(siblings: Sequence[QueueAccount], resource: int, total: float, k: float) -> float:
     """Quotas, then the rest. Returns what nobody wanted."""
     remaining = total
     claims = [Claim(account, resource) for account in siblings]
@@ -77,7 +87,7 @@ def divide_one(siblings: Sequence[Account], resource: int, total: float, k: floa
     return remaining
 
 
-def divide_over_quota(siblings: Sequence[Account], resource: int, total: float, k: float) -> float:
+def divide_over_quota(siblings: Sequence[QueueAccount], resource: int, total: float, k: float) -> float:
     """Only what comes after quotas, added to the shares the accounts already have."""
     claims = [Claim(account, resource) for account in siblings]
     remaining = _over_quota(claims, total, k)
@@ -85,14 +95,16 @@ def divide_over_quota(siblings: Sequence[Account], resource: int, total: float, 
     return remaining
 
 
-def _write(siblings: Sequence[Account], claims: Sequence[Claim], resource: int) -> None:
+def _write(siblings: Sequence[QueueAccount], claims: Sequence[Claim], resource: int) -> None:
     for account, claim in zip(siblings, claims, strict=True):
         share = account.fair_share
-        account.set_fair_share((
-            claim.share if resource == CPU else share[CPU],
-            claim.share if resource == MEMORY else share[MEMORY],
-            claim.share if resource == GPU else share[GPU],
-        ))
+        account.set_fair_share(
+            (
+                claim.share if resource == CPU else share[CPU],
+                claim.share if resource == MEMORY else share[MEMORY],
+                claim.share if resource == GPU else share[GPU],
+            )
+        )
 
 
 def _over_quota(claims: Sequence[Claim], remaining: float, k: float) -> float:

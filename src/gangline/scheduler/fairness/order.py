@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gangline.scheduler.fairness.accounts import NOTHING, Account, Amounts, dominant_share, minus, plus, within
+from gangline.scheduler.fairness.accounts import NOTHING, Amounts, QueueAccount, dominant_share, minus, plus, within
 
 Turn = tuple[bool, bool, int, bool, float, float]
 
 
-def turn(account: Account, total: Amounts, request: Amounts = NOTHING, victims: Iterable[Amounts] = ()) -> Turn:
+def turn(account: QueueAccount, total: Amounts, request: Amounts = NOTHING, victims: Iterable[Amounts] = ()) -> Turn:
     """Below its share first; then within quota, priority, no use without a share, and the smaller dominant share."""
     held, fair = account.allocated, account.fair_share
     then = plus(held, request)
@@ -31,12 +31,12 @@ def turn(account: Account, total: Amounts, request: Amounts = NOTHING, victims: 
     )
 
 
-def uses_without_share(account: Account, held: Amounts) -> bool:
+def uses_without_share(account: QueueAccount, held: Amounts) -> bool:
     share = account.allocatable
     return (share[0] == 0 < held[0]) or (share[1] == 0 < held[1]) or (share[2] == 0 < held[2])
 
 
-def compare(left: Account, left_turn: Turn, right: Account, right_turn: Turn) -> int:
+def compare(left: QueueAccount, left_turn: Turn, right: QueueAccount, right_turn: Turn) -> int:
     """-1: left goes first, 1: right. Never 0: of two queues alike in everything the right one goes first."""
     if left_turn != right_turn:
         return -1 if left_turn < right_turn else 1

@@ -19,9 +19,9 @@ from gangline.scheduler.fairness.accounts import (
     GPU,
     MEMORY,
     UNLIMITED,
-    Account,
     Accounts,
     Amounts,
+    QueueAccount,
     line,
     minus,
     plus,
@@ -30,7 +30,8 @@ from gangline.scheduler.fairness.accounts import (
 
 
 class Chunk(NamedTuple):
-    """What one step of a plan takes from a queue. `plain_gpu` leaves out MIG slices: alone, they do not involve GPUs."""
+    """What one step of a plan takes from a queue. `plain_gpu` leaves out MIG slices: alone, they do not involve
+    GPUs."""
 
     cpu: float
     memory: float
@@ -73,8 +74,9 @@ def filter_victim(accounts: Accounts, taker: Taker, victim_queue: str) -> bool:
     return not under
 
 
-def where_they_part(accounts: Accounts, left: str, right: str) -> tuple[Account, Account]:
-    """The two queues at the first level, from the top, where the lines differ; the last of the shorter line if they never do."""
+def where_they_part(accounts: Accounts, left: str, right: str) -> tuple[QueueAccount, QueueAccount]:
+    """The two queues at the first level, from the top, where the lines differ; the last of the shorter line if they
+    never do."""
     lefts, rights = list(line(accounts, left)), list(line(accounts, right))
     pair = (lefts[-1], rights[-1])
     while lefts and rights:
@@ -84,21 +86,23 @@ def where_they_part(accounts: Accounts, left: str, right: str) -> tuple[Account,
     return pair
 
 
-def stays_within_quota(account: Account, request: Amounts) -> bool:
+def stays_within_quota(account: QueueAccount, request: Amounts) -> bool:
     return within(plus(account.allocated, request), account.deserved)
 
 
-def maintain_fair_share(theirs: Account, remaining: Amounts) -> bool:
+def maintain_fair_share(theirs: QueueAccount, remaining: Amounts) -> bool:
     """It still holds more than it may of something."""
     return not within(remaining, theirs.allocatable)
 
 
-def guarantee_deserved_quota(mine: Account, request: Amounts, theirs: Account, remaining: Amounts) -> bool:
+def guarantee_deserved_quota(mine: QueueAccount, request: Amounts, theirs: QueueAccount, remaining: Amounts) -> bool:
     """The taker stays within its quota while the other still holds more than its own."""
     return stays_within_quota(mine, request) and not within(remaining, theirs.deserved)
 
 
-def reclaimable(accounts: Accounts, taker: Taker, victims: Mapping[str, Sequence[Chunk]], multiplier: float = 1.0) -> bool:
+def reclaimable(
+    accounts: Accounts, taker: Taker, victims: Mapping[str, Sequence[Chunk]], multiplier: float = 1.0
+) -> bool:
     """Is the whole plan legal? `victims` lists, per queue, what is taken in which order."""
     remaining: dict[str, Amounts] = {}
     involved: dict[str, set[int]] = {}
@@ -175,16 +179,20 @@ def _saturation(held: float, share: float) -> float:
 
 
 def most_gpus(accounts: Accounts, taker: Taker, largest: Mapping[str, float]) -> float:
-    """No legal plan takes more GPUs than this from these queues (name → GPUs of its largest step); infinite when another resource decides.
+    """No legal plan takes more GPUs than this from these queues (name → GPUs of its largest step); infinite when
+    another resource decides.
 
     A step is legal only while the giver holds more than its share (or its quota); so at most one step goes beyond."""
     steps: dict[str, float] = {}
-    lowest: dict[str, tuple[Account, Amounts]] = {}
+    lowest: dict[str, tuple[QueueAccount, Amounts]] = {}
     for queue, step in largest.items():
         mine, theirs = where_they_part(accounts, taker.queue, queue)
         steps[theirs.uid] = max(steps.get(theirs.uid, 0), step)
         may_have_quota = stays_within_quota(mine, taker.request.amounts)
-        lowest[theirs.uid] = (theirs, _lower(theirs.allocatable, theirs.deserved) if may_have_quota else theirs.allocatable)
+        lowest[theirs.uid] = (
+            theirs,
+            _lower(theirs.allocatable, theirs.deserved) if may_have_quota else theirs.allocatable,
+        )
     return sum(_surplus(account.allocated, keeps, steps[uid]) for uid, (account, keeps) in lowest.items())
 
 

@@ -12,8 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..collector import undisturbed
-from ..records import (
+from gangline.scheduler.collector import undisturbed
+from gangline.scheduler.model.dra import Devices
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.journal import UndoJournal
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.queue import NOTHING, Booking, QueueInfo, amount_of
+from gangline.scheduler.model.resources import ResourceNames, Vector, minus, plus, summed
+from gangline.scheduler.model.status import ACTIVE_USED, ALLOCATED, Status
+from gangline.scheduler.model.task import TaskInfo, TaskShape, is_plain, shape_key
+from gangline.scheduler.model.topology import TopologyTree
+from gangline.scheduler.records import (
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
@@ -27,15 +36,6 @@ from ..records import (
     TopologyRecord,
     VolumeClaimRecord,
 )
-from .dra import Devices
-from .gang import Gang
-from .journal import Journal
-from .node import Node
-from .queue import NOTHING, Booking, Queue, amount_of
-from .resources import ResourceNames, Vector, minus, plus, summed
-from .status import ACTIVE_USED, ALLOCATED, Status
-from .task import Shape, Task, is_plain, shape_key
-from .topology import TopologyTree
 
 Key = str | tuple[str, str]
 
@@ -44,44 +44,44 @@ MOST_SHAPES = 5000
 LONGEST_LOG = 200_000
 
 
-class Cluster:
+class ClusterModel:
     """`nodes`, `queues`, `gangs`, `tasks` are by name or uid. `waiting` are the uids of gangs with pending tasks,
     `suspects` those that may be stale. `touched` is the log of changed node numbers; `epoch` changes when numbers are
     given anew. `generation` counts changes of nodes themselves (not of what runs on them)."""
 
     def __init__(self) -> None:
         self.names = ResourceNames()
-        self.journal = Journal()
-        self.nodes: dict[str, Node] = {}
-        self.queues: dict[str, Queue] = {}
-        self.gangs: dict[str, Gang] = {}
-        self.tasks: dict[str, Task] = {}
+        self.journal = UndoJournal()
+        self.nodes: dict[str, NodeInfo] = {}
+        self.queues: dict[str, QueueInfo] = {}
+        self.gangs: dict[str, GangInfo] = {}
+        self.tasks: dict[str, TaskInfo] = {}
         self.topologies: dict[str, TopologyRecord] = {}
         self.volume_claims: dict[tuple[str, str], VolumeClaimRecord] = {}
         self.capacities: dict[str, StorageCapacityRecord] = {}
         self.config_maps: dict[tuple[str, str], ConfigMapRecord] = {}
         self.devices = Devices(self.journal)
         self.touched: list[int] = []
-        self.by_number: list[Node | None] = []
+        self.by_number: list[NodeInfo | None] = []
         self.epoch = 0
         self.generation = 0
         self.waiting: dict[str, None] = {}
         self.suspects: dict[str, None] = {}
         self.shunning: dict[str, None] = {}
         self.liking: dict[str, None] = {}
-        self.shapes: dict[tuple[Any, ...], Shape] = {}
+        self.shapes: dict[tuple[Any, ...], TaskShape] = {}
         self.memo: dict[Any, Any] = {}
         self._shape_number = 0
-        self._tasks_of_gang: dict[str, dict[str, Task]] = {}
-        self._tasks_on: dict[str, dict[str, Task]] = {}
-        self._foreign_on: dict[str, dict[str, Task]] = {}
+        self._tasks_of_gang: dict[str, dict[str, TaskInfo]] = {}
+        self._tasks_on: dict[str, dict[str, TaskInfo]] = {}
+        self._foreign_on: dict[str, dict[str, TaskInfo]] = {}
         self._children: dict[str, dict[str, None]] = {}
         self._gangs_of: dict[str, dict[str, None]] = {}
         self._trees: dict[str, TopologyTree] = {}
 
     @classmethod
     @undisturbed()
-    def build(cls, records: Iterable[Record]) -> Cluster:
+    def build(cls, records: Iterable[Record]) -> ClusterModel:
         """A cluster from scratch; records may come in any order."""
         cluster = cls()
         ordered = sorted(records, key=lambda record: _BUILD_ORDER[type(record)])
@@ -113,7 +113,7 @@ class Cluster:
         if old is not None and old.record == record:
             return
         number = len(self.by_number) if old is None else old.number
-        node = Node(record, self.names, self.journal, number, self.touched, self.devices)
+        node = NodeInfo(record, self.names, self.journal, number, self.touched, self.devices)
         if old is None:
             self.by_number.append(node)
         else:
@@ -135,7 +135,7 @@ class Cluster:
         self.generation += 1
         self._trees.clear()
 
-    def _refill(self, node: Node) -> None:
+    def _refill(self, node: NodeInfo) -> None:
         """Count the node's tasks from scratch, in the order that a fresh snapshot would: reservations first, then by
         uid."""
         tasks = sorted(self._tasks_on.get(node.name, {}).values(), key=_seating_order)
@@ -160,7 +160,11 @@ class Cluster:
             if record.gang in self.gangs:
                 self.gangs[record.gang].join(task)
         _listed(self.shunning, task.uid, bool(record.pod_anti_affinity))
-        _listed(self.liking, task.uid, bool(record.pod_affinity or record.preferred_affinity or record.preferred_anti_affinity))
+        _listed(
+            self.liking,
+            task.uid,
+            bool(record.pod_affinity or record.preferred_affinity or record.preferred_anti_affinity),
+        )
         if record.extended_devices and task.status & ACTIVE_USED:
             self.devices.give(task.uid, record.extended_devices)
         self._seat(task)
@@ -183,7 +187,7 @@ class Cluster:
             task.gang.leave(task)
         self._look_at(gang)
 
-    def _seat(self, task: Task) -> None:
+    def _seat(self, task: TaskInfo) -> None:
         """Put a task that holds resources on its node."""
         if not task.node or not task.status & ACTIVE_USED:
             return
@@ -199,7 +203,7 @@ class Cluster:
             task.numa = node.zones_of(task.record)
             node.add(task)
 
-    def _unseat(self, task: Task) -> None:
+    def _unseat(self, task: TaskInfo) -> None:
         seated = self._tasks_on.get(task.node)
         if seated is None or seated.pop(task.uid, None) is None:
             return
@@ -214,22 +218,22 @@ class Cluster:
         else:
             node.remove(task)
 
-    def _order_matters(self, node: Node, task: Task) -> bool:
+    def _order_matters(self, node: NodeInfo, task: TaskInfo) -> bool:
         """Shared GPUs and shared devices are counted differently in different orders: such a node is counted anew."""
         return task.shared or bool(task.record.claims) or bool(node.shared.used) or bool(node.devices)
 
-    def _new_task(self, record: TaskRecord) -> Task:
+    def _new_task(self, record: TaskRecord) -> TaskInfo:
         """A task with its shape; tasks of a known shape take over what was computed for it."""
         backed = self._backed(record) if record.extended else ()
         plain = is_plain(record) and not backed
         key = shape_key(record)
         shape = self.shapes.get(key) if plain else None
         if shape is not None:
-            task = Task(record, self.names, shape.sample)
+            task = TaskInfo(record, self.names, shape.sample)
         else:
-            task = Task(record, self.names)
+            task = TaskInfo(record, self.names)
             self._shape_number += 1
-            shape = Shape(key, self._shape_number, task.request, task.gpu, task, plain)
+            shape = TaskShape(key, self._shape_number, task.request, task.gpu, task, plain)
             if plain:
                 if len(self.shapes) >= MOST_SHAPES:
                     self.shapes.clear()
@@ -240,7 +244,7 @@ class Cluster:
 
     # ── sums per queue, and gangs worth a look ──
 
-    def _book(self, task: Task) -> None:
+    def _book(self, task: TaskInfo) -> None:
         """Count the task in its queue's sums as it is now, instead of how it was counted before."""
         self._unbook(task)
         gang = task.gang
@@ -251,12 +255,14 @@ class Cluster:
             amount = amount_of(task.given, self.names)
             task.booked = Booking(queue, held=amount, firm=NOTHING if gang.preemptible else amount)
         elif task.status == Status.PENDING:
-            task.booked = Booking(queue, asked=amount_of(task.request, self.names), gpu_memory=task.gpu.count * task.gpu.memory)
+            task.booked = Booking(
+                queue, asked=amount_of(task.request, self.names), gpu_memory=task.gpu.count * task.gpu.memory
+            )
         else:
             return
         task.booked.apply(+1)
 
-    def _unbook(self, task: Task) -> None:
+    def _unbook(self, task: TaskInfo) -> None:
         if task.booked is not None:
             task.booked.apply(-1)
             task.booked = None
@@ -275,7 +281,7 @@ class Cluster:
             if old.record == record:
                 return
             self._remove_gang(record.uid)
-        gang = self.gangs[record.uid] = Gang(record)
+        gang = self.gangs[record.uid] = GangInfo(record)
         self._gangs_of.setdefault(record.queue, {})[gang.uid] = None
         if record.queue in self.queues:
             self.queues[record.queue].gangs[gang.uid] = None
@@ -304,7 +310,7 @@ class Cluster:
             if self.queues[record.name].record == record:
                 return
             self._remove_queue(record.name)
-        queue = self.queues[record.name] = Queue(record)
+        queue = self.queues[record.name] = QueueInfo(record)
         self._children.setdefault(record.parent, {})[queue.name] = None
         if record.parent in self.queues:
             self._list_children(record.parent)
@@ -357,7 +363,11 @@ class Cluster:
     def _classes_changed(self) -> None:
         """Tasks with extended resources may now be served by devices, or no longer."""
         self.devices.classes_changed()
-        concerned = [task.record for task in self.tasks.values() if task.record.extended and task.backed != self._backed(task.record)]
+        concerned = [
+            task.record
+            for task in self.tasks.values()
+            if task.record.extended and task.backed != self._backed(task.record)
+        ]
         for record in concerned:
             self._remove_task(record.uid)
             self._apply_task(record)
@@ -382,8 +392,8 @@ class Cluster:
         if node is not None:
             self._rebuild_node(node)
 
-    def _rebuild_node(self, node: Node) -> None:
-        fresh = Node(node.record, self.names, self.journal, node.number, self.touched, self.devices)
+    def _rebuild_node(self, node: NodeInfo) -> None:
+        fresh = NodeInfo(node.record, self.names, self.journal, node.number, self.touched, self.devices)
         self.nodes[node.name] = self.by_number[node.number] = fresh
         self._nodes_changed()
         self._refill(fresh)
@@ -428,10 +438,10 @@ class Cluster:
 
     # ── questions ──
 
-    def path_of(self, queue: str) -> list[Queue]:
+    def path_of(self, queue: str) -> list[QueueInfo]:
         """The queue and its ancestors up to the top; empty when the queue or an ancestor is missing or the parents
         run in a circle."""
-        path: list[Queue] = []
+        path: list[QueueInfo] = []
         name = queue
         while name:
             found = self.queues.get(name)
@@ -446,11 +456,11 @@ class Cluster:
         sizes = [node.gpu_memory for node in self.nodes.values() if node.gpu_memory > 100]
         return (min(sizes), max(sizes)) if sizes else (None, None)
 
-    def foreign_on(self, node: Node) -> Vector:
+    def foreign_on(self, node: NodeInfo) -> Vector:
         """Requests of pods on the node that no gang of ours holds and that are not our helpers."""
         return summed(task.request for task in self._foreign_on.get(node.name, {}).values())
 
-    def total(self, count_gpus: Callable[[Node], bool] = lambda node: True) -> Vector:
+    def total(self, count_gpus: Callable[[NodeInfo], bool] = lambda node: True) -> Vector:
         """What the top queues divide: allocatable of ready nodes without what foreign pods ask for."""
         total: Vector = (0, 0, 0, 0)
         for node in self.nodes.values():
@@ -465,21 +475,43 @@ class Cluster:
         """Everything that changes, for comparing two clusters."""
         return {
             "nodes": {name: node.state() for name, node in sorted(self.nodes.items())},
-            "queues": {name: (queue.held, queue.held_firm, queue.asked, queue.asked_gpu_memory, queue.children,
-                              sorted(queue.gangs)) for name, queue in sorted(self.queues.items())},
-            "gangs": {uid: ({name: tuple(leaf.counts) for name, leaf in gang.pod_sets.items()}, sorted(gang.tasks), gang.last_start,
-                            gang.last_eviction, gang.stale_since, gang.stale) for uid, gang in sorted(self.gangs.items())},
-            "tasks": {uid: (task.status, task.node, task.gpu_groups, task.virtual, task.accepted, task.numa)
-                      for uid, task in sorted(self.tasks.items())},
-            "devices": self.devices.state(), "waiting": sorted(self.waiting), "suspects": sorted(self.suspects),
+            "queues": {
+                name: (
+                    queue.held,
+                    queue.held_firm,
+                    queue.asked,
+                    queue.asked_gpu_memory,
+                    queue.children,
+                    sorted(queue.gangs),
+                )
+                for name, queue in sorted(self.queues.items())
+            },
+            "gangs": {
+                uid: (
+                    {name: tuple(leaf.counts) for name, leaf in gang.pod_sets.items()},
+                    sorted(gang.tasks),
+                    gang.last_start,
+                    gang.last_eviction,
+                    gang.stale_since,
+                    gang.stale,
+                )
+                for uid, gang in sorted(self.gangs.items())
+            },
+            "tasks": {
+                uid: (task.status, task.node, task.gpu_groups, task.virtual, task.accepted, task.numa)
+                for uid, task in sorted(self.tasks.items())
+            },
+            "devices": self.devices.state(),
+            "waiting": sorted(self.waiting),
+            "suspects": sorted(self.suspects),
         }
 
 
-def _is_foreign(task: Task) -> bool:
+def _is_foreign(task: TaskInfo) -> bool:
     return not task.record.gang and not task.record.utility
 
 
-def _seating_order(task: Task) -> tuple[bool, str]:
+def _seating_order(task: TaskInfo) -> tuple[bool, str]:
     return task.record.utility != "reservation", task.uid
 
 
@@ -490,30 +522,30 @@ def _listed(names: dict[str, None], name: str, wanted: bool) -> None:
         names.pop(name, None)
 
 
-_APPLY: dict[type[Any], Callable[[Cluster, Any], None]] = {
-    QueueRecord: Cluster._apply_queue,
-    DeviceClassRecord: Cluster._apply_class,
-    SliceRecord: Cluster._apply_slice,
-    NodeRecord: Cluster._apply_node,
-    TopologyRecord: Cluster._apply_topology,
-    ClaimRecord: Cluster._apply_claim,
-    VolumeClaimRecord: Cluster._apply_volume_claim,
-    StorageCapacityRecord: Cluster._apply_capacity,
-    ConfigMapRecord: Cluster._apply_config_map,
-    GangRecord: Cluster._apply_gang,
-    TaskRecord: Cluster._apply_task,
+_APPLY: dict[type[Any], Callable[[ClusterModel, Any], None]] = {
+    QueueRecord: ClusterModel._apply_queue,
+    DeviceClassRecord: ClusterModel._apply_class,
+    SliceRecord: ClusterModel._apply_slice,
+    NodeRecord: ClusterModel._apply_node,
+    TopologyRecord: ClusterModel._apply_topology,
+    ClaimRecord: ClusterModel._apply_claim,
+    VolumeClaimRecord: ClusterModel._apply_volume_claim,
+    StorageCapacityRecord: ClusterModel._apply_capacity,
+    ConfigMapRecord: ClusterModel._apply_config_map,
+    GangRecord: ClusterModel._apply_gang,
+    TaskRecord: ClusterModel._apply_task,
 }
 _BUILD_ORDER = {kind: place for place, kind in enumerate(_APPLY)}
-_REMOVE: dict[type[Any], Callable[[Cluster, Key], None]] = {
-    QueueRecord: Cluster._remove_queue,
-    DeviceClassRecord: Cluster._remove_class,
-    SliceRecord: Cluster._remove_slice,
-    NodeRecord: Cluster._remove_node,
-    TopologyRecord: Cluster._remove_topology,
-    ClaimRecord: Cluster._remove_claim,
-    VolumeClaimRecord: Cluster._remove_volume_claim,
-    StorageCapacityRecord: Cluster._remove_capacity,
-    ConfigMapRecord: Cluster._remove_config_map,
-    GangRecord: Cluster._remove_gang,
-    TaskRecord: Cluster._remove_task,
+_REMOVE: dict[type[Any], Callable[[ClusterModel, Key], None]] = {
+    QueueRecord: ClusterModel._remove_queue,
+    DeviceClassRecord: ClusterModel._remove_class,
+    SliceRecord: ClusterModel._remove_slice,
+    NodeRecord: ClusterModel._remove_node,
+    TopologyRecord: ClusterModel._remove_topology,
+    ClaimRecord: ClusterModel._remove_claim,
+    VolumeClaimRecord: ClusterModel._remove_volume_claim,
+    StorageCapacityRecord: ClusterModel._remove_capacity,
+    ConfigMapRecord: ClusterModel._remove_config_map,
+    GangRecord: ClusterModel._remove_gang,
+    TaskRecord: ClusterModel._remove_task,
 }

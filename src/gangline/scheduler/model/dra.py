@@ -1,9 +1,8 @@
 """Dynamic resources: device classes, the devices that nodes reach, and who holds which of them.
 
-Kept by the cluster from records; the dynamic-resources plugin reserves and allocates claims virtually through the
-same journal as everything else. A device is held by the claims that were given it, and by tasks whose extended resources it
-backs. Only drivers with "gpu" in their name count as GPUs of a node.
-"""
+Kept by the cluster from records; the dynamic-resources plugin reserves and allocates claims virtually through the same
+journal as everything else. A device is held by the claims that were given it, and by tasks whose extended resources it
+backs. Only drivers with "gpu" in their name count as GPUs of a node."""
 
 from __future__ import annotations
 
@@ -11,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..matching import node_matches
-from ..records import ClaimRecord, Device, DeviceClassRecord, DeviceId, NodeTerm, SliceRecord
-from .journal import Journal
-from .task import Task
+from gangline.scheduler.matching import node_matches
+from gangline.scheduler.model.journal import UndoJournal
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.records import ClaimRecord, DeviceClassRecord, DeviceId, DeviceRecord, NodeTerm, SliceRecord
 
 if TYPE_CHECKING:
-    from .node import Node
+    from gangline.scheduler.model.node import NodeInfo
 
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
 """Every class backs the extended resource of this prefix and its name."""
@@ -36,7 +35,7 @@ class Published(NamedTuple):
 
     key: str
     slice: SliceRecord
-    device: Device
+    device: DeviceRecord
     complete: bool = True
 
 
@@ -49,10 +48,10 @@ def device_key(device: DeviceId) -> str:
 
 
 class Devices:
-    """`records` are claims as given, `claims` their present (possibly virtual) state; both by (namespace, name). `held` counts the
-    holders of a device, `extended` says which devices back extended resources of which task."""
+    """`records` are claims as given, `claims` their present (possibly virtual) state; both by (namespace, name). `held`
+    counts the holders of a device, `extended` says which devices back extended resources of which task."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: UndoJournal) -> None:
         self.journal = journal
         self.classes: dict[str, DeviceClassRecord] = {}
         self.slices: dict[str, SliceRecord] = {}
@@ -64,7 +63,9 @@ class Devices:
         """What selectors said; forgotten when classes or devices change."""
         self._made_for: dict[str, tuple[str, str]] = {}
         self._backed: dict[str, str] = {}
-        self._pools: tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]] | None = None
+        self._pools: tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]] | None = (
+            None
+        )
 
     # ── claims ──
 
@@ -103,7 +104,8 @@ class Devices:
     # ── extended resources ──
 
     def give(self, uid: str, devices: tuple[DeviceId, ...]) -> None:
-        """The task has these devices for its extended resources. The claim that says the same does not count beside it."""
+        """The task has these devices for its extended resources. The claim that says the same does not count beside
+        it."""
         claim = self._made_for.get(uid)
         self._hold(self.extended[uid] if uid in self.extended else self._allocated(claim), -1)
         self._hold(devices, +1)
@@ -122,14 +124,14 @@ class Devices:
     def class_of(self, resource: str) -> str | None:
         """The device class behind an extended resource."""
         if resource.startswith(IMPLICIT):
-            name = resource[len(IMPLICIT):]
+            name = resource[len(IMPLICIT) :]
             return name if name in self.classes else None
         return self._backed.get(resource)
 
     def classes_changed(self) -> None:
         """Where two classes back the same resource, the newer one does."""
-        ordered = sorted(self.classes.values(), key=lambda each: (-each.created, each.name), reverse=True)
-        self._backed = {each.resource: each.name for each in ordered if each.resource}
+        ordered = sorted(self.classes.values(), key=lambda class_: (-class_.created, class_.name), reverse=True)
+        self._backed = {item.resource: item.name for item in ordered if item.resource}
         self.answers.clear()
 
     # ── devices ──
@@ -138,44 +140,44 @@ class Devices:
         self._pools = None
         self.answers.clear()
 
-    def on(self, node: Node) -> list[Published]:
+    def on(self, node: NodeInfo) -> list[Published]:
         """Every device within the node's reach: its own by pool and slice, then those of its part of the cluster."""
         local, others = self._arranged()
-        reached = [each for each, terms in others if terms is None or node_matches(terms, node)]
+        reached = [item for item, terms in others if terms is None or node_matches(terms, node)]
         return [*local.get(node.name, ()), *reached]
 
     def _arranged(self) -> tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]]:
         if self._pools is None:
             self._pools = {}, []
-            for each in self._published():
-                place: SliceRecord | Device = each.device if each.slice.by_device else each.slice
+            for item in self._published():
+                place: SliceRecord | DeviceRecord = item.device if item.slice.by_device else item.slice
                 if place.node:
-                    self._pools[0].setdefault(place.node, []).append(each)
+                    self._pools[0].setdefault(place.node, []).append(item)
                 elif place.everywhere or place.nodes is not None:
-                    self._pools[1].append((each, None if place.everywhere else place.nodes))
+                    self._pools[1].append((item, None if place.everywhere else place.nodes))
         return self._pools
 
     def _published(self) -> Iterable[Published]:
         """Devices of the newest generation of every pool."""
         pools: dict[tuple[str, str], list[SliceRecord]] = {}
-        for record in sorted(self.slices.values(), key=lambda each: (each.pool, each.name)):
+        for record in sorted(self.slices.values(), key=lambda slice_: (slice_.pool, slice_.name)):
             pools.setdefault((record.driver, record.pool), []).append(record)
         for (driver, pool), members in pools.items():
-            newest = max(each.generation for each in members)
-            current = [each for each in members if each.generation == newest]
+            newest = max(member.generation for member in members)
+            current = [member for member in members if member.generation == newest]
             complete = len(current) >= current[0].slices
             for record in current:
                 for device in record.devices:
                     yield Published(f"{driver}/{pool}/{device.name}", record, device, complete)
 
     def pool(self, driver: str, name: str) -> list[SliceRecord]:
-        return [each for each in self.slices.values() if (each.driver, each.pool) == (driver, name)]
+        return [slice_ for slice_ in self.slices.values() if (slice_.driver, slice_.pool) == (driver, name)]
 
     def gpus_on(self, node: str) -> int:
         """Only what is the node's own counts."""
-        return sum(is_gpu_driver(each.slice.driver) for each in self._arranged()[0].get(node, ()))
+        return sum(is_gpu_driver(item.slice.driver) for item in self._arranged()[0].get(node, ()))
 
-    def held_by(self, task: Task) -> tuple[str, ...]:
+    def held_by(self, task: TaskInfo) -> tuple[str, ...]:
         """Keys of the GPU devices that the task's claims already have."""
         names = task.record.claims
         if not names:
@@ -183,15 +185,22 @@ class Devices:
         keys: list[str] = []
         for name in names:
             state = self.claims.get((task.namespace, name))
-            keys += [device_key(device) for device in (state.allocated or () if state else ()) if is_gpu_driver(device.driver)]
+            keys += [
+                device_key(device)
+                for device in (state.allocated or () if state else ())
+                if is_gpu_driver(device.driver)
+            ]
         return tuple(keys)
 
-    def nodes_of_users(self, key: tuple[str, str], tasks: Mapping[str, Task]) -> set[str]:
+    def nodes_of_users(self, key: tuple[str, str], tasks: Mapping[str, TaskInfo]) -> set[str]:
         """Nodes of the tasks that hold this claim."""
         state = self.claims.get(key)
         users = [tasks[uid] for uid in state.reserved_for if uid in tasks] if state else []
         return {task.node for task in users if task.node}
 
     def state(self) -> dict[str, Any]:
-        return {"claims": dict(sorted(self.claims.items())), "extended": dict(sorted(self.extended.items())),
-                "held": {key: count for key, count in sorted(self.held.items()) if count}}
+        return {
+            "claims": dict(sorted(self.claims.items())),
+            "extended": dict(sorted(self.extended.items())),
+            "held": {key: count for key, count in sorted(self.held.items()) if count},
+        }

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..records import DEFAULT_POD_SET, GangRecord, GroupRecord, PodSetRecord, TopologyRule
-from .journal import Journal
-from .status import ACTIVE_ALLOCATED, ACTIVE_USED, ALLOCATED, Status
-from .task import Task
+from gangline.scheduler.model.journal import UndoJournal
+from gangline.scheduler.model.status import ACTIVE_ALLOCATED, ACTIVE_USED, ALLOCATED, Status
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.records import DEFAULT_POD_SET, GangRecord, GroupRecord, PodSetRecord, TopologyRule
 
 _STATUSES = tuple(int(status) for status in Status)
 _PLACE = {status: place for place, status in enumerate(_STATUSES)}
-_COUNTED = {status: (_PLACE[status], int(bool(status & ACTIVE_ALLOCATED)), int(bool(status & ACTIVE_USED))) for status in Status}
+_COUNTED = {
+    status: (_PLACE[status], int(bool(status & ACTIVE_ALLOCATED)), int(bool(status & ACTIVE_USED))) for status in Status
+}
 _PENDING, _PIPELINED = _PLACE[Status.PENDING], _PLACE[Status.PIPELINED]
 _RELEASING, _SUCCEEDED = _PLACE[Status.RELEASING], _PLACE[Status.SUCCEEDED]
 
@@ -32,7 +34,7 @@ class PodSet:
         self.min_available = min_available
         self.topology = topology
         self.parent = parent
-        self.tasks: dict[str, Task] = {}
+        self.tasks: dict[str, TaskInfo] = {}
         self.counts = [0] * len(_STATUSES)
         self._active_allocated = 0
         self._active_used = 0
@@ -142,13 +144,34 @@ def _build_leaf(record: PodSetRecord, parent: Group) -> PodSet:
     return PodSet(record.name, max(record.min_available, 0), record.topology, parent)
 
 
-class Gang:
+class GangInfo:
     """`invalid` holds tasks that name a pod set which does not exist: they are reported, not scheduled."""
 
     __slots__ = (
-        "created", "held", "invalid", "last_eviction", "last_start", "name", "namespace", "order_key", "original", "pod_sets",
-        "preemptible", "priority", "problems", "queue", "record", "root", "signature_key", "stale", "stale_since", "step", "tasks",
-        "uid", "version", "wanted",
+        "created",
+        "held",
+        "invalid",
+        "last_eviction",
+        "last_start",
+        "name",
+        "namespace",
+        "order_key",
+        "original",
+        "pod_sets",
+        "preemptible",
+        "priority",
+        "problems",
+        "queue",
+        "record",
+        "root",
+        "signature_key",
+        "stale",
+        "stale_since",
+        "step",
+        "tasks",
+        "uid",
+        "version",
+        "wanted",
     )
 
     def __init__(self, record: GangRecord, root: Group | None = None) -> None:
@@ -167,21 +190,21 @@ class Gang:
         self.problems = record.problems
         self.root = build_tree(record.tree) if root is None else root
         self.pod_sets: dict[str, PodSet] = {leaf.name: leaf for leaf in self.root.pod_sets()}
-        self.tasks: dict[str, Task] = {}
-        self.invalid: dict[str, Task] = {}
+        self.tasks: dict[str, TaskInfo] = {}
+        self.invalid: dict[str, TaskInfo] = {}
         self.version = 0
         self.order_key: tuple[Any, ...] | None = None
         self.wanted: tuple[Any, Any] | None = None
         self.signature_key: tuple[int, str] | None = None
         self.held: tuple[int, Any] | None = None
         self.step: tuple[int, Any] | None = None
-        self.original: Gang = self
+        self.original: GangInfo = self
 
     @property
     def full_name(self) -> str:
         return f"{self.namespace}/{self.name}"
 
-    def join(self, task: Task) -> None:
+    def join(self, task: TaskInfo) -> None:
         """Make the task a member (an event, not a decision)."""
         leaf = self.pod_sets.get(task.record.pod_set or DEFAULT_POD_SET)
         task.gang = self
@@ -194,7 +217,7 @@ class Gang:
         leaf.shift(None, task.status)
         task.pod_set = leaf
 
-    def leave(self, task: Task) -> None:
+    def leave(self, task: TaskInfo) -> None:
         self.version += 1
         if self.invalid.pop(task.uid, None) is None:
             del self.tasks[task.uid]
@@ -239,20 +262,24 @@ class Gang:
     @property
     def is_stale(self) -> bool:
         """Some pods hold resources, none has succeeded, and some pod set is below its minimum."""
-        return not self.gang_satisfied and self.active_used > 0 and not any(leaf.succeeded for leaf in self.pod_sets.values())
+        return (
+            not self.gang_satisfied
+            and self.active_used > 0
+            and not any(leaf.succeeded for leaf in self.pod_sets.values())
+        )
 
     @property
     def elastic(self) -> bool:
         return any(leaf.min_available < len(leaf.tasks) for leaf in self.pod_sets.values())
 
     @property
-    def allocated_tasks(self) -> list[Task]:
+    def allocated_tasks(self) -> list[TaskInfo]:
         return [task for task in self.tasks.values() if task.status & ACTIVE_ALLOCATED]
 
-    def with_tasks(self, tasks: Iterable[Task]) -> Gang:
+    def with_tasks(self, tasks: Iterable[TaskInfo]) -> GangInfo:
         """The same gang with only these of its tasks, counted as they are now."""
-        view = Gang.__new__(Gang)
-        for slot in Gang.__slots__:
+        view = GangInfo.__new__(GangInfo)
+        for slot in GangInfo.__slots__:
             setattr(view, slot, getattr(self, slot))
         view.original = self.original
         view.root = _copy_tree(self.root, None)
@@ -277,12 +304,12 @@ def _copy_tree(group: Group, parent: Group | None) -> Group:
     return copy
 
 
-def _put_status(task: Task, old: tuple[Status, bool]) -> None:
+def _put_status(task: TaskInfo, old: tuple[Status, bool]) -> None:
     _move(task, old[0])
     task.virtual = old[1]
 
 
-def _move(task: Task, status: Status) -> None:
+def _move(task: TaskInfo, status: Status) -> None:
     if task.pod_set is not None:
         task.pod_set.shift(task.status, status)
     task.status = status
@@ -291,7 +318,7 @@ def _move(task: Task, status: Status) -> None:
         task.gang.order_key = None
 
 
-def set_status(task: Task, status: Status, journal: Journal, virtual: bool = True) -> None:
+def set_status(task: TaskInfo, status: Status, journal: UndoJournal, virtual: bool = True) -> None:
     """Change a task's status as part of a decision: counts follow, and the journal can undo it."""
     journal.note(_put_status, task, (task.status, task.virtual))
     _move(task, status)

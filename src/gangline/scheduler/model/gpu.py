@@ -8,14 +8,14 @@ GPU counts must move. It is owned by `Node` and changed only there.
 
 from __future__ import annotations
 
-from .journal import Journal
-from .status import Status
-from .task import Task, share_of
+from gangline.scheduler.model.journal import UndoJournal
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import TaskInfo, share_of
 
 WHOLE_GPU = "-2"
 
 
-def device_memory(task: Task, gpu_memory: int) -> int:
+def device_memory(task: TaskInfo, gpu_memory: int) -> int:
     """Memory that the task takes of each of its devices on a node with so much memory per device."""
     return task.gpu.memory if task.gpu.memory > 0 else int(task.gpu.portion * gpu_memory)
 
@@ -25,7 +25,7 @@ class SharedGpus:
 
     __slots__ = ("allocated", "devices", "gpu_memory", "journal", "marked", "releasing", "used")
 
-    def __init__(self, devices: int, gpu_memory: int, journal: Journal) -> None:
+    def __init__(self, devices: int, gpu_memory: int, journal: UndoJournal) -> None:
         self.devices = devices
         self.gpu_memory = gpu_memory
         self.journal = journal
@@ -104,7 +104,11 @@ class SharedGpus:
     def fits(self, group: str, memory: int) -> bool:
         """Room for so much memory once leaving tasks are gone, on a device that is not leaving as a whole."""
         allocated, releasing = self.allocated.get(group, 0), self.releasing.get(group, 0)
-        return (self.used.get(group, 0) != 0 and self.gpu_memory - allocated + releasing - memory >= 0 and allocated != releasing)
+        return (
+            self.used.get(group, 0) != 0
+            and self.gpu_memory - allocated + releasing - memory >= 0
+            and allocated != releasing
+        )
 
     def fits_now(self, group: str, memory: int) -> bool:
         return group in self.allocated and self.gpu_memory - self.allocated[group] - memory >= 0

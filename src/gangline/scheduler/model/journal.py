@@ -28,7 +28,7 @@ def _put_attr(target: Any, change: tuple[str, Any]) -> None:
     setattr(target, change[0], change[1])
 
 
-class Journal:
+class UndoJournal:
     """A list of (how to undo, on what, with what). `mark()` remembers a place, `rollback(mark)` returns to it."""
 
     __slots__ = ("entries",)

@@ -2,23 +2,33 @@
 
 `idle` is free now; `later` (idle + releasing) is free once leaving pods are gone, minus what is already promised to
 waiting ones. Vectors are replaced, never changed in place, so that the journal can keep the old ones. Every change is
-noted in `touched`, from which the node index of `placing/rank.py` learns what to look at again. Rules about labels, taints
-or quotas are plugins, not here.
-"""
+noted in `touched`, from which the node index of `placing/rank.py` learns what to look at again. Rules about labels,
+taints or quotas are plugins, not here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
-from ..records import NodeRecord, TaskRecord
-from . import gpu_pools
-from .dra import Devices
-from .gpu import SharedGpus, device_memory
-from .journal import Journal
-from .resources import GPU, PODS, ResourceNames, Vector, at, fits, is_mig, minus, plain_name, plus
-from .status import Status
-from .task import Task, ZoneShare, share_of
+from gangline.scheduler.model import gpu_pools
+from gangline.scheduler.model.dra import Devices
+from gangline.scheduler.model.gpu import SharedGpus, device_memory
+from gangline.scheduler.model.journal import UndoJournal
+from gangline.scheduler.model.resources import (
+    GPU,
+    PODS,
+    ResourceNames,
+    Vector,
+    at,
+    fits,
+    is_mig,
+    minus,
+    plain_name,
+    plus,
+)
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import TaskInfo, ZoneShare, share_of
+from gangline.scheduler.records import NodeRecord, TaskRecord
 
 UNKNOWN_GPU_MEMORY = 100
 """MiB that stand for a device of which nothing is known: shares then are percents."""
@@ -32,7 +42,7 @@ class Placed:
 
     __slots__ = ("charge", "devices", "groups", "memory", "status", "task")
 
-    def __init__(self, task: Task, charge: Vector, memory: int, devices: tuple[str, ...]) -> None:
+    def __init__(self, task: TaskInfo, charge: Vector, memory: int, devices: tuple[str, ...]) -> None:
         self.task = task
         self.status = task.status
         self.charge = charge
@@ -41,16 +51,40 @@ class Placed:
         self.devices = devices
 
 
-class Node:
+class NodeInfo:
     """`touched` is the cluster's log of node numbers whose state changed; `number` is this node's place in it."""
 
     __slots__ = (
-        "_claims", "_names", "allocatable", "devices", "dra_gpus", "gpu_names", "has_mig", "idle", "journal", "labels", "later",
-        "legacy_mig", "name", "numa", "number", "placed", "record", "releasing", "shared", "touched", "used",
+        "_claims",
+        "_names",
+        "allocatable",
+        "devices",
+        "dra_gpus",
+        "gpu_names",
+        "has_mig",
+        "idle",
+        "journal",
+        "labels",
+        "later",
+        "legacy_mig",
+        "name",
+        "numa",
+        "number",
+        "placed",
+        "record",
+        "releasing",
+        "shared",
+        "touched",
+        "used",
     )
 
     def __init__(
-        self, record: NodeRecord, names: ResourceNames, journal: Journal, number: int, touched: list[int],
+        self,
+        record: NodeRecord,
+        names: ResourceNames,
+        journal: UndoJournal,
+        number: int,
+        touched: list[int],
         claims: Devices | None = None,
     ) -> None:
         self.record = record
@@ -63,7 +97,7 @@ class Node:
         self._claims = Devices(journal) if claims is None else claims
         self.dra_gpus = self._claims.gpus_on(record.name)
         vector = names.vector(record.allocatable)
-        self.allocatable: Vector = (*vector[:GPU], vector[GPU] + self.dra_gpus, *vector[GPU + 1:])
+        self.allocatable: Vector = (*vector[:GPU], vector[GPU] + self.dra_gpus, *vector[GPU + 1 :])
         self.gpu_names = tuple(sorted(record.gpu_resources))
         self.has_mig = any(is_mig(name) and amount > 0 for name, amount in record.allocatable.items())
         self.numa = record.numa
@@ -111,12 +145,14 @@ class Node:
         if any(zone not in places for zone in record.numa_zones):
             return None
         amounts = record.numa_amounts or ({},) * len(record.numa_zones)
-        return tuple((places[zone], tuple(sorted((plain_name(name), size) for name, size in amount.items())))
-                     for zone, amount in zip(record.numa_zones, amounts, strict=True))
+        return tuple(
+            (places[zone], tuple(sorted((plain_name(name), size) for name, size in amount.items())))
+            for zone, amount in zip(record.numa_zones, amounts, strict=True)
+        )
 
     # ── counting tasks in and out ──
 
-    def add(self, task: Task) -> None:
+    def add(self, task: TaskInfo) -> None:
         """Count the task with its present status and GPU groups; an earlier entry of it is replaced but stays
         charged."""
         self.accept(task)
@@ -131,7 +167,7 @@ class Node:
         for group in placed.groups:
             self._move_gpus(*self.shared.add(group, placed.memory, placed.status, self.idle[GPU], self.used[GPU]))
 
-    def remove(self, task: Task) -> None:
+    def remove(self, task: TaskInfo) -> None:
         """Undo `add`, with the status, charge and groups that the task had then."""
         placed: Placed = self.journal.pop_item(self.placed, task.uid)
         if task.uid in self.legacy_mig:
@@ -142,7 +178,7 @@ class Node:
         for group in placed.groups:
             self._move_gpus(*self.shared.remove(group, placed.memory, placed.status, self.idle[GPU], self.used[GPU]))
 
-    def accept(self, task: Task) -> None:
+    def accept(self, task: TaskInfo) -> None:
         """Note what this node would really give to the task; whole devices are the same everywhere."""
         if task.accepted is not None and not task.shared:
             return
@@ -151,14 +187,14 @@ class Node:
         if old[0] is not task.accepted or old[1] != task.accepted_portion or old[2] != task.accepted_memory:
             self.journal.note(_put_accepted, task, old)
 
-    def _charge(self, task: Task, devices: tuple[str, ...]) -> Vector:
+    def _charge(self, task: TaskInfo, devices: tuple[str, ...]) -> Vector:
         """The accepted vector without shared GPUs, without devices that others hold already, without what this node
         does not have."""
         accepted = task.given
         gpu = accepted[GPU]
         opened = self._opens(task) if task.shared and task.status in ON_THE_WAY else 0
         if opened:
-            accepted = (*accepted[:PODS], accepted[PODS] + opened, *accepted[PODS + 1:])
+            accepted = (*accepted[:PODS], accepted[PODS] + opened, *accepted[PODS + 1 :])
         if task.shared or task.record.utility == "reservation":
             gpu = 0
         elif devices:
@@ -170,10 +206,14 @@ class Node:
         charge[GPU] = gpu if room[GPU] else 0
         return tuple(charge)
 
-    def _opens(self, task: Task) -> int:
+    def _opens(self, task: TaskInfo) -> int:
         """How many devices the task opens for sharing here: each gets a reservation pod, which needs a slot too."""
-        reserved = {group for placed in self.placed.values() if placed.task.record.utility == "reservation"
-                    for group in placed.task.record.gpu_groups}
+        reserved = {
+            group
+            for placed in self.placed.values()
+            if placed.task.record.utility == "reservation"
+            for group in placed.task.record.gpu_groups
+        }
         return sum(not self.shared.used.get(group) and group not in reserved for group in task.gpu_groups)
 
     def _count(self, placed: Placed, sign: int) -> None:
@@ -202,40 +242,50 @@ class Node:
 
     # ── does it fit ──
 
-    def fits_now(self, task: Task) -> bool:
+    def fits_now(self, task: TaskInfo) -> bool:
         """Allocatable on what is idle."""
-        return self._fits(task, self.idle) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=False))
+        return self._fits(task, self.idle) and (
+            not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=False)
+        )
 
-    def fits_later(self, task: Task) -> bool:
+    def fits_later(self, task: TaskInfo) -> bool:
         """Allocatable on what is idle or leaving."""
-        return self._fits(task, self.later) and (not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=True))
+        return self._fits(task, self.later) and (
+            not self.other_gpus(task) or gpu_pools.enough(self, task, leaving=True)
+        )
 
-    def other_gpus(self, task: Task) -> bool:
-        """Whether there are GPUs here that are none of those the task asks for, so that counting all together is not exact."""
+    def other_gpus(self, task: TaskInfo) -> bool:
+        """Whether there are GPUs here that are none of those the task asks for, so that counting all together is not
+        exact."""
         return self.dra_gpus > 0 or (task.gpu_names != self.gpu_names and bool(task.gpu_names) and bool(self.gpu_names))
 
-    def _fits(self, task: Task, room: Vector) -> bool:
+    def _fits(self, task: TaskInfo, room: Vector) -> bool:
         asked = self._own(task) if task.backed else task.request
         if not task.shared:
             devices = self._claims.held_by(task)
             return fits(asked, _shifted(room, self._shared(devices)) if devices else room)
         gpu = task.gpu
-        demand = (*asked[:GPU], 0, *asked[GPU + 1:])
-        if not fits(demand, (*room[:GPU], 0, *room[GPU + 1:])) or not self._valid_portion(task):
+        demand = (*asked[:GPU], 0, *asked[GPU + 1 :])
+        if not fits(demand, (*room[:GPU], 0, *room[GPU + 1 :])) or not self._valid_portion(task):
             return False
         whole = int(room[GPU] // 1)
         return whole + min(len(self.shared.fitting(device_memory(task, self.gpu_memory))), gpu.count) >= gpu.count
 
-    def _own(self, task: Task) -> Vector:
-        """The request without what this node has only as devices: those are found one by one. GPUs of devices are counted here too."""
-        return tuple([0 if place in task.backed and place != GPU and not at(self.allocatable, place) else need
-                      for place, need in enumerate(task.request)])
+    def _own(self, task: TaskInfo) -> Vector:
+        """The request without what this node has only as devices: those are found one by one. GPUs of devices are
+        counted here too."""
+        return tuple(
+            [
+                0 if place in task.backed and place != GPU and not at(self.allocatable, place) else need
+                for place, need in enumerate(task.request)
+            ]
+        )
 
     def backs(self, resource: str) -> bool:
         """Whether a device class backs this extended resource."""
         return self._claims.class_of(resource) is not None
 
-    def _valid_portion(self, task: Task) -> bool:
+    def _valid_portion(self, task: TaskInfo) -> bool:
         portion = share_of(task.gpu.memory, self.gpu_memory) if task.gpu.memory > 0 else task.gpu.portion
         return portion <= 1 or portion == int(portion)
 
@@ -264,42 +314,49 @@ class Node:
     def state(self) -> dict[str, Any]:
         """Everything that changes, for comparing two nodes."""
         return {
-            "idle": self.idle, "later": self.later, "used": self.used, "releasing": self.releasing,
-            "placed": {uid: (placed.status, placed.charge, placed.groups, placed.devices) for uid, placed in sorted(self.placed.items())},
-            "shared": (self.shared.used, self.shared.releasing, self.shared.allocated, self.shared.marked), "devices": self.devices,
+            "idle": self.idle,
+            "later": self.later,
+            "used": self.used,
+            "releasing": self.releasing,
+            "placed": {
+                uid: (placed.status, placed.charge, placed.groups, placed.devices)
+                for uid, placed in sorted(self.placed.items())
+            },
+            "shared": (self.shared.used, self.shared.releasing, self.shared.allocated, self.shared.marked),
+            "devices": self.devices,
         }
 
     def __repr__(self) -> str:
         return f"<node {self.name} idle={self.idle} releasing={self.releasing}>"
 
 
-class NodeList(Sequence[Node]):
-    """Nodes to choose from, listed only when somebody looks. `whole`: this is every node. `whole_for_gpus`: for tasks with
-    whole GPUs, searching the whole cluster finds the same node, because the others have no room."""
+class NodeList(Sequence[NodeInfo]):
+    """Nodes to choose from, listed only when somebody looks. `whole`: this is every node. `whole_for_gpus`: for tasks
+    with whole GPUs, searching the whole cluster finds the same node, because the others have no room."""
 
     __slots__ = ("_nodes", "_source", "whole", "whole_for_gpus")
 
-    def __init__(self, nodes: Iterable[Node], whole: bool = False, whole_for_gpus: bool = False) -> None:
+    def __init__(self, nodes: Iterable[NodeInfo], whole: bool = False, whole_for_gpus: bool = False) -> None:
         self._source = nodes
-        self._nodes: list[Node] | None = None
+        self._nodes: list[NodeInfo] | None = None
         self.whole = whole
         self.whole_for_gpus = whole_for_gpus
 
-    def _listed(self) -> list[Node]:
+    def _listed(self) -> list[NodeInfo]:
         if self._nodes is None:
             self._nodes = list(self._source)
         return self._nodes
 
     @overload
-    def __getitem__(self, place: int) -> Node: ...
+    def __getitem__(self, place: int) -> NodeInfo: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Node]: ...
+    def __getitem__(self, place: slice) -> Sequence[NodeInfo]: ...
 
-    def __getitem__(self, place: int | slice) -> Node | Sequence[Node]:
+    def __getitem__(self, place: int | slice) -> NodeInfo | Sequence[NodeInfo]:
         return self._listed()[place]
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[NodeInfo]:
         return iter(self._listed())
 
     def __len__(self) -> int:
@@ -307,13 +364,13 @@ class NodeList(Sequence[Node]):
 
 
 def _shifted(vector: Vector, gpus: int) -> Vector:
-    return (*vector[:GPU], vector[GPU] + gpus, *vector[GPU + 1:]) if gpus else vector
+    return (*vector[:GPU], vector[GPU] + gpus, *vector[GPU + 1 :]) if gpus else vector
 
 
-def _put_vectors(node: Node, old: tuple[Vector, Vector, Vector, Vector]) -> None:
+def _put_vectors(node: NodeInfo, old: tuple[Vector, Vector, Vector, Vector]) -> None:
     node.idle, node.later, node.used, node.releasing = old
     node.touched.append(node.number)
 
 
-def _put_accepted(task: Task, old: tuple[Vector | None, float, int]) -> None:
+def _put_accepted(task: TaskInfo, old: tuple[Vector | None, float, int]) -> None:
     task.accepted, task.accepted_portion, task.accepted_memory = old

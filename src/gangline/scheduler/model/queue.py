@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..records import QueueRecord
-from .resources import CPU, MEMORY, ResourceNames, Vector, half_up
+from gangline.scheduler.model.resources import CPU, MEMORY, ResourceNames, Vector, half_up
+from gangline.scheduler.records import QueueRecord
 
 
-class Amount(NamedTuple):
+class QueueAmount(NamedTuple):
     """CPU in milli-cores, memory in bytes, GPUs in hundredths of a device."""
 
     cpu: int = 0
@@ -21,19 +21,31 @@ class Amount(NamedTuple):
     gpu: int = 0
 
 
-NOTHING = Amount()
+NOTHING = QueueAmount()
 
 
-def amount_of(vector: Vector, names: ResourceNames) -> Amount:
-    return Amount(int(vector[CPU]), int(vector[MEMORY]), half_up(names.total_gpus(vector) * 100))
+def amount_of(vector: Vector, names: ResourceNames) -> QueueAmount:
+    return QueueAmount(int(vector[CPU]), int(vector[MEMORY]), half_up(names.total_gpus(vector) * 100))
 
 
-class Queue:
+class QueueInfo:
     """`gangs` are the uids of gangs that name this queue. `held`, `held_firm` (non-preemptible part) and `asked`
     (pending) are the sums of its own gangs only; `asked_gpu_memory` is Σ devices × MiB of pending GPU-memory
     requests, not part of `asked`."""
 
-    __slots__ = ("asked", "asked_gpu_memory", "children", "created", "gangs", "held", "held_firm", "name", "parent", "record", "title")
+    __slots__ = (
+        "asked",
+        "asked_gpu_memory",
+        "children",
+        "created",
+        "gangs",
+        "held",
+        "held_firm",
+        "name",
+        "parent",
+        "record",
+        "title",
+    )
 
     def __init__(self, record: QueueRecord) -> None:
         self.record = record
@@ -43,9 +55,9 @@ class Queue:
         self.created = record.created
         self.children: list[str] = []
         self.gangs: dict[str, None] = {}
-        self.held = Amount()
-        self.held_firm = Amount()
-        self.asked = Amount()
+        self.held = QueueAmount()
+        self.held_firm = QueueAmount()
+        self.asked = QueueAmount()
         self.asked_gpu_memory = 0
 
     @property
@@ -61,10 +73,10 @@ class Queue:
 class Booking:
     """How one task is counted in its queue's sums."""
 
-    queue: Queue
-    held: Amount = NOTHING
-    firm: Amount = NOTHING
-    asked: Amount = NOTHING
+    queue: QueueInfo
+    held: QueueAmount = NOTHING
+    firm: QueueAmount = NOTHING
+    asked: QueueAmount = NOTHING
     gpu_memory: int = 0
 
     def apply(self, sign: int) -> None:
@@ -78,5 +90,5 @@ class Booking:
         queue.asked_gpu_memory += sign * self.gpu_memory
 
 
-def moved(total: Amount, by: Amount, sign: int) -> Amount:
-    return Amount(total.cpu + sign * by.cpu, total.memory + sign * by.memory, total.gpu + sign * by.gpu)
+def moved(total: QueueAmount, by: QueueAmount, sign: int) -> QueueAmount:
+    return QueueAmount(total.cpu + sign * by.cpu, total.memory + sign * by.memory, total.gpu + sign * by.gpu)

@@ -1,7 +1,7 @@
 """A task: one pod as the core sees it — what it asks for, where it is, and what it was really given.
 
 A Task is changed only by the cluster (events) and by a statement (decisions), always through the journal. What it
-asks for never changes; tasks that ask for the same thing in the same way share one `Shape`, so that nodes are
+asks for never changes; tasks that ask for the same thing in the same way share one `TaskShape`, so that nodes are
 filtered and scored once for all of them.
 """
 
@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gangline.rules.requests import GpuRequest
-
-from ..records import TaskRecord
-from .resources import GPU, ResourceNames, Vector, half_up, mig_portion, plain
-from .status import Status
+from gangline.scheduler.model.resources import GPU, ResourceNames, Vector, half_up, mig_portion, plain
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.records import TaskRecord
 
 if TYPE_CHECKING:
-    from .gang import Gang, PodSet
-    from .queue import Booking
+    from gangline.scheduler.model.gang import GangInfo, PodSet
+    from gangline.scheduler.model.queue import Booking
 
 
 ZoneShare = tuple[int, tuple[tuple[str, float], ...]]
@@ -56,7 +55,7 @@ def request_vector(record: TaskRecord, names: ResourceNames) -> Vector:
 
 
 @dataclass(slots=True, eq=False)
-class Shape:
+class TaskShape:
     """What filters and scores may look at besides the node: tasks with the same shape get the same answers.
 
     `plain` is false for tasks whose answers depend on more than the shape and the node's own state (claims, volumes,
@@ -66,24 +65,48 @@ class Shape:
     number: int
     request: Vector
     gpu: GpuRequest
-    sample: Task
+    sample: TaskInfo
     plain: bool
     answers: dict[Any, Any] = field(default_factory=dict)
 
 
-class Task:
+class TaskInfo:
     """`status`, `node`, `gpu_groups`, `virtual`, `accepted`… are the changing part; `record` holds everything else.
 
     `backed` are the places of resources that device classes back: a node without them may still have the devices.
     `accepted` is the vector the task was really given (set when it is placed); queues account by it."""
 
     __slots__ = (
-        "accepted", "accepted_memory", "accepted_portion", "backed", "booked", "created", "gang", "gpu", "gpu_groups", "gpu_names", "gpus",
-        "labels", "name", "namespace", "needs_gpu", "node", "numa", "order_key", "pod_set", "quota_gpus", "record", "request", "shape",
-        "shared", "status", "uid", "virtual",
+        "accepted",
+        "accepted_memory",
+        "accepted_portion",
+        "backed",
+        "booked",
+        "created",
+        "gang",
+        "gpu",
+        "gpu_groups",
+        "gpu_names",
+        "gpus",
+        "labels",
+        "name",
+        "namespace",
+        "needs_gpu",
+        "node",
+        "numa",
+        "order_key",
+        "pod_set",
+        "quota_gpus",
+        "record",
+        "request",
+        "shape",
+        "shared",
+        "status",
+        "uid",
+        "virtual",
     )
 
-    def __init__(self, record: TaskRecord, names: ResourceNames, like: Task | None = None) -> None:
+    def __init__(self, record: TaskRecord, names: ResourceNames, like: TaskInfo | None = None) -> None:
         """`like`: another task that asks for the same; what was computed for it is taken over."""
         gpu = record.gpu
         self.record = record
@@ -111,13 +134,13 @@ class Task:
         self.node = record.node
         self.gpu_groups = record.gpu_groups
         self.virtual = False
-        self.gang: Gang | None = None
+        self.gang: GangInfo | None = None
         self.pod_set: PodSet | None = None
         self.accepted: Vector | None = None
         self.accepted_portion: float = 0
         self.accepted_memory: int = 0
         self.numa: tuple[ZoneShare, ...] | None = None
-        self.shape: Shape
+        self.shape: TaskShape
         self.backed: tuple[int, ...] = ()
         self.order_key: tuple[Any, ...] | None = None
         self.booked: Booking | None = None
@@ -136,7 +159,11 @@ class Task:
         """Whole and fractional devices that the task was given, to the hundredth."""
         if self.accepted is None:
             return 0
-        return self.gpus if self.accepted_portion == self.gpu.portion else _hundredths(self.accepted_portion, self.gpu.count)
+        return (
+            self.gpus
+            if self.accepted_portion == self.gpu.portion
+            else _hundredths(self.accepted_portion, self.gpu.count)
+        )
 
     def allocatable(self, simulation: bool) -> bool:
         """Whether an attempt may place this task: waiting, or (in a simulation) evicted by it."""
@@ -169,10 +196,25 @@ class Task:
 def shape_key(record: TaskRecord) -> tuple[Any, ...]:
     gpu = record.gpu
     return (
-        tuple(record.request.items()), gpu.kind, gpu.count, gpu.portion, gpu.memory, _items(gpu.dra), _items(gpu.mig), gpu.legacy_mig,
+        tuple(record.request.items()),
+        gpu.kind,
+        gpu.count,
+        gpu.portion,
+        gpu.memory,
+        _items(gpu.dra),
+        _items(gpu.mig),
+        gpu.legacy_mig,
         _items(record.gpu_resources),
-        _items(record.node_selector), record.node_affinity, record.tolerations, record.host_ports, record.nominated_node, record.utility,
-        record.qos, tuple([(_items(each.requests), each.init, each.sidecar) for each in record.containers]) if record.containers else (),
+        _items(record.node_selector),
+        record.node_affinity,
+        record.tolerations,
+        record.host_ports,
+        record.nominated_node,
+        record.utility,
+        record.qos,
+        tuple([(_items(container.requests), container.init, container.sidecar) for container in record.containers])
+        if record.containers
+        else (),
     )
 
 
@@ -182,5 +224,13 @@ def _items(amounts: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 def is_plain(record: TaskRecord) -> bool:
     """Whether filters and scores depend on nothing but the shape and the node."""
-    return not (record.claims or record.missing_claims or record.volumes or record.pod_affinity or record.pod_anti_affinity
-                or record.preferred_affinity or record.preferred_anti_affinity or record.config_maps)
+    return not (
+        record.claims
+        or record.missing_claims
+        or record.volumes
+        or record.pod_affinity
+        or record.pod_anti_affinity
+        or record.preferred_affinity
+        or record.preferred_anti_affinity
+        or record.config_maps
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from ..records import TopologyRecord
+from gangline.scheduler.records import TopologyRecord
 
 ROOT = "root"
 
@@ -22,18 +22,18 @@ class Labelled(Protocol):
     def labels(self) -> Mapping[str, str]: ...
 
 
-class Domain:
+class TopologyDomain:
     """`id` is the label values from the top joined with "."; `level` -1 is the artificial root. `nodes` are names,
     sorted."""
 
     __slots__ = ("children", "id", "level", "nodes", "parent", "value")
 
-    def __init__(self, id: str, value: str, level: int, parent: Domain | None) -> None:
+    def __init__(self, id: str, value: str, level: int, parent: TopologyDomain | None) -> None:
         self.id = id
         self.value = value
         self.level = level
         self.parent = parent
-        self.children: dict[str, Domain] = {}
+        self.children: dict[str, TopologyDomain] = {}
         self.nodes: list[str] = []
 
     def __repr__(self) -> str:
@@ -48,10 +48,10 @@ class TopologyTree:
     def __init__(self, record: TopologyRecord, nodes: Iterable[Labelled]) -> None:
         self.name = record.name
         self.levels = record.levels
-        self.root = Domain(ROOT, ROOT, -1, None)
-        self.domains: list[dict[str, Domain]] = [{} for _ in record.levels]
-        self.leaf_of: dict[str, Domain] = {}
-        for node in sorted(nodes, key=lambda each: each.name):
+        self.root = TopologyDomain(ROOT, ROOT, -1, None)
+        self.domains: list[dict[str, TopologyDomain]] = [{} for _ in record.levels]
+        self.leaf_of: dict[str, TopologyDomain] = {}
+        for node in sorted(nodes, key=lambda node: node.name):
             self._add(node)
 
     def level(self, label: str) -> int | None:
@@ -70,9 +70,9 @@ class TopologyTree:
             domain.nodes.append(node.name)
         self.leaf_of[node.name] = domain
 
-    def _child(self, parent: Domain, value: str, level: int) -> Domain:
+    def _child(self, parent: TopologyDomain, value: str, level: int) -> TopologyDomain:
         id = value if parent.level < 0 else f"{parent.id}.{value}"
         child = parent.children.get(id)
         if child is None:
-            child = parent.children[id] = self.domains[level][id] = Domain(id, value, level, parent)
+            child = parent.children[id] = self.domains[level][id] = TopologyDomain(id, value, level, parent)
         return child

@@ -8,9 +8,8 @@
     devices.py    DeviceClass, ResourceSlice, ResourceClaim → their records
     storage.py    PersistentVolumeClaim, CSIStorageCapacity, ConfigMap → their records
 
-The service calls these for each watch event, `snapshots/whole.py` for a whole cluster. An object that cannot be read raises
-`Unreadable` and hurts nobody else. Nothing here decides anything.
-"""
+The service calls these for each watch event, `snapshots/whole.py` for a whole cluster. An object that cannot be read
+raises `ObjectUnreadable` and hurts nobody else. Nothing here decides anything."""
 
 from __future__ import annotations
 
@@ -18,11 +17,25 @@ from gangline.scheduler.objects.devices import claim_record, device_class_record
 from gangline.scheduler.objects.gangs import Priorities, gang_record, priorities, queue_record, topology_record
 from gangline.scheduler.objects.nodes import node_record, numa_record
 from gangline.scheduler.objects.pods import bind_request_live, task_record
-from gangline.scheduler.objects.reading import Reading, Unreadable
+from gangline.scheduler.objects.reading import ObjectReading, ObjectUnreadable
 from gangline.scheduler.objects.storage import config_map_record, storage_capacity_record, volume_claim_record
 
 __all__ = [
-    "Priorities", "Reading", "Unreadable", "bind_request_live", "claim_record", "config_map_record", "device_class_record",
-    "gang_record", "node_record", "numa_record", "priorities", "queue_record", "slice_record", "storage_capacity_record",
-    "task_record", "topology_record", "volume_claim_record",
+    "ObjectReading",
+    "ObjectUnreadable",
+    "Priorities",
+    "bind_request_live",
+    "claim_record",
+    "config_map_record",
+    "device_class_record",
+    "gang_record",
+    "node_record",
+    "numa_record",
+    "priorities",
+    "queue_record",
+    "slice_record",
+    "storage_capacity_record",
+    "task_record",
+    "topology_record",
+    "volume_claim_record",
 ]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from gangline.api import core
 from gangline.api.meta import Raw
 from gangline.scheduler.matching import all_match
-from gangline.scheduler.objects.reading import Reading
-from gangline.scheduler.records import NodeTerm, PodTerm, Requirement, Taint, Toleration
+from gangline.scheduler.objects.reading import ObjectReading
+from gangline.scheduler.records import NodeTerm, PodTerm, Requirement, TaintRecord, TolerationRecord
 
 
 def requirements(selector: Raw | None) -> tuple[Requirement, ...]:
@@ -25,7 +25,9 @@ def requirements(selector: Raw | None) -> tuple[Requirement, ...]:
 
 
 def _expressions(expressions: Iterable[Raw] | None) -> tuple[Requirement, ...]:
-    return tuple(Requirement(str(e["key"]), str(e["operator"]), tuple(e.get("values") or ())) for e in expressions or ())
+    return tuple(
+        Requirement(str(e["key"]), str(e["operator"]), tuple(e.get("values") or ())) for e in expressions or ()
+    )
 
 
 def node_terms(selector: Raw | None) -> tuple[NodeTerm, ...] | None:
@@ -43,12 +45,12 @@ def required_nodes(affinity: Raw | None) -> tuple[NodeTerm, ...] | None:
     return node_terms(_part(affinity, "nodeAffinity").get("requiredDuringSchedulingIgnoredDuringExecution"))
 
 
-def required_pods(affinity: Raw | None, kind: str, reading: Reading) -> tuple[PodTerm, ...]:
+def required_pods(affinity: Raw | None, kind: str, reading: ObjectReading) -> tuple[PodTerm, ...]:
     terms = _part(affinity, kind).get("requiredDuringSchedulingIgnoredDuringExecution") or ()
     return tuple(pod_term(term, 0, reading) for term in terms)
 
 
-def preferred_pods(affinity: Raw | None, kind: str, reading: Reading) -> tuple[PodTerm, ...]:
+def preferred_pods(affinity: Raw | None, kind: str, reading: ObjectReading) -> tuple[PodTerm, ...]:
     terms = _part(affinity, kind).get("preferredDuringSchedulingIgnoredDuringExecution") or ()
     return tuple(pod_term(term.get("podAffinityTerm") or {}, int(term.get("weight") or 0), reading) for term in terms)
 
@@ -57,7 +59,7 @@ def _part(affinity: Raw | None, kind: str) -> Raw:
     return (affinity or {}).get(kind) or {}
 
 
-def pod_term(term: Raw, weight: int, reading: Reading) -> PodTerm:
+def pod_term(term: Raw, weight: int, reading: ObjectReading) -> PodTerm:
     selector = term.get("labelSelector")
     wanted = term.get("namespaceSelector")
     named: tuple[str, ...] = tuple(term.get("namespaces") or ())
@@ -78,9 +80,9 @@ def _matching(selector: Raw, namespaces: Mapping[str, Mapping[str, str]]) -> lis
     return [name for name, labels in namespaces.items() if all_match(wanted, labels)]
 
 
-def tolerations(given: Iterable[core.Toleration]) -> tuple[Toleration, ...]:
-    return tuple(Toleration(t.key, t.operator or "Equal", t.value, t.effect) for t in given)
+def tolerations(given: Iterable[core.Toleration]) -> tuple[TolerationRecord, ...]:
+    return tuple(TolerationRecord(t.key, t.operator or "Equal", t.value, t.effect) for t in given)
 
 
-def taints(given: Iterable[core.Taint]) -> tuple[Taint, ...]:
-    return tuple(Taint(t.key, t.effect, t.value) for t in given)
+def taints(given: Iterable[core.Taint]) -> tuple[TaintRecord, ...]:
+    return tuple(TaintRecord(t.key, t.effect, t.value) for t in given)

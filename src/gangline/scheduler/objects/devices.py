@@ -11,18 +11,19 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.api.meta import Raw
-from gangline.rules import requests, times
+from gangline.rules import requests
+from gangline.rules.values import times
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.records import (
     ClaimRecord,
-    Device,
     DeviceClassRecord,
     DeviceConstraint,
     DeviceId,
+    DeviceRecord,
     DeviceRequest,
     SliceRecord,
-    Taint,
-    Toleration,
+    TaintRecord,
+    TolerationRecord,
 )
 
 
@@ -36,13 +37,17 @@ def _spec(obj: Raw) -> Raw:
 
 def device_class_record(obj: Raw) -> DeviceClassRecord:
     spec = _spec(obj)
-    return DeviceClassRecord(str(_meta(obj).get("name") or ""), str(spec.get("extendedResourceName") or ""),
-                             selectors=_selectors(spec), config=tuple(spec.get("config") or ()),
-                             created=times.seconds(_meta(obj).get("creationTimestamp")) or 0.0)
+    return DeviceClassRecord(
+        str(_meta(obj).get("name") or ""),
+        str(spec.get("extendedResourceName") or ""),
+        selectors=_selectors(spec),
+        config=tuple(spec.get("config") or ()),
+        created=times.seconds(_meta(obj).get("creationTimestamp")) or 0.0,
+    )
 
 
 def _selectors(part: Raw) -> tuple[str, ...]:
-    return tuple(str((each.get("cel") or {}).get("expression") or "") for each in part.get("selectors") or ())
+    return tuple(str((selector.get("cel") or {}).get("expression") or "") for selector in part.get("selectors") or ())
 
 
 def slice_record(obj: Raw) -> SliceRecord:
@@ -53,25 +58,36 @@ def slice_record(obj: Raw) -> SliceRecord:
         node=str(spec.get("nodeName") or ""),
         driver=driver,
         pool=str(pool.get("name") or ""),
-        devices=tuple(_device(each, driver) for each in spec.get("devices") or ()),
+        devices=tuple(_device(device, driver) for device in spec.get("devices") or ()),
         nodes=affinity.node_terms(spec.get("nodeSelector")),
         everywhere=bool(spec.get("allNodes")),
         by_device=bool(spec.get("perDeviceNodeSelection")),
         generation=int(pool.get("generation") or 0),
         slices=int(pool.get("resourceSliceCount") or 0),
-        counters={str(each.get("name")): _amounts(each) for each in spec.get("sharedCounters") or ()},
+        counters={
+            str(shared_counter.get("name")): _amounts(shared_counter)
+            for shared_counter in spec.get("sharedCounters") or ()
+        },
     )
 
 
-def _device(device: Raw, driver: str) -> Device:
+def _device(device: Raw, driver: str) -> DeviceRecord:
     body = device.get("basic") or device
-    return Device(
+    return DeviceRecord(
         name=str(device.get("name") or ""),
         attributes=_qualified(body.get("attributes"), driver),
-        capacity={name: str(value.get("value") if isinstance(value, dict) else value)
-                  for name, value in _qualified(body.get("capacity"), driver).items()},
-        taints=tuple(Taint(_text(each, "key"), _text(each, "effect"), _text(each, "value")) for each in body.get("taints") or ()),
-        counters={str(each.get("counterSet")): _amounts(each) for each in body.get("consumesCounters") or ()},
+        capacity={
+            name: str(value.get("value") if isinstance(value, dict) else value)
+            for name, value in _qualified(body.get("capacity"), driver).items()
+        },
+        taints=tuple(
+            TaintRecord(_text(taint, "key"), _text(taint, "effect"), _text(taint, "value"))
+            for taint in body.get("taints") or ()
+        ),
+        counters={
+            str(consumes_counter.get("counterSet")): _amounts(consumes_counter)
+            for consumes_counter in body.get("consumesCounters") or ()
+        },
         node=str(body.get("nodeName") or ""),
         nodes=affinity.node_terms(body.get("nodeSelector")),
         everywhere=bool(body.get("allNodes")),
@@ -89,7 +105,9 @@ def _text(part: Raw, key: str) -> str:
 
 def _amounts(part: Raw) -> dict[str, float]:
     counters: dict[str, Raw] = part.get("counters") or {}
-    return {name: resources.nanos(_text(each, "value") or "0") / resources.NANO for name, each in counters.items()}
+    return {
+        name: resources.nanos(_text(counter, "value") or "0") / resources.NANO for name, counter in counters.items()
+    }
 
 
 def claim_record(obj: Raw) -> ClaimRecord:
@@ -102,7 +120,7 @@ def claim_record(obj: Raw) -> ClaimRecord:
         requests=tuple(device_requests(obj)),
         allocated=None if allocation is None else tuple(allocated_devices(allocation)),
         nodes=None if allocation is None else affinity.node_terms(allocation.get("nodeSelector")),
-        reserved_for=tuple(str(each.get("uid") or each.get("name") or "") for each in status.get("reservedFor") or ()),
+        reserved_for=tuple(str(item.get("uid") or item.get("name") or "") for item in status.get("reservedFor") or ()),
         template=from_template(obj),
         constraints=tuple(_constraints(obj)),
         config=tuple((_spec(obj).get("devices") or {}).get("config") or ()),
@@ -114,7 +132,7 @@ def device_requests(claim: Raw) -> Iterable[DeviceRequest]:
     for request in requests.claim_requests(claim):
         name = str(request.get("name") or "")
         if request.get("firstAvailable"):
-            choices = tuple(_request(f"{name}/{each.get('name')}", each) for each in request["firstAvailable"])
+            choices = tuple(_request(f"{name}/{item.get('name')}", item) for item in request["firstAvailable"])
             yield DeviceRequest(name, choices[0].device_class, choices=choices)
             continue
         exactly = request.get("exactly") or request
@@ -126,14 +144,26 @@ def _request(name: str, body: Raw) -> DeviceRequest:
     every = body.get("allocationMode") == "All"
     count = None if every else max(int(body.get("count") or 0), 0) or 1
     tolerations = tuple(
-        Toleration(_text(each, "key"), _text(each, "operator") or "Equal", _text(each, "value"), _text(each, "effect"))
-        for each in body.get("tolerations") or ())
-    return DeviceRequest(name, str(body["deviceClassName"]), count, _selectors(body), tolerations, bool(body.get("adminAccess")))
+        TolerationRecord(
+            _text(toleration, "key"),
+            _text(toleration, "operator") or "Equal",
+            _text(toleration, "value"),
+            _text(toleration, "effect"),
+        )
+        for toleration in body.get("tolerations") or ()
+    )
+    return DeviceRequest(
+        name, str(body["deviceClassName"]), count, _selectors(body), tolerations, bool(body.get("adminAccess"))
+    )
 
 
 def _constraints(claim: Raw) -> Iterable[DeviceConstraint]:
-    for each in (_spec(claim).get("devices") or {}).get("constraints") or ():
-        yield DeviceConstraint(tuple(each.get("requests") or ()), _text(each, "matchAttribute"), _text(each, "distinctAttribute"))
+    for constraint in (_spec(claim).get("devices") or {}).get("constraints") or ():
+        yield DeviceConstraint(
+            tuple(constraint.get("requests") or ()),
+            _text(constraint, "matchAttribute"),
+            _text(constraint, "distinctAttribute"),
+        )
 
 
 def allocated_devices(allocation: Raw) -> Iterable[DeviceId]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from gangline.api import kai, names
 from gangline.api.builtin import PriorityClass
-from gangline.rules import times
-from gangline.scheduler.objects.reading import DEFAULTS, Reading, refuse
+from gangline.rules.values import times
+from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, refuse
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,
     GangRecord,
@@ -45,9 +45,9 @@ NO_CLASSES = Priorities()
 
 
 def priorities(classes: Iterable[PriorityClass]) -> Priorities:
-    ordered = sorted(classes, key=lambda each: each.name)
-    default = next((each.value for each in ordered if each.global_default), DEFAULT_PRIORITY)
-    return Priorities({each.name: each.value for each in ordered}, default)
+    ordered = sorted(classes, key=lambda class_: class_.name)
+    default = next((item.value for item in ordered if item.global_default), DEFAULT_PRIORITY)
+    return Priorities({item.name: item.value for item in ordered}, default)
 
 
 def gang_uid(namespace: str, name: str) -> str:
@@ -99,7 +99,7 @@ def gang_record(
     group: kai.PodGroup,
     known: Priorities = NO_CLASSES,
     aliases: Aliases | None = None,
-    reading: Reading = DEFAULTS,
+    reading: ObjectReading = DEFAULTS,
 ) -> GangRecord:
     spec, noted = group.spec, group.annotations
     tree, problems = gang_tree(spec, aliases or {})
@@ -122,14 +122,16 @@ def gang_record(
     )
 
 
-def backs_off(group: kai.PodGroup, reading: Reading) -> bool:
+def backs_off(group: kai.PodGroup, reading: ObjectReading) -> bool:
     """It gave up on this node pool and asked not to be tried here again."""
     if group.spec.scheduling_backoff in (None, NO_BACKOFF):
         return False
     conditions = group.status.scheduling_conditions
     if not conditions:
         return False
-    last = max(conditions, key=lambda each: int(each.transition_id) if each.transition_id.isdigit() else -1)
+    last = max(
+        conditions, key=lambda condition: int(condition.transition_id) if condition.transition_id.isdigit() else -1
+    )
     return last.node_pool == (group.labels.get(reading.node_pool_key) or "default")
 
 
@@ -138,7 +140,9 @@ def gang_tree(spec: kai.PodGroupSpec, aliases: Aliases) -> tuple[GroupRecord, tu
     rule = topology_rule(spec.topology_constraint, aliases)
     if not spec.sub_groups:
         minimum = 1 if spec.min_member is None else spec.min_member
-        return GroupRecord(min_groups=spec.min_sub_group, topology=rule, pod_sets=(PodSetRecord(DEFAULT_POD_SET, minimum),)), ()
+        return GroupRecord(
+            min_groups=spec.min_sub_group, topology=rule, pod_sets=(PodSetRecord(DEFAULT_POD_SET, minimum),)
+        ), ()
     problems = tree_problems(spec.sub_groups)
     if problems:
         return GroupRecord(topology=rule, pod_sets=(PodSetRecord(DEFAULT_POD_SET, 1),)), problems
@@ -149,7 +153,11 @@ def gang_tree(spec: kai.PodGroupSpec, aliases: Aliases) -> tuple[GroupRecord, tu
 
 
 def _group(
-    name: str, minimum: int | None, rule: TopologyRule | None, children: Mapping[str, list[kai.SubGroup]], aliases: Aliases
+    name: str,
+    minimum: int | None,
+    rule: TopologyRule | None,
+    children: Mapping[str, list[kai.SubGroup]],
+    aliases: Aliases,
 ) -> GroupRecord:
     members = [(member, topology_rule(member.topology_constraint, aliases)) for member in children[name]]
     return GroupRecord(
@@ -157,7 +165,9 @@ def _group(
         min_groups=minimum,
         topology=rule,
         groups=tuple(_group(m.name, m.min_sub_group, r, children, aliases) for m, r in members if m.name in children),
-        pod_sets=tuple(PodSetRecord(m.name, max(m.min_member or 0, 0), r) for m, r in members if m.name not in children),
+        pod_sets=tuple(
+            PodSetRecord(m.name, max(m.min_member or 0, 0), r) for m, r in members if m.name not in children
+        ),
     )
 
 
@@ -169,7 +179,9 @@ def tree_problems(members: Iterable[kai.SubGroup]) -> tuple[str, ...]:
         if member.name in parents:
             problems.append(f"sub-group {member.name} is listed twice")
         parents[member.name] = (member.parent or "").lower()
-    problems += [f"sub-group {name} has the unknown parent {up}" for name, up in parents.items() if up and up not in parents]
+    problems += [
+        f"sub-group {name} has the unknown parent {up}" for name, up in parents.items() if up and up not in parents
+    ]
     if not problems:
         problems += [f"sub-group {name} is its own ancestor" for name in parents if _circular(name, parents)]
     return tuple(problems)
@@ -199,5 +211,8 @@ def topology_record(topology: kai.Topology) -> TopologyRecord:
 
 
 def level_aliases(topologies: Iterable[kai.Topology]) -> dict[str, dict[str, str]]:
-    found = {each.name: {level.alias: level.node_label for level in each.spec.levels if level.alias} for each in topologies}
+    found = {
+        topology.name: {level.alias: level.node_label for level in topology.spec.levels if level.alias}
+        for topology in topologies
+    }
     return {name: aliases for name, aliases in found.items() if aliases}

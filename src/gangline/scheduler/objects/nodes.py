@@ -15,7 +15,7 @@ from gangline.api.core import Node
 from gangline.api.meta import Raw
 from gangline.rules import requests
 from gangline.scheduler.objects import affinity
-from gangline.scheduler.objects.reading import DEFAULTS, Reading, not_negative
+from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, not_negative
 from gangline.scheduler.records import NodeRecord, NumaRecord, ZoneRecord
 
 DEFAULT_GPU_MEMORY = 100
@@ -35,7 +35,7 @@ _LEGACY_POLICIES = {
 }
 
 
-def node_record(node: Node, topology: Raw | None = None, reading: Reading = DEFAULTS) -> NodeRecord:
+def node_record(node: Node, topology: Raw | None = None, reading: ObjectReading = DEFAULTS) -> NodeRecord:
     """`topology` is the node's NodeResourceTopology, if it has one."""
     allocatable = by_name(node.status.allocatable)
     not_negative("status.allocatable", allocatable)
@@ -55,8 +55,11 @@ def node_record(node: Node, topology: Raw | None = None, reading: Reading = DEFA
         mig_enabled=_boolean(labels.get(reading.mig_label)),
         mig_strategy=labels.get(MIG_STRATEGY, ""),
         numa=numa_record(topology) if topology is not None else None,
-        gpu_resources={name: value for name, value in requests.amounts_of(node.status.allocatable).items()
-                       if value and requests.is_gpu(name)},
+        gpu_resources={
+            name: value
+            for name, value in requests.amounts_of(node.status.allocatable).items()
+            if value and requests.is_gpu(name)
+        },
     )
 
 
@@ -80,7 +83,8 @@ def not_ready_because(node: Node) -> list[str]:
 
 
 def gpu_memory(label: str | None) -> tuple[int, bool]:
-    """MiB of every GPU, a multiple of 100, and whether the node says so at all. Values too large for MiB are taken as bytes."""
+    """MiB of every GPU, a multiple of 100, and whether the node says so at all. Values too large for MiB are taken as
+    bytes."""
     value = _integer(label)
     if value is None:
         return DEFAULT_GPU_MEMORY, False
@@ -130,6 +134,8 @@ def numa_policy(topology: Raw) -> tuple[str, str]:
     given = {str(a.get("name")): str(a.get("value")) for a in topology.get("attributes") or ()}
     policy = given.get("topologyManagerPolicy", "")
     if policy:
-        return (policy if policy in _POLICIES else "none"), ("pod" if given.get("topologyManagerScope") == "pod" else "container")
+        return (policy if policy in _POLICIES else "none"), (
+            "pod" if given.get("topologyManagerScope") == "pod" else "container"
+        )
     old = topology.get("topologyPolicies") or ("",)
     return _LEGACY_POLICIES.get(str(old[0]), ("none", "container"))

@@ -13,13 +13,14 @@ from typing import Literal
 from gangline.api import kai, names
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
-from gangline.rules import requests, times
+from gangline.rules import requests
+from gangline.rules.values import times
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.devices import allocated_devices, made_for
 from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.objects.nodes import by_name, zone_number
-from gangline.scheduler.objects.reading import DEFAULTS, Reading, not_negative
+from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, not_negative
 from gangline.scheduler.objects.templates import every_container, template_of
 from gangline.scheduler.records import DEFAULT_POD_SET, DeviceId, TaskRecord
 
@@ -31,10 +32,7 @@ _PHASES = {"Succeeded": Status.SUCCEEDED, "Failed": Status.FAILED, "Unknown": St
 
 
 def task_record(
-    pod: Pod,
-    bind_request: kai.BindRequest | None = None,
-    claims: Iterable[Raw] = (),
-    reading: Reading = DEFAULTS,
+    pod: Pod, bind_request: kai.BindRequest | None = None, claims: Iterable[Raw] = (), reading: ObjectReading = DEFAULTS
 ) -> TaskRecord:
     """`bind_request` is the pod's own, `claims` the ResourceClaims it uses as far as they exist."""
     binding = bind_request if bind_request is not None and bind_request_live(bind_request) else None
@@ -54,7 +52,9 @@ def task_record(
         status=status_of(pod, binding, reading),
         node=spec.node_name or (binding.spec.selected_node if binding else ""),
         created=times.seconds(pod.metadata.creation_timestamp) or 0.0,
-        request={name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)},
+        request={
+            name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)
+        },
         overhead=template.overhead,
         gpu=asked.gpu,
         gpu_groups=(binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod),
@@ -88,8 +88,9 @@ def task_record(
     )
 
 
-def gang_of(pod: Pod, reading: Reading) -> str:
-    """The gang a pod of ours belongs to, or will once it has one ("ns/"); pods of other schedulers belong to none ("")."""
+def gang_of(pod: Pod, reading: ObjectReading) -> str:
+    """The gang a pod of ours belongs to, or will once it has one ("ns/"); pods of other schedulers belong to none
+    ("")."""
     if pod.spec.scheduler_name not in reading.scheduler_names:
         return ""
     return gang_uid(pod.namespace, pod.annotations.get(names.POD_GROUP_NAME) or "")
@@ -103,7 +104,7 @@ def bind_request_live(request: kai.BindRequest) -> bool:
     return limit is not None and request.status.failed_attempts < limit
 
 
-def status_of(pod: Pod, binding: kai.BindRequest | None, reading: Reading) -> Status:
+def status_of(pod: Pod, binding: kai.BindRequest | None, reading: ObjectReading) -> Status:
     ended = _PHASES.get(pod.status.phase)
     if ended is not None:
         return ended
@@ -120,7 +121,7 @@ def status_of(pod: Pod, binding: kai.BindRequest | None, reading: Reading) -> St
     return Status.GATED if pod.spec.scheduling_gates else Status.PENDING
 
 
-def utility(labels: Mapping[str, str], reading: Reading) -> Literal["", "reservation", "scaling"]:
+def utility(labels: Mapping[str, str], reading: ObjectReading) -> Literal["", "reservation", "scaling"]:
     app = labels.get(APP)
     if app == reading.reservation_app:
         return "reservation"
@@ -142,18 +143,20 @@ def config_maps(pod: Pod) -> list[str]:
     references: list[Raw] = []
     for volume in pod.spec.volumes:
         if volume.get("name") in mounted:
-            references += [each for each in _volume_maps(volume) if each]
+            references += [volume_map for volume_map in _volume_maps(volume) if volume_map]
     for container in every_container(pod):
-        references += [(each.get("valueFrom") or {}).get("configMapKeyRef") or {} for each in container.env]
-        references += [each.get("configMapRef") or {} for each in container.env_from]
+        references += [(item.get("valueFrom") or {}).get("configMapKeyRef") or {} for item in container.env]
+        references += [item.get("configMapRef") or {} for item in container.env_from]
     ours = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
-    needed = {str(each["name"]) for each in references if each.get("name") and not each.get("optional")}
+    needed = {
+        str(reference["name"]) for reference in references if reference.get("name") and not reference.get("optional")
+    }
     return sorted(name for name in needed if ours is None or not name.startswith(ours))
 
 
 def _volume_maps(volume: Raw) -> list[Raw]:
     projected = (volume.get("projected") or {}).get("sources") or ()
-    return [volume.get("configMap") or {}, *((each.get("configMap") or {}) for each in projected)]
+    return [volume.get("configMap") or {}, *((item.get("configMap") or {}) for item in projected)]
 
 
 def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -176,17 +179,23 @@ def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], 
 
 def extended_devices(binding: kai.BindRequest | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:
     """The devices it has for them: as the claim made for it says, else as its BindRequest does."""
-    made = next((each for each in claims if made_for(each)), None)
+    made = next((claim for claim in claims if made_for(claim)), None)
     given = (made.get("status") or {}).get("allocation") if made is not None else None
     if given is None and binding is not None:
         given = (binding.spec.extended_resource_claim_allocation or {}).get("allocation")
     return tuple(allocated_devices(given)) if given else ()
 
 
-def numa_placement(annotations: Mapping[str, str], binding: kai.BindRequest | None) -> list[tuple[int, dict[str, float]]]:
-    """The zones the pod sits in with what it has there: as observed, else as its BindRequest says, else as predicted."""
-    return (_zones(annotations.get(OBSERVED_ZONES)) or _shares(binding.spec.predicted_numa_zones if binding else ())
-            or _zones(annotations.get(PREDICTED_ZONES)))
+def numa_placement(
+    annotations: Mapping[str, str], binding: kai.BindRequest | None
+) -> list[tuple[int, dict[str, float]]]:
+    """The zones the pod sits in with what it has there: as observed, else as its BindRequest says, else as
+    predicted."""
+    return (
+        _zones(annotations.get(OBSERVED_ZONES))
+        or _shares(binding.spec.predicted_numa_zones if binding else ())
+        or _zones(annotations.get(PREDICTED_ZONES))
+    )
 
 
 def _zones(text: str | None) -> list[tuple[int, dict[str, float]]]:
@@ -197,4 +206,4 @@ def _zones(text: str | None) -> list[tuple[int, dict[str, float]]]:
 
 
 def _shares(placed: Iterable[Raw]) -> list[tuple[int, dict[str, float]]]:
-    return [(zone_number(str(each["zone"])), by_name(each.get("amount") or {})) for each in placed]
+    return [(zone_number(str(item["zone"])), by_name(item.get("amount") or {})) for item in placed]

@@ -15,8 +15,9 @@ from gangline.rules.schedulers import SERVED
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """`now` decides which terminating pods count as stuck; `namespaces` are labels by namespace, for namespace selectors."""
+class ObjectReading:
+    """`now` decides which terminating pods count as stuck; `namespaces` are labels by namespace, for namespace
+    selectors."""
 
     now: float = 0.0
     scheduler_names: tuple[str, ...] = SERVED
@@ -29,10 +30,10 @@ class Reading:
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-DEFAULTS = Reading()
+DEFAULTS = ObjectReading()
 
 
-class Unreadable(GanglineError):
+class ObjectUnreadable(GanglineError):
     """One object makes no sense; `problem` says which part and why."""
 
     def __init__(self, problem: Problem) -> None:
@@ -40,8 +41,8 @@ class Unreadable(GanglineError):
         self.problem = problem
 
 
-def refuse(path: str, message: str) -> Unreadable:
-    return Unreadable(Problem(path, message))
+def refuse(path: str, message: str) -> ObjectUnreadable:
+    return ObjectUnreadable(Problem(path, message))
 
 
 def not_negative(path: str, amounts: Mapping[str, float]) -> None:

@@ -1,8 +1,8 @@
 """What pods made from one template have in common, read once for all of them.
 
-Asked by pods.py for every pod event. A thousand pods of one Job differ in name, place and status, hardly ever in what they demand:
-the demands are recognised by their encoding and the answer is shared. Keeps no pod; nothing here knows where a pod stands.
-"""
+Asked by pods.py for every pod event. A thousand pods of one Job differ in name, place and status, hardly ever in what
+they demand: the demands are recognised by their encoding and the answer is shared. Keeps no pod; nothing here knows
+where a pod stands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gangline.api.meta import Raw
 from gangline.rules import requests
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.nodes import by_name
-from gangline.scheduler.records import ContainerRecord, ExtendedNeed, HostPort, NodeTerm, Toleration
+from gangline.scheduler.records import ContainerRecord, ExtendedNeed, HostPort, NodeTerm, TolerationRecord
 
 MOST = 4096
 
@@ -32,7 +32,7 @@ class Template:
     overhead: Mapping[str, float]
     node_selector: Mapping[str, str]
     node_affinity: tuple[NodeTerm, ...] | None
-    tolerations: tuple[Toleration, ...]
+    tolerations: tuple[TolerationRecord, ...]
     host_ports: tuple[HostPort, ...]
     containers: tuple[ContainerRecord, ...]
     extended: tuple[ExtendedNeed, ...]
@@ -46,17 +46,17 @@ _known: dict[bytes, Template] = {}
 
 def template_of(pod: Pod) -> Template:
     key = _key(pod)
-    found = _known.get(key)
-    if found is None:
+    template = _known.get(key)
+    if template is None:
         if len(_known) >= MOST:
             _known.clear()
-        found = _known[key] = _read(pod)
-    return found
+        template = _known[key] = _read(pod)
+    return template
 
 
 def _key(pod: Pod) -> bytes:
     first, then = pod.spec.init_containers, pod.spec.containers
-    return _encode((_demands(pod), pod.spec.overhead, [_asks(each) for each in first], [_asks(each) for each in then]))
+    return _encode((_demands(pod), pod.spec.overhead, [_asks(item) for item in first], [_asks(item) for item in then]))
 
 
 def _asks(container: Container) -> tuple[Any, ...]:

@@ -1,8 +1,9 @@
-"""Which devices a pod's claims get on a node: a search over its devices that fills every request of every claim, or finds that it cannot.
+"""Which devices a pod's claims get on a node: a search over its devices that fills every request of every claim, or
+finds that it cannot.
 
-A device fits a request when the class's and the request's selectors hold, its taints are tolerated and its pool's shared counters suffice;
-devices of one claim also agree with each other as the claim demands. The first answer in the order of pools, slices and devices is taken.
-Nothing is changed here: what is found is booked by the plugin that asked.
+A device fits a request when the class's and the request's selectors hold, its taints are tolerated and its pool's
+shared counters suffice; devices of one claim also agree with each other as the claim demands. The first answer in the
+order of pools, slices and devices is taken. Nothing is changed here: what is found is booked by the plugin that asked.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gangline.schema.cel import CelError, CelSyntaxError
-from gangline.schema.devices import device_value, selects
-
-from ..matching import untolerated
-from ..model.dra import Devices, Published
-from ..model.node import Node
-from ..records import ClaimRecord, Counters, DeviceConstraint, DeviceId, DeviceRequest
+from gangline.rules.cel import CelError, CelSyntaxError
+from gangline.rules.cel.devices import device_value, selects
+from gangline.scheduler.matching import untolerated
+from gangline.scheduler.model.dra import Devices, Published
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.records import ClaimRecord, Counters, DeviceConstraint, DeviceId, DeviceRequest
 
 MOST_STEPS = 20_000
 """So many devices are tried before the answer is no."""
@@ -28,13 +28,13 @@ class CannotTell(Exception):
     """A selector that cannot be evaluated for some device: nobody may guess what it would have chosen."""
 
 
-def fitting(devices: Devices, node: Node, request: DeviceRequest) -> list[Published]:
+def fitting(devices: Devices, node: NodeInfo, request: DeviceRequest) -> list[Published]:
     """The node's devices that the request means, held ones included."""
     key = (node.name, request.device_class, request.selectors, request.tolerations)
-    found = devices.answers.get(key)
-    if found is None:
-        found = devices.answers[key] = [each for each in devices.on(node) if _means(devices, request, each)]
-    return list(found)
+    answer = devices.answers.get(key)
+    if answer is None:
+        answer = devices.answers[key] = [item for item in devices.on(node) if _means(devices, request, item)]
+    return list(answer)
 
 
 def _means(devices: Devices, request: DeviceRequest, each: Published) -> bool:
@@ -50,20 +50,22 @@ def _means(devices: Devices, request: DeviceRequest, each: Published) -> bool:
     try:
         chosen = all(selects(expression, value) for expression in expressions)
     except (CelError, CelSyntaxError) as error:
-        raise CannotTell(f"a selector of request {request.name} cannot be evaluated for device {each.device.name}: {error}") from None
+        raise CannotTell(
+            f"a selector of request {request.name} cannot be evaluated for device {each.device.name}: {error}"
+        ) from None
     return chosen and untolerated(each.device.taints, request.tolerations) is None
 
 
-def choose(devices: Devices, node: Node, claims: Sequence[ClaimRecord]) -> Given | None:
+def choose(devices: Devices, node: NodeInfo, claims: Sequence[ClaimRecord]) -> Given | None:
     """Free devices for every claim, in their order; None when they do not suffice."""
-    search = Search(devices, node, claims)
+    search = DeviceSearch(devices, node, claims)
     return search.given() if search.fill(0) else None
 
 
 @dataclass(slots=True)
-class Search:
+class DeviceSearch:
     devices: Devices
-    node: Node
+    node: NodeInfo
     claims: Sequence[ClaimRecord]
     taken: list[tuple[int, DeviceRequest, Published]] = field(default_factory=list)
     steps: int = 0
@@ -73,10 +75,12 @@ class Search:
         self.wants = [(place, request) for place, claim in enumerate(self.claims) for request in claim.requests]
 
     def given(self) -> Given:
-        found: list[list[DeviceId]] = [[] for _ in self.claims]
-        for place, request, each in self.taken:
-            found[place].append(DeviceId(each.slice.driver, each.slice.pool, each.device.name, request.name, request.admin))
-        return [tuple(each) for each in found]
+        device_idses: list[list[DeviceId]] = [[] for _ in self.claims]
+        for place, request, item in self.taken:
+            device_idses[place].append(
+                DeviceId(item.slice.driver, item.slice.pool, item.device.name, request.name, request.admin)
+            )
+        return [tuple(item) for item in device_idses]
 
     def fill(self, at: int) -> bool:
         """Fill the wants from this one on."""
@@ -89,15 +93,17 @@ class Search:
         candidates = fitting(self.devices, self.node, request)
         if request.count is not None:
             return self._some(at, place, request, candidates, 0, request.count)
-        if not candidates or not all(each.complete for each in candidates):
+        if not candidates or not all(candidate.complete for candidate in candidates):
             return False
         before = len(self.taken)
-        if all(self._take(place, request, each) for each in candidates) and self.fill(at + 1):
+        if all(self._take(place, request, candidate) for candidate in candidates) and self.fill(at + 1):
             return True
         del self.taken[before:]
         return False
 
-    def _some(self, at: int, place: int, request: DeviceRequest, candidates: list[Published], start: int, left: int) -> bool:
+    def _some(
+        self, at: int, place: int, request: DeviceRequest, candidates: list[Published], start: int, left: int
+    ) -> bool:
         if not left:
             return self.fill(at + 1)
         for number in range(start, len(candidates) - left + 1):
@@ -117,7 +123,9 @@ class Search:
     def _free(self, request: DeviceRequest, each: Published) -> bool:
         if request.admin:
             return True
-        if self.devices.held.get(each.key) or any(other.key == each.key and not theirs.admin for _, theirs, other in self.taken):
+        if self.devices.held.get(each.key) or any(
+            other.key == each.key and not theirs.admin for _, theirs, other in self.taken
+        ):
             return False
         return not each.device.counters or self._counted(each)
 
@@ -135,7 +143,7 @@ class Search:
         return all(room.get(counter, 0) >= amount for counter, amount in flat(each.device.counters))
 
     def _agrees(self, place: int, request: DeviceRequest, each: Published) -> bool:
-        demands = [each for each in self.claims[place].constraints if concerns(each, request.name)]
+        demands = [constraint for constraint in self.claims[place].constraints if concerns(constraint, request.name)]
         return all(self._holds(demand, place, each) for demand in demands)
 
     def _holds(self, constraint: DeviceConstraint, place: int, each: Published) -> bool:
@@ -162,9 +170,13 @@ def flat(counters: Counters) -> Iterator[tuple[tuple[str, str], float]]:
 
 
 def configs(devices: Devices, claim: ClaimRecord) -> tuple[Mapping[str, object], ...]:
-    """What drivers are told besides the devices: the classes' configurations for the requests of each, then the claim's own."""
+    """What drivers are told besides the devices: the classes' configurations for the requests of each, then the claim's
+    own."""
     found: list[Mapping[str, object]] = []
     for request in claim.requests:
         record = devices.classes.get(request.device_class)
-        found += [{"source": "FromClass", "requests": [request.name], **each} for each in (record.config if record is not None else ())]
-    return (*found, *({"source": "FromClaim", **each} for each in claim.config))
+        found += [
+            {"source": "FromClass", "requests": [request.name], **item}
+            for item in (record.config if record is not None else ())
+        ]
+    return (*found, *({"source": "FromClaim", **item} for item in claim.config))

@@ -1,18 +1,17 @@
 """Skipping gangs that cannot do better than one that already failed: same constraints, and nothing smaller about them.
 
-Gangs are compared by a signature of everything but their size (`signature`); per signature the smallest failed gang is kept.
-Used by the evicting actions when signatures are switched on.
-"""
+Gangs are compared by a signature of everything but their size (`signature`); per signature the smallest failed gang is
+kept. Used by the evicting actions when signatures are switched on."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.resources import Vector, fits
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -25,14 +24,14 @@ class FailedGangs:
         self._on = session.settings.signatures
         self._smallest: dict[str, list[Vector]] = {}
 
-    def hopeless(self, gang: Gang) -> bool:
+    def hopeless(self, gang: GangInfo) -> bool:
         """Whether a gang that is no harder has failed already."""
         if not self._on:
             return False
         failed = self._smallest.get(gang_signature(gang))
         return failed is not None and not easier(sizes(gang), failed)
 
-    def add(self, gang: Gang) -> None:
+    def add(self, gang: GangInfo) -> None:
         if not self._on:
             return
         signature, mine = gang_signature(gang), sizes(gang)
@@ -41,7 +40,7 @@ class FailedGangs:
             self._smallest[signature] = mine
 
 
-def sizes(gang: Gang) -> list[Vector]:
+def sizes(gang: GangInfo) -> list[Vector]:
     return sorted(task.request for task in gang.tasks.values() if task.status == Status.PENDING)
 
 
@@ -59,7 +58,7 @@ def easier(mine: list[Vector], failed: list[Vector]) -> bool:
     return False
 
 
-def gang_signature(gang: Gang) -> str:
+def gang_signature(gang: GangInfo) -> str:
     cached = gang.signature_key
     if cached is None or cached[0] != gang.original.version:
         leaves = sorted(_leaf_signature(leaf) for leaf in gang.pod_sets.values())
@@ -80,14 +79,24 @@ def _leaf_signature(leaf: PodSet) -> str:
     return _digest(["|".join(rules), *waiting])
 
 
-def task_signature(task: Task) -> str:
+def task_signature(task: TaskInfo) -> str:
     """Everything that decides where a task may run, except how much it asks for and its namespace."""
     record = task.record
-    return record.signature or _digest([
-        repr(record.volumes), repr(sorted(record.node_selector.items())), repr(record.node_affinity), repr(record.pod_affinity),
-        repr(record.pod_anti_affinity), repr(record.preferred_affinity), repr(record.preferred_anti_affinity), repr(record.tolerations),
-        record.priority_class, str(record.priority), repr(record.host_ports),
-    ])
+    return record.signature or _digest(
+        [
+            repr(record.volumes),
+            repr(sorted(record.node_selector.items())),
+            repr(record.node_affinity),
+            repr(record.pod_affinity),
+            repr(record.pod_anti_affinity),
+            repr(record.preferred_affinity),
+            repr(record.preferred_anti_affinity),
+            repr(record.tolerations),
+            record.priority_class,
+            str(record.priority),
+            repr(record.host_ports),
+        ]
+    )
 
 
 def _digest(parts: list[str]) -> str:

@@ -1,9 +1,9 @@
-"""Extended resources that device classes back: which devices a pod needs for them on a node, and which container uses which.
+"""Extended resources that device classes back: which devices a pod needs for them on a node, and which container uses
+which.
 
-On a node that has the resource itself (a device plugin's), nothing is needed. Elsewhere the pod gets one claim that nobody wrote: a request
-per container and resource. Init containers run before the others, so they use the devices of those, and only what they need beyond counts;
-of several such, the largest. The binder writes the claim down.
-"""
+On a node that has the resource itself (a device plugin's), nothing is needed. Elsewhere the pod gets one claim that
+nobody wrote: a request per container and resource. Init containers run before the others, so they use the devices of
+those, and only what they need beyond counts; of several such, the largest. The binder writes the claim down."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gangline.rules import requests
-
-from ..decisions import ContainerUse
-from ..model import gpu_pools
-from ..model.dra import Devices
-from ..model.node import Node
-from ..records import ClaimRecord, DeviceRequest, ExtendedNeed, TaskRecord
+from gangline.scheduler.decisions import ContainerUse
+from gangline.scheduler.model import gpu_pools
+from gangline.scheduler.model.dra import Devices
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.records import ClaimRecord, DeviceRequest, ExtendedNeed, TaskRecord
 
 NAME = "<extended-resources>"
 """No name that an object could have."""
@@ -30,7 +29,7 @@ class Extended:
     uses: tuple[ContainerUse, ...]
 
 
-def extended_claim(devices: Devices, record: TaskRecord, node: Node) -> Extended | None:
+def extended_claim(devices: Devices, record: TaskRecord, node: NodeInfo) -> Extended | None:
     """The claim that the pod needs on this node for its extended resources; None when the node has them itself."""
     needed: list[DeviceRequest] = []
     uses: list[ContainerUse] = []
@@ -43,11 +42,17 @@ def extended_claim(devices: Devices, record: TaskRecord, node: Node) -> Extended
         uses += used
     if not needed:
         return None
-    claim = ClaimRecord(NAME, record.namespace, requests=tuple(sorted(needed, key=lambda each: each.name)), pod=record.uid, template=True)
+    claim = ClaimRecord(
+        NAME,
+        record.namespace,
+        requests=tuple(sorted(needed, key=lambda item: item.name)),
+        pod=record.uid,
+        template=True,
+    )
     return Extended(claim, tuple(uses))
 
 
-def lacks(node: Node, resource: str) -> bool:
+def lacks(node: NodeInfo, resource: str) -> bool:
     if requests.is_gpu(resource):
         return not gpu_pools.offered(node, resource if node.gpu_names else gpu_pools.UNNAMED)
     return not node.record.allocatable.get(resource)
@@ -60,17 +65,19 @@ def _of_resource(needs: Sequence[ExtendedNeed], device_class: str) -> tuple[list
     borrowed: list[ContainerUse] = []
     for need in needs:
         if not need.lasting:
-            request, used = _passing(need, device_class, [each for later, each in lasting if later.place >= need.place])
+            request, used = _passing(need, device_class, [item for later, item in lasting if later.place >= need.place])
             passing += [request] if request is not None else []
             borrowed += used
-    largest = max(passing, key=lambda each: each.count or 0, default=None)
+    largest = max(passing, key=lambda item: item.count or 0, default=None)
     if largest is not None:
-        names = {each.name for each in passing}
-        borrowed = [replace(each, request=largest.name) if each.request in names else each for each in borrowed]
+        names = {item.name for item in passing}
+        borrowed = [replace(item, request=largest.name) if item.request in names else item for item in borrowed]
     return [*([largest] if largest is not None else []), *(request for _, request in lasting)], [*uses, *borrowed]
 
 
-def _passing(need: ExtendedNeed, device_class: str, later: Iterable[DeviceRequest]) -> tuple[DeviceRequest | None, list[ContainerUse]]:
+def _passing(
+    need: ExtendedNeed, device_class: str, later: Iterable[DeviceRequest]
+) -> tuple[DeviceRequest | None, list[ContainerUse]]:
     """An init container takes the devices of those that start after it, then its own."""
     left, used = need.count, []
     for request in later:

@@ -1,16 +1,15 @@
-"""Sorted lists of gangs per leaf queue that a whole cycle shares: those that wait, and those that hold something and may be
-victims.
+"""Sorted lists of gangs per leaf queue that a whole cycle shares: those that wait, and those that hold something and
+may be victims.
 
-Made when first needed and corrected after each committed statement; what-ifs that are undone leave them right. The queues of
-`order.py` walk them.
-"""
+Made when first needed and corrected after each committed statement; what-ifs that are undone leave them right. The
+queues of `order.py` walk them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.order import SortedGangs
 
 if TYPE_CHECKING:
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 class _List:
     """By queue; `keys` remembers under which key a gang stands."""
 
-    def __init__(self, session: Session, gangs: Iterable[Gang]) -> None:
+    def __init__(self, session: Session, gangs: Iterable[GangInfo]) -> None:
         self._session = session
         self.keys: dict[str, tuple[str, Any]] = {}
-        entries: dict[str, list[tuple[Any, Gang]]] = {}
+        entries: dict[str, list[tuple[Any, GangInfo]]] = {}
         for gang in gangs:
             key = session.gang_key(gang)
             self.keys[gang.uid] = (gang.queue, key)
@@ -31,7 +30,7 @@ class _List:
         self.queues = {name: SortedGangs(entries[name]) for name in sorted(entries)}
         self.largest = {name: max(_gpus(gang) for _, gang in entries[name]) for name in sorted(entries)}
 
-    def change(self, gang: Gang, belongs: bool) -> None:
+    def change(self, gang: GangInfo, belongs: bool) -> None:
         old = self.keys.pop(gang.uid, None)
         if old is not None:
             self.queues[old[0]].remove(old[1])
@@ -61,10 +60,12 @@ class GangLists:
             self._victims = _List(self._session, (gang for gang in gangs if self._may_lose(gang)))
         return self._victims.queues
 
-    def _may_lose(self, gang: Gang) -> bool:
+    def _may_lose(self, gang: GangInfo) -> bool:
         """Preemptible, and everything it holds is on nodes that we know."""
         nodes = self._session.cluster.nodes
-        return gang.preemptible and gang.active_allocated > 0 and all(task.node in nodes for task in gang.allocated_tasks)
+        return (
+            gang.preemptible and gang.active_allocated > 0 and all(task.node in nodes for task in gang.allocated_tasks)
+        )
 
     def largest_victims(self) -> dict[str, float]:
         """Per leaf queue, at least as many GPUs as its largest possible victim has."""
@@ -72,7 +73,7 @@ class GangLists:
         assert self._victims is not None
         return self._victims.largest
 
-    def changed(self, gangs: Iterable[Gang]) -> None:
+    def changed(self, gangs: Iterable[GangInfo]) -> None:
         """These gangs' tasks changed for good."""
         if self._pending is None and self._victims is None:
             return
@@ -83,5 +84,5 @@ class GangLists:
                 self._victims.change(gang, self._may_lose(gang))
 
 
-def _gpus(gang: Gang) -> float:
+def _gpus(gang: GangInfo) -> float:
     return sum(max(task.accepted_gpus, task.quota_gpus) for task in gang.tasks.values())

@@ -12,11 +12,11 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gangline.scheduler.model.gang import Gang, Group, PodSet
-from gangline.scheduler.model.queue import NOTHING, Amount, Queue, amount_of, moved
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.queue import NOTHING, QueueAmount, QueueInfo, amount_of, moved
 from gangline.scheduler.model.resources import ResourceNames, summed
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, ALLOCATED
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import QueueSide
 
 if TYPE_CHECKING:
@@ -24,31 +24,35 @@ if TYPE_CHECKING:
 
 Member = Group | PodSet
 MemberKey = Callable[[Member], Any]
-TaskKey = Callable[[Task], Any]
+TaskKey = Callable[[TaskInfo], Any]
 
 
 # ── inside a gang ──
 
 
-def tasks_to_allocate(gang: Gang, simulation: bool, member_key: MemberKey, task_key: TaskKey) -> list[Task]:
+def tasks_to_allocate(gang: GangInfo, simulation: bool, member_key: MemberKey, task_key: TaskKey) -> list[TaskInfo]:
     """The tasks to place next: what the gang minimum lacks, or one elastic unit when the minimum is there."""
     return _from_member(gang.root, simulation, member_key, task_key)
 
 
-def _from_member(member: Member, simulation: bool, member_key: MemberKey, task_key: TaskKey) -> list[Task]:
+def _from_member(member: Member, simulation: bool, member_key: MemberKey, task_key: TaskKey) -> list[TaskInfo]:
     if isinstance(member, PodSet):
         ready = [task for task in member.tasks.values() if task.allocatable(simulation)]
         number = 1 if member.satisfied else member.min_available - member.active_allocated
         return sorted(ready, key=task_key)[:number] if len(ready) > 1 else ready[:number]
     ordered = in_order(member, member_key)
     if member.satisfied:
-        for each in ordered:
-            found = _from_member(each, simulation, member_key, task_key)
-            if found:
-                return found
+        for item in ordered:
+            tasks = _from_member(item, simulation, member_key, task_key)
+            if tasks:
+                return tasks
         return []
-    return [task for each in ordered[:member.minimum] if not each.satisfied
-            for task in _from_member(each, simulation, member_key, task_key)]
+    return [
+        task
+        for item in ordered[: member.minimum]
+        if not item.satisfied
+        for task in _from_member(item, simulation, member_key, task_key)
+    ]
 
 
 def in_order(group: Group, member_key: MemberKey) -> list[Member]:
@@ -57,7 +61,7 @@ def in_order(group: Group, member_key: MemberKey) -> list[Member]:
     return sorted(members, key=member_key) if len(members) > 1 else members
 
 
-def tasks_to_evict(gang: Gang, member_key: MemberKey, task_key: TaskKey) -> tuple[list[Task], bool]:
+def tasks_to_evict(gang: GangInfo, member_key: MemberKey, task_key: TaskKey) -> tuple[list[TaskInfo], bool]:
     """One step of victimisation, least wanted first, and whether allocated tasks remain after it.
 
     One surplus task of a pod set; else one surplus member of a group; else everything."""
@@ -67,30 +71,30 @@ def tasks_to_evict(gang: Gang, member_key: MemberKey, task_key: TaskKey) -> tupl
     return tasks, len(tasks) < gang.active_allocated
 
 
-def _surplus(group: Group, member_key: MemberKey, task_key: TaskKey) -> list[Task]:
+def _surplus(group: Group, member_key: MemberKey, task_key: TaskKey) -> list[TaskInfo]:
     satisfied = group.active_allocated
     if not satisfied:
         return []
     backwards = sorted(group.members, key=member_key, reverse=True)
     for member in backwards:
         if isinstance(member, Group):
-            found = _surplus(member, member_key, task_key)
+            tasks = _surplus(member, member_key, task_key)
         elif member.active_allocated > member.min_available:
-            found = [max((task for task in member.tasks.values() if task.status & ACTIVE_ALLOCATED), key=task_key)]
+            tasks = [max((task for task in member.tasks.values() if task.status & ACTIVE_ALLOCATED), key=task_key)]
         else:
-            found = []
-        if found:
-            return found
+            tasks = []
+        if tasks:
+            return tasks
     if satisfied <= group.minimum:
         return []
     for member in backwards:
-        found = _everything(member, task_key)
-        if found:
-            return found
+        tasks = _everything(member, task_key)
+        if tasks:
+            return tasks
     return []
 
 
-def _everything(member: Member, task_key: TaskKey) -> list[Task]:
+def _everything(member: Member, task_key: TaskKey) -> list[TaskInfo]:
     """All that is allocated below, pod set after pod set, the last of each first."""
     leaves = sorted(member.pod_sets(), key=lambda leaf: leaf.name)
     held = ([task for task in leaf.tasks.values() if task.status & ACTIVE_ALLOCATED] for leaf in leaves)
@@ -103,8 +107,8 @@ Item = TypeVar("Item")
 
 
 class Heap(Generic[Item]):
-    """The classical binary heap with the sift order of Go's container/heap; `limit` cuts the last slot after a push that
-    exceeds it."""
+    """The classical binary heap with the sift order of Go's container/heap; `limit` cuts the last slot after a push
+    that exceeds it."""
 
     __slots__ = ("items", "less", "limit")
 
@@ -157,12 +161,12 @@ class SortedGangs:
 
     __slots__ = ("gangs", "keys")
 
-    def __init__(self, entries: Iterable[tuple[Any, Gang]] = ()) -> None:
+    def __init__(self, entries: Iterable[tuple[Any, GangInfo]] = ()) -> None:
         ordered = sorted(entries, key=_first)
         self.keys = [key for key, _ in ordered]
         self.gangs = [gang for _, gang in ordered]
 
-    def add(self, key: Any, gang: Gang) -> None:
+    def add(self, key: Any, gang: GangInfo) -> None:
         place = bisect_left(self.keys, key)
         self.keys.insert(place, key)
         self.gangs.insert(place, gang)
@@ -175,39 +179,59 @@ class SortedGangs:
         return len(self.keys)
 
 
-def _first(entry: tuple[Any, Gang]) -> Any:
+def _first(entry: tuple[Any, GangInfo]) -> Any:
     return entry[0]
 
 
 NOBODY = SortedGangs()
-Accept = Callable[[Gang], bool]
+Accept = Callable[[GangInfo], bool]
 
 
-def _everybody(gang: Gang) -> bool:
+def _everybody(gang: GangInfo) -> bool:
     return True
 
 
 class _Leaf:
-    """Gangs of one queue: a sorted list that others share (walked, never changed) and those pushed here; best first, victims
-    worst first."""
+    """Gangs of one queue: a sorted list that others share (walked, never changed) and those pushed here; best first,
+    victims worst first."""
 
-    __slots__ = ("_accept", "_listed", "_place", "_pushed", "_pushes", "_step", "_top", "limit", "parent", "popped", "queue", "stale")
+    __slots__ = (
+        "_accept",
+        "_listed",
+        "_place",
+        "_pushed",
+        "_pushes",
+        "_step",
+        "_top",
+        "limit",
+        "parent",
+        "popped",
+        "queue",
+        "stale",
+    )
 
-    def __init__(self, queue: Queue, backwards: bool, limit: int | None, listed: SortedGangs = NOBODY, accept: Accept = _everybody) -> None:
+    def __init__(
+        self,
+        queue: QueueInfo,
+        backwards: bool,
+        limit: int | None,
+        listed: SortedGangs = NOBODY,
+        accept: Accept = _everybody,
+    ) -> None:
         self.queue = queue
         self.parent: _Inner | None = None
         self.limit = limit
         self.stale = False
-        self.popped: list[Gang] = []
+        self.popped: list[GangInfo] = []
         self._listed = listed
         self._accept = accept
         self._step = -1 if backwards else 1
         self._place = len(listed) - 1 if backwards else 0
         self._pushed: list[Any] = []
         self._pushes = 0
-        self._top: Gang | None = None
+        self._top: GangInfo | None = None
 
-    def push(self, key: tuple[Any, ...], gang: Gang) -> None:
+    def push(self, key: tuple[Any, ...], gang: GangInfo) -> None:
         self._top = None
         if self._step < 0:
             insort(self._pushed, (key, gang), key=_first)
@@ -217,7 +241,7 @@ class _Leaf:
         if self.limit is not None and len(self._pushed) > self.limit:
             self._pushed.pop()
 
-    def _next_listed(self) -> Gang | None:
+    def _next_listed(self) -> GangInfo | None:
         gangs = self._listed.gangs
         while 0 <= self._place < len(gangs):
             if self._accept(gangs[self._place]):
@@ -225,7 +249,7 @@ class _Leaf:
             self._place += self._step
         return None
 
-    def top(self) -> Gang | None:
+    def top(self) -> GangInfo | None:
         """The next gang; None when there is none."""
         if self._top is None:
             self._top = self._next_listed()
@@ -237,7 +261,7 @@ class _Leaf:
         listed = self._listed.keys[self._place]
         return bool(self._pushed[-1][0] > listed if self._step < 0 else self._pushed[0][0] < listed)
 
-    def pop(self) -> Gang:
+    def pop(self) -> GangInfo:
         gang = self.top()
         assert gang is not None
         self._top = None
@@ -257,7 +281,7 @@ class _Leaf:
 class _Inner:
     __slots__ = ("children", "parent", "queue", "stale")
 
-    def __init__(self, queue: Queue, less: Callable[[Any, Any], bool]) -> None:
+    def __init__(self, queue: QueueInfo, less: Callable[[Any, Any], bool]) -> None:
         self.queue = queue
         self.parent: _Inner | None = None
         self.children: Heap[Any] = Heap(less)
@@ -278,10 +302,10 @@ class GangQueue:
         self._depth = depth
         self._top: Heap[Any] = Heap(self._less)
         self._nodes: dict[str, Any] = {}
-        self._taken: dict[str, tuple[int, Amount]] = {}
-        self._popped: dict[str, list[Gang]] = {}
+        self._taken: dict[str, tuple[int, QueueAmount]] = {}
+        self._popped: dict[str, list[GangInfo]] = {}
 
-    def fill(self, gangs: Iterable[Gang]) -> None:
+    def fill(self, gangs: Iterable[GangInfo]) -> None:
         """Push many; queues that do not exist, have a broken line of ancestors or are not leaves are passed over."""
         for gang in gangs:
             queue = self._session.queues.get(gang.queue)
@@ -302,7 +326,7 @@ class GangQueue:
     def __bool__(self) -> bool:
         return bool(self._top.items)
 
-    def push(self, gang: Gang) -> None:
+    def push(self, gang: GangInfo) -> None:
         leaf = self._nodes.get(gang.queue)
         new = leaf is None
         if leaf is None:
@@ -333,18 +357,20 @@ class GangQueue:
             node.stale = True
             node = node.parent
 
-    def pop(self) -> Gang:
+    def pop(self) -> GangInfo:
         leaf = self._best_leaf()
-        gang: Gang = leaf.pop()
+        gang: GangInfo = leaf.pop()
         if self._victims:
             leaf.popped.append(gang)
         self._after_pop(leaf)
         return gang
 
-    def pop_one_of(self, wanted: Container[str]) -> Gang | None:
-        """The next gang that is wanted; those before it are dropped and change nothing but the order. None when none is left.
+    def pop_one_of(self, wanted: Container[str]) -> GangInfo | None:
+        """The next gang that is wanted; those before it are dropped and change nothing but the order. None when none is
+        left.
 
-        As long as the next gang of a leaf asks for the same as the dropped one, every comparison would end as before and is left out."""
+        As long as the next gang of a leaf asks for the same as the dropped one, every comparison would end as before
+        and is left out."""
         while self._top.items:
             leaf = self._best_leaf()
             gang = leaf.pop()
@@ -400,7 +426,7 @@ class GangQueue:
             return QueueSide(node.queue, top)
         return QueueSide(node.queue, None, moved(self._popped_from(leaf), self._session.held(top), +1))
 
-    def _popped_from(self, leaf: _Leaf) -> Amount:
+    def _popped_from(self, leaf: _Leaf) -> QueueAmount:
         """What the gangs popped from this leaf hold together, as a running sum."""
         counted, total = self._taken.get(leaf.queue.name, (0, NOTHING))
         for gang in leaf.popped[counted:]:
@@ -409,6 +435,6 @@ class GangQueue:
         return total
 
 
-def held_by(gang: Gang, names: ResourceNames) -> Amount:
+def held_by(gang: GangInfo, names: ResourceNames) -> QueueAmount:
     """What the gang's tasks with a place ask for together."""
     return amount_of(summed(task.request for task in gang.tasks.values() if task.status & ALLOCATED), names)

@@ -1,5 +1,5 @@
-"""Finding room for a gang: walk its tree, split the nodes where a topology asks for it, and place task after task on the best
-node that fits.
+"""Finding room for a gang: walk its tree, split the nodes where a topology asks for it, and place task after task on
+the best node that fits.
 
 This is the one placement routine of every action. It works inside a statement: on failure the caller discards it. In a
 simulation tasks only get waiting places (on what leaving pods free); otherwise idle room is taken at once. There is no
@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.gpu import WHOLE_GPU, device_memory
-from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.resources import GPU
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.order import in_order
 from gangline.scheduler.placing.rank import ordered_nodes, ranking, shortage
 from gangline.scheduler.plugin import SubsetRefused
@@ -28,21 +28,23 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def allocate_gang(session: Session, statement: Statement, nodes: Sequence[Node], gang: Gang, simulation: bool) -> bool:
+def allocate_gang(
+    session: Session, statement: Statement, nodes: Sequence[NodeInfo], gang: GangInfo, simulation: bool
+) -> bool:
     """Place what the gang wants next, whole or not at all."""
-    return Placement(session, statement, gang, simulation).run(nodes)
+    return GangPlacement(session, statement, gang, simulation).run(nodes)
 
 
-class Placement:
+class GangPlacement:
     """One attempt to place one gang."""
 
-    def __init__(self, session: Session, statement: Statement, gang: Gang, simulation: bool) -> None:
+    def __init__(self, session: Session, statement: Statement, gang: GangInfo, simulation: bool) -> None:
         self.session = session
         self.statement = statement
         self.gang = gang
         self.simulation = simulation
 
-    def run(self, nodes: Sequence[Node]) -> bool:
+    def run(self, nodes: Sequence[NodeInfo]) -> bool:
         session, gang = self.session, self.gang
         session.hooks.before_gang(gang)
         tasks = session.wanted(gang, self.simulation)
@@ -55,7 +57,7 @@ class Placement:
             return False
         return self._place(gang.root, tasks, nodes)
 
-    def _place(self, member: Group | PodSet, tasks: list[Task], nodes: Sequence[Node]) -> bool:
+    def _place(self, member: Group | PodSet, tasks: list[TaskInfo], nodes: Sequence[NodeInfo]) -> bool:
         """Try the node sets for this member one after the other."""
         if not tasks:
             return True
@@ -74,19 +76,19 @@ class Placement:
             self.statement.rollback(checkpoint)
         return False
 
-    def _place_on(self, member: Group | PodSet, tasks: list[Task], nodes: Sequence[Node]) -> bool:
+    def _place_on(self, member: Group | PodSet, tasks: list[TaskInfo], nodes: Sequence[NodeInfo]) -> bool:
         if isinstance(member, PodSet):
             return self._place_tasks(tasks, nodes)
         ordered = in_order(member, self.session.member_key)
-        return all(self._place(each, self._share_of(each, member, tasks), nodes) for each in ordered)
+        return all(self._place(item, self._share_of(item, member, tasks), nodes) for item in ordered)
 
-    def _share_of(self, member: Group | PodSet, parent: Group, tasks: list[Task]) -> list[Task]:
+    def _share_of(self, member: Group | PodSet, parent: Group, tasks: list[TaskInfo]) -> list[TaskInfo]:
         if len(parent.groups) + len(parent.leaves) == 1:
             return tasks
         names = {leaf.name for leaf in member.pod_sets()}
         return [task for task in tasks if task.pod_set is not None and task.pod_set.name in names]
 
-    def _place_tasks(self, tasks: list[Task], nodes: Sequence[Node]) -> bool:
+    def _place_tasks(self, tasks: list[TaskInfo], nodes: Sequence[NodeInfo]) -> bool:
         for number, task in enumerate(tasks):
             if not self._place_task(task, nodes):
                 if not self.simulation:
@@ -94,7 +96,7 @@ class Placement:
                 return False
         return True
 
-    def _place_task(self, task: Task, nodes: Sequence[Node]) -> bool:
+    def _place_task(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> bool:
         session = self.session
         assert task.gang is not None
         refusals = session.hooks.before_task(task, task.gang)
@@ -111,7 +113,7 @@ class Placement:
 
     # ── on one node ──
 
-    def _settle(self, task: Task, node: Node) -> bool:
+    def _settle(self, task: TaskInfo, node: NodeInfo) -> bool:
         """Take idle room if there is and we may, else a waiting place."""
         same_place = self._align(task, node)
         if task.shared:
@@ -122,7 +124,7 @@ class Placement:
             self.statement.pipeline(task, node, update=not self.simulation, same_place=same_place)
         return True
 
-    def _align(self, task: Task, node: Node) -> bool:
+    def _align(self, task: TaskInfo, node: NodeInfo) -> bool:
         """Stamp the NUMA zones; answers whether they stayed the same. Where nothing is aligned, nothing moves."""
         zones = self.session.hooks.numa_placement(task, node)
         if zones == task.numa:
@@ -130,7 +132,7 @@ class Placement:
         self.session.journal.set_attr(task, "numa", zones)
         return not zones
 
-    def _share(self, task: Task, node: Node, same_place: bool) -> bool:
+    def _share(self, task: TaskInfo, node: NodeInfo, same_place: bool) -> bool:
         found = choose_gpus(self.session, task, node, self.simulation)
         if found is None:
             return False
@@ -144,7 +146,7 @@ class Placement:
 
     # ── why not ──
 
-    def _explain(self, task: Task, nodes: Sequence[Node]) -> None:
+    def _explain(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> None:
         """Say for every node why it would not do."""
         session = self.session
         if task.shape.plain and isinstance(nodes, NodeList) and nodes.whole:
@@ -162,7 +164,7 @@ class Placement:
         detailed = self._detailed(task, nodes) if session.settings.detailed_refusals else ""
         session.refuse_task(task, task_text(NO_NODE, reasons.elements()), detailed)
 
-    def _detailed(self, task: Task, nodes: Sequence[Node]) -> str:
+    def _detailed(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> str:
         """Every node with its own reasons."""
         names = self.session.cluster.names.names
         lines = []
@@ -172,39 +174,48 @@ class Placement:
             lines += [f"\n<{node.name}>: {', '.join(why)}."] if why else []
         return "".join([f"\n{NO_NODE}.", *sorted(lines)])
 
-    def _refuse(self, task: Task, placed: int) -> None:
+    def _refuse(self, task: TaskInfo, placed: int) -> None:
         gang = self.gang.original
         text = self.session.task_refusal(task) or NO_POD
         leaf = gang.pod_sets.get(task.pod_set.name if task.pod_set else DEFAULT_POD_SET)
         assert leaf is not None
-        if all(each.min_available <= 1 for each in gang.pod_sets.values()) or leaf.active_used >= leaf.min_available:
+        if (
+            all(pod_set.min_available <= 1 for pod_set in gang.pod_sets.values())
+            or leaf.active_used >= leaf.min_available
+        ):
             message = f"Resources were not found for pod {task.full_name} due to: {text}"
         elif len(gang.pod_sets) == 1 and leaf.name == DEFAULT_POD_SET:
-            message = (f"Resources were found for {placed} pods while {leaf.min_available} are required for gang scheduling. "
-                       f"Additional pods cannot be scheduled due to: {text}")
+            message = (
+                f"Resources were found for {placed} pods while {leaf.min_available} are required for gang scheduling. "
+                f"Additional pods cannot be scheduled due to: {text}"
+            )
         else:
-            message = (f"Resources were found for {placed} pods from all sub-groups while sub-group {leaf.name} requires "
-                       f"{leaf.min_available} pods for gang scheduling. "
-                       f"Additional pods cannot be scheduled in this sub-group due to: {text}")
+            message = (
+                f"Resources were found for {placed} pods from all sub-groups while sub-group {leaf.name} requires "
+                f"{leaf.min_available} pods for gang scheduling. "
+                f"Additional pods cannot be scheduled in this sub-group due to: {text}"
+            )
         self.session.refuse(gang, GangRefusals(PODS, (message,), "place"))
 
 
 # ── shared GPUs ──
 
 
-def fitting_gpus(session: Session, task: Task, node: Node) -> list[str]:
+def fitting_gpus(session: Session, task: TaskInfo, node: NodeInfo) -> list[str]:
     """Shared devices with room and whole free ones, best first."""
     whole = int(node.idle[GPU]) + int(node.releasing[GPU])
     candidates = [*node.shared.fitting(device_memory(task, node.gpu_memory)), *[WHOLE_GPU] * whole]
     return sorted(candidates, key=lambda group: -session.hooks.gpu_score(task, node, group))
 
 
-def choose_gpus(session: Session, task: Task, node: Node, simulation: bool) -> tuple[list[str], bool] | None:
+def choose_gpus(session: Session, task: TaskInfo, node: NodeInfo, simulation: bool) -> tuple[list[str], bool] | None:
     """The devices for a shared task on this node and whether it must wait for them; None when there are too few."""
     return pick_gpus(fitting_gpus(session, task, node), task, node, simulation)
 
 
-def pick_gpus(fitting: Sequence[str], task: Task, node: Node, simulation: bool) -> tuple[list[str], bool] | None:
+def pick_gpus(
+    fitting: Sequence[str], task: TaskInfo, node: NodeInfo, simulation: bool
+) -> tuple[list[str], bool] | None:
     """Walk the ordered devices until there are enough."""
     groups: list[str] = []
     waits = False
@@ -222,7 +233,7 @@ def pick_gpus(fitting: Sequence[str], task: Task, node: Node, simulation: bool) 
     return None
 
 
-def new_group(task: Task, node: Node, place: int) -> str:
+def new_group(task: TaskInfo, node: NodeInfo, place: int) -> str:
     """A name for a device that is opened for sharing, unused on this node; the shell gives it its final one."""
     name = f"new-{task.uid}-{place}"
     while name in node.shared.used:

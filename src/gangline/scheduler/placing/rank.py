@@ -1,5 +1,5 @@
-"""Which node comes first for a task: filter and score answers kept per task shape, looked at again only for nodes that were
-touched.
+"""Which node comes first for a task: filter and score answers kept per task shape, looked at again only for nodes that
+were touched.
 
 A Ranking belongs to one shape and one plugin configuration and outlives the cycle. It holds a heap of the nodes on
 which the shape's resources fit (idle or leaving), best first, and why the others do not. Tasks whose scores depend on
@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gangline.scheduler.model import gpu_pools
-from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, at, fits
-from gangline.scheduler.model.task import Shape, Task, share_of
+from gangline.scheduler.model.task import TaskInfo, TaskShape, share_of
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -28,9 +28,20 @@ Key = tuple[float, float, str]
 class Ranking:
     """`keys[number]` is a node's present key, None when the shape does not fit there."""
 
-    __slots__ = ("_epoch", "_generation", "_heap", "_never", "_reasons", "_seen", "_tally", "_unexplained", "keys", "shape")
+    __slots__ = (
+        "_epoch",
+        "_generation",
+        "_heap",
+        "_never",
+        "_reasons",
+        "_seen",
+        "_tally",
+        "_unexplained",
+        "keys",
+        "shape",
+    )
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: TaskShape) -> None:
         self.shape = shape
         self._epoch = -1
         self._generation = -1
@@ -50,7 +61,7 @@ class Ranking:
         if self._epoch != cluster.epoch or self._generation != cluster.generation or fresh > len(cluster.by_number):
             self._rebuild(session)
         elif fresh:
-            for number in set(touched[self._seen:]):
+            for number in set(touched[self._seen :]):
                 self._look(session, number)
             if len(self._heap) > 4 * len(self.keys) + 64:
                 self._heap = [(key, number) for number, key in enumerate(self.keys) if key is not None]
@@ -81,7 +92,7 @@ class Ranking:
         if key is None:
             self._unexplained.add(number)
 
-    def _key(self, session: Session, node: Node) -> Key | None:
+    def _key(self, session: Session, node: NodeInfo) -> Key | None:
         task = self.shape.sample
         if not node.fits_later(task):
             return None
@@ -91,8 +102,9 @@ class Ranking:
             return None
         return -hooks.shape_score(task, node), hooks.node_rank(task, node), node.name
 
-    def best_first(self, session: Session) -> Iterator[Node]:
-        """Fitting nodes, best first. The model may change while the caller holds a node, but then it must stop asking."""
+    def best_first(self, session: Session) -> Iterator[NodeInfo]:
+        """Fitting nodes, best first. The model may change while the caller holds a node, but then it must stop
+        asking."""
         heap, keys, by_number = self._heap, self.keys, session.cluster.by_number
         aside: list[tuple[Key, int]] = []
         try:
@@ -119,14 +131,14 @@ class Ranking:
         self._unexplained.clear()
         return Counter({reason: number for reason, number in self._tally.items() if number > 0})
 
-    def with_room(self, session: Session) -> list[Node]:
+    def with_room(self, session: Session) -> list[NodeInfo]:
         """Nodes on which the shape's resources fit."""
         by_number = session.cluster.by_number
         numbers = [*self._never, *[number for number, key in enumerate(self.keys) if key is not None]]
         return [node for number in numbers if (node := by_number[number]) is not None]
 
 
-def ranking(session: Session, task: Task) -> Ranking:
+def ranking(session: Session, task: TaskInfo) -> Ranking:
     """The ranking of the task's shape, up to date."""
     answers = task.shape.answers
     found: Ranking | None = answers.get(session.token)
@@ -136,7 +148,7 @@ def ranking(session: Session, task: Task) -> Ranking:
     return found
 
 
-def ordered_nodes(session: Session, task: Task, nodes: Sequence[Node]) -> Iterator[Node]:
+def ordered_nodes(session: Session, task: TaskInfo, nodes: Sequence[NodeInfo]) -> Iterator[NodeInfo]:
     """Nodes of the set on which the task's resources fit, best first."""
     if not _by_shape(session, task):
         return iter(scored(session, task, nodes))
@@ -147,7 +159,7 @@ def ordered_nodes(session: Session, task: Task, nodes: Sequence[Node]) -> Iterat
     return _from_heap(session, found)
 
 
-def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[Node]:
+def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[NodeInfo]:
     heapq.heapify(found)
     while found:
         node = session.cluster.by_number[heapq.heappop(found)[1]]
@@ -155,15 +167,15 @@ def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[Node]
         yield node
 
 
-def _by_shape(session: Session, task: Task) -> bool:
+def _by_shape(session: Session, task: TaskInfo) -> bool:
     return task.shape.plain and not session.hooks.scored_alone(task)
 
 
-def scored(session: Session, task: Task, nodes: Sequence[Node]) -> list[Node]:
-    """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in relative
-    scores."""
+def scored(session: Session, task: TaskInfo, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
+    """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in
+    relative scores."""
     session.hooks.before_scoring(task, nodes)
-    found: list[tuple[float, str, Node]] = []
+    found: list[tuple[float, str, NodeInfo]] = []
     for node in nodes:
         score = session.hooks.node_score(task, node)
         if score is not None and node.fits_later(task):
@@ -175,7 +187,7 @@ def _score_and_name(entry: tuple[float, str, Any]) -> tuple[float, str]:
     return entry[:2]
 
 
-def shortage(task: Task, node: Node, names: Sequence[str]) -> list[str]:
+def shortage(task: TaskInfo, node: NodeInfo, names: Sequence[str]) -> list[str]:
     """What the node lacks for this task, in words; nothing when the task would fit on what is idle."""
     if node.fits_now(task):
         return []
@@ -193,10 +205,15 @@ def shortage(task: Task, node: Node, names: Sequence[str]) -> list[str]:
     return lacking
 
 
-def _gpu_shortage(task: Task, node: Node, gpus: float, names: Sequence[str], have: Sequence[float]) -> list[str]:
+def _gpu_shortage(
+    task: TaskInfo, node: NodeInfo, gpus: float, names: Sequence[str], have: Sequence[float]
+) -> list[str]:
     if task.gpu.mig:
-        return [f"node(s) didn't have enough of mig profile: {name}" for name in task.gpu.mig
-                if have[names.index(name)] < task.gpu.mig[name]]
+        return [
+            f"node(s) didn't have enough of mig profile: {name}"
+            for name in task.gpu.mig
+            if have[names.index(name)] < task.gpu.mig[name]
+        ]
     asked = task.gpus
     if task.gpu.memory:
         asked = share_of(task.gpu.memory, node.gpu_memory) * task.gpu.count

@@ -1,8 +1,8 @@
 """Every scheduling policy, one file each; this table says under which name a configuration finds it.
 
-To add a policy: one file here with a class that inherits from `Plugin` (`../plugin.py`), and one line in BUILT_IN. Plugins outside the
-tree are found by the entry point group `gangline.plugins` through `gangline.extend`. Nothing here runs a plugin.
-"""
+To add a policy: one file here with a class that inherits from `Plugin` (`../plugin.py`), and one line in BUILT_IN.
+Plugins outside the tree are found by the entry point group `gangline.plugins` through `gangline.extend`. Nothing here
+runs a plugin."""
 
 from __future__ import annotations
 
@@ -11,34 +11,33 @@ from importlib import import_module
 from typing import cast
 
 from gangline import extend
-
-from ..plugin import Plugin, PluginClass, adopted
+from gangline.scheduler.plugin import Plugin, PluginClass, adopted
 
 BUILT_IN: dict[str, str] = {
-    "predicates": "predicates:Predicates",
-    "proportion": "proportion:Proportion",
-    "priority": "orders:Priority",
-    "elastic": "orders:Elastic",
-    "kubeflow": "orders:Kubeflow",
-    "ray": "orders:Ray",
-    "taskorder": "orders:TaskOrder",
-    "subgrouporder": "orders:SubGroupOrder",
-    "nodeavailability": "nodeavailability:NodeAvailability",
-    "gpusharingorder": "gpusharing:GpuSharingOrder",
-    "gpupack": "gpusharing:GpuPack",
-    "gpuspread": "gpusharing:GpuSpread",
-    "resourcetype": "resourcetype:ResourceType",
-    "nominatednode": "nominatednode:NominatedNode",
-    "nodeplacement": "nodeplacement:NodePlacement",
-    "dynamicresources": "dynamicresources:DynamicResources",
-    "minruntime": "minruntime:MinRuntime",
-    "topology": "topology:Topology",
-    "podaffinity": "podaffinity:PodAffinity",
-    "numa": "numa:Numa",
-    "snapshot": "passive:Snapshot",
-    "reflectjoborder": "passive:ReflectJobOrder",
-    "sg-nodelocalgreedy": "generators:NodeLocalGreedy",
-    "sg-multinodegang": "generators:MultiNodeGang",
+    "predicates": "predicates:PredicatesPlugin",
+    "proportion": "proportion:ProportionPlugin",
+    "priority": "orders:PriorityPlugin",
+    "elastic": "orders:ElasticPlugin",
+    "kubeflow": "orders:KubeflowPlugin",
+    "ray": "orders:RayPlugin",
+    "taskorder": "orders:TaskOrderPlugin",
+    "subgrouporder": "orders:SubGroupOrderPlugin",
+    "nodeavailability": "nodeavailability:NodeAvailabilityPlugin",
+    "gpusharingorder": "gpusharing:GpuSharingOrderPlugin",
+    "gpupack": "gpusharing:GpuPackPlugin",
+    "gpuspread": "gpusharing:GpuSpreadPlugin",
+    "resourcetype": "resourcetype:ResourceTypePlugin",
+    "nominatednode": "nominatednode:NominatedNodePlugin",
+    "nodeplacement": "nodeplacement:NodePlacementPlugin",
+    "dynamicresources": "dynamicresources:DynamicResourcesPlugin",
+    "minruntime": "minruntime:MinRuntimePlugin",
+    "topology": "topology:TopologyPlugin",
+    "podaffinity": "podaffinity:PodAffinityPlugin",
+    "numa": "numa:NumaPlugin",
+    "snapshot": "passive:SnapshotPlugin",
+    "reflectjoborder": "passive:ReflectJobOrderPlugin",
+    "sg-nodelocalgreedy": "generators:NodeLocalGreedyPlugin",
+    "sg-multinodegang": "generators:MultiNodeGangPlugin",
 }
 
 

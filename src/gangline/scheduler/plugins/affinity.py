@@ -1,8 +1,7 @@
 """Inter-pod affinity: which nodes a pod may, must not, or would like to share a domain with other pods on.
 
-Used by the predicates (required terms) and by the podaffinity plugin (preferred terms). It looks at the pods as the model
-places them at this moment, leaving ones included.
-"""
+Used by the predicates (required terms) and by the podaffinity plugin (preferred terms). It looks at the pods as the
+model places them at this moment, leaving ones included."""
 
 from __future__ import annotations
 
@@ -11,18 +10,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..matching import all_match
-from ..model.node import Node
-from ..model.task import Task
-from ..records import PodTerm
+from gangline.scheduler.matching import all_match
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.records import PodTerm
 
 if TYPE_CHECKING:
-    from ..model.cluster import Cluster
+    from gangline.scheduler.model.cluster import ClusterModel
 
 Pair = tuple[str, str]
 
 
-def term_matches(term: PodTerm, owner: Task, other: Task) -> bool:
+def term_matches(term: PodTerm, owner: TaskInfo, other: TaskInfo) -> bool:
     """Whether the term of `owner` selects `other`."""
     if term.selector is None:
         return False
@@ -30,7 +29,7 @@ def term_matches(term: PodTerm, owner: Task, other: Task) -> bool:
     return (term.every_namespace or other.namespace in namespaces) and all_match(term.selector, other.labels)
 
 
-def placed_pods(cluster: Cluster) -> Iterator[tuple[Node, Task]]:
+def placed_pods(cluster: ClusterModel) -> Iterator[tuple[NodeInfo, TaskInfo]]:
     for node in cluster.nodes.values():
         for placed in node.placed.values():
             yield node, placed.task
@@ -38,59 +37,65 @@ def placed_pods(cluster: Cluster) -> Iterator[tuple[Node, Task]]:
 
 @dataclass(slots=True)
 class Required:
-    """Counts per (topology key, value): pods that all affinity terms select, pods that an anti-affinity term selects, and
-    pods whose own anti-affinity selects this one."""
+    """Counts per (topology key, value): pods that all affinity terms select, pods that an anti-affinity term selects,
+    and pods whose own anti-affinity selects this one."""
 
     affinity: Counter[Pair] = field(default_factory=Counter)
     anti: Counter[Pair] = field(default_factory=Counter)
     shunned: Counter[Pair] = field(default_factory=Counter)
 
 
-def required_counts(cluster: Cluster, task: Task) -> Required:
-    found = Required()
+def required_counts(cluster: ClusterModel, task: TaskInfo) -> Required:
+    required = Required()
     record = task.record
     for node, other in placed_pods(cluster):
         if other is task:
             continue
         if record.pod_affinity and all(term_matches(term, task, other) for term in record.pod_affinity):
-            _count(found.affinity, record.pod_affinity, node)
-        _count(found.anti, [term for term in record.pod_anti_affinity if term_matches(term, task, other)], node)
-        _count(found.shunned, [term for term in other.record.pod_anti_affinity if term_matches(term, other, task)], node)
-    return found
+            _count(required.affinity, record.pod_affinity, node)
+        _count(required.anti, [term for term in record.pod_anti_affinity if term_matches(term, task, other)], node)
+        _count(
+            required.shunned, [term for term in other.record.pod_anti_affinity if term_matches(term, other, task)], node
+        )
+    return required
 
 
-def _count(counts: Counter[Pair], terms: Iterable[PodTerm], node: Node) -> None:
+def _count(counts: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo) -> None:
     for term in terms:
         value = node.labels.get(term.topology_key)
         if value is not None:
             counts[term.topology_key, value] += 1
 
 
-def required_refusal(found: Required, task: Task, node: Node) -> str | None:
+def required_refusal(required: Required, task: TaskInfo, node: NodeInfo) -> str | None:
     """Why the node will not do, in words; None when it does."""
     record = task.record
-    if not _affinity_holds(found, task, node):
+    if not _affinity_holds(required, task, node):
         return "node(s) didn't match pod affinity rules"
-    if any(found.anti.get((term.topology_key, node.labels.get(term.topology_key, "")), 0) for term in record.pod_anti_affinity):
+    if any(
+        required.anti.get((term.topology_key, node.labels.get(term.topology_key, "")), 0)
+        for term in record.pod_anti_affinity
+    ):
         return "node(s) didn't match pod anti-affinity rules"
-    if any(found.shunned.get(pair, 0) for pair in node.labels.items()):
+    if any(required.shunned.get(pair, 0) for pair in node.labels.items()):
         return "node(s) didn't satisfy existing pods anti-affinity rules"
     return None
 
 
-def _affinity_holds(found: Required, task: Task, node: Node) -> bool:
-    """Every term has a matching pod in the node's domain, or nobody matches anywhere and the pod matches its own terms."""
+def _affinity_holds(required: Required, task: TaskInfo, node: NodeInfo) -> bool:
+    """Every term has a matching pod in the node's domain, or nobody matches anywhere and the pod matches its own
+    terms."""
     terms = task.record.pod_affinity
     if not terms:
         return True
     if any(term.topology_key not in node.labels for term in terms):
         return False
-    if all(found.affinity.get((term.topology_key, node.labels[term.topology_key]), 0) for term in terms):
+    if all(required.affinity.get((term.topology_key, node.labels[term.topology_key]), 0) for term in terms):
         return True
-    return not found.affinity and all(term_matches(term, task, task) for term in terms)
+    return not required.affinity and all(term_matches(term, task, task) for term in terms)
 
 
-def preferred_scores(cluster: Cluster, task: Task, hard_weight: int = 1) -> Counter[Pair]:
+def preferred_scores(cluster: ClusterModel, task: TaskInfo, hard_weight: int = 1) -> Counter[Pair]:
     """Raw score per (topology key, value), as wished by this pod and by the pods that are there."""
     scores: Counter[Pair] = Counter()
     record = task.record
@@ -101,11 +106,19 @@ def preferred_scores(cluster: Cluster, task: Task, hard_weight: int = 1) -> Coun
             _weigh(scores, [term for term in terms if term_matches(term, task, other)], node, sign)
         for sign, terms in ((1, other.record.preferred_affinity), (-1, other.record.preferred_anti_affinity)):
             _weigh(scores, [term for term in terms if term_matches(term, other, task)], node, sign)
-        _weigh(scores, [term for term in other.record.pod_affinity if term_matches(term, other, task)], node, hard_weight, 1)
+        _weigh(
+            scores,
+            [term for term in other.record.pod_affinity if term_matches(term, other, task)],
+            node,
+            hard_weight,
+            1,
+        )
     return scores
 
 
-def _weigh(scores: Counter[Pair], terms: Iterable[PodTerm], node: Node, sign: int, weight: int | None = None) -> None:
+def _weigh(
+    scores: Counter[Pair], terms: Iterable[PodTerm], node: NodeInfo, sign: int, weight: int | None = None
+) -> None:
     for term in terms:
         value = node.labels.get(term.topology_key)
         if value is not None:

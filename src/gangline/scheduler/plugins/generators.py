@@ -1,4 +1,5 @@
-"""Which of the accumulated victims to try together: those of one node, or those of the fewest nodes that could do for a gang.
+"""Which of the accumulated victims to try together: those of one node, or those of the fewest nodes that could do for a
+gang.
 
 Each generator walks the accumulated states and yields scenarios; `victims/search.py` simulates them until one succeeds.
 """
@@ -8,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.model.gang import Gang
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.victims.accumulate import Accumulation, Batch, Scenario
 from gangline.scheduler.victims.free import DUST
 
-from ..plugin import Plugin
-
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
-class NodeLocalGreedy(Plugin):
+class NodeLocalGreedyPlugin(Plugin):
     """For each node of the gang that was added last: all victims taken so far of the gangs on that node."""
 
     name = "sg-nodelocalgreedy"
@@ -50,13 +50,15 @@ class NodeLocalGreedy(Plugin):
 def joined(batches: Iterable[Batch], recorded: Iterable[Batch]) -> list[Batch]:
     """The steps of each gang as one, without what was recorded before."""
     known = {task.uid for batch in recorded for task in batch.tasks}
-    found: dict[str, tuple[Gang, list[Task]]] = {}
+    found: dict[str, tuple[GangInfo, list[TaskInfo]]] = {}
     for batch in batches:
-        found.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(task for task in batch.tasks if task.uid not in known)
+        found.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(
+            task for task in batch.tasks if task.uid not in known
+        )
     return [Batch.of(gang, tasks) for gang, tasks in found.values() if tasks]
 
 
-class MultiNodeGang(Plugin):
+class MultiNodeGangPlugin(Plugin):
     """The victims on the K nodes that free the least but enough, for growing K."""
 
     name = "sg-multinodegang"
@@ -75,7 +77,9 @@ class MultiNodeGang(Plugin):
     def _prefixes(self, state: Accumulation) -> Iterator[Scenario]:
         room = self._room(state)
         smallest = min(task.quota_gpus for task in state.pending)
-        candidates = sorted((name for name in room if room[name] >= smallest - DUST or smallest == 0), key=room.__getitem__)
+        candidates = sorted(
+            (name for name in room if room[name] >= smallest - DUST or smallest == 0), key=room.__getitem__
+        )
         number = self._fewest(state, candidates, room)
         step = 1
         while number is not None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ...rules import times
-from ..model.gang import Gang
-from ..model.task import Task
-from ..plugin import Plugin
-from ..session import Session
+from gangline.rules.values import times
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.session import Session
 
 QUEUE = "queue"
 LOWEST_COMMON_ANCESTOR = "lca"
@@ -32,37 +32,41 @@ class Runtimes(Protocol):
     def reclaim_min_runtime(self) -> float | None: ...
 
 
-class Plan(Protocol):
+class RuntimeScenario(Protocol):
     @property
-    def preemptor(self) -> Gang: ...
+    def preemptor(self) -> GangInfo: ...
 
     @property
-    def victims(self) -> Iterable[tuple[Gang, Sequence[Task]]]: ...
+    def victims(self) -> Iterable[tuple[GangInfo, Sequence[TaskInfo]]]: ...
 
 
 def preempt_min_runtime(queues: Mapping[str, Runtimes], queue: str, otherwise: float) -> float:
     """The nearest value from the victim's queue upwards."""
-    return next((found for each in up(queues, queue) if (found := each.preempt_min_runtime) is not None), otherwise)
+    return next((found for item in up(queues, queue) if (found := item.preempt_min_runtime) is not None), otherwise)
 
 
-def reclaim_min_runtime(queues: Mapping[str, Runtimes], reclaimer: str, victim: str, method: str, otherwise: float) -> float:
-    """By method `queue` the nearest value upwards; by `lca` the nearest one from just below where the two lines meet."""
+def reclaim_min_runtime(
+    queues: Mapping[str, Runtimes], reclaimer: str, victim: str, method: str, otherwise: float
+) -> float:
+    """By method `queue` the nearest value upwards; by `lca` the nearest one from just below where the two lines
+    meet."""
     if reclaimer not in queues:
         return otherwise
     theirs = list(up(queues, victim))
     if method == LOWEST_COMMON_ANCESTOR:
         theirs = _from_the_fork(list(up(queues, reclaimer)), theirs)
-    return next((found for each in theirs if (found := each.reclaim_min_runtime) is not None), otherwise)
+    return next((found for item in theirs if (found := item.reclaim_min_runtime) is not None), otherwise)
 
 
 def _from_the_fork(mine: list[Runtimes], theirs: list[Runtimes]) -> list[Runtimes]:
-    """Of the victim's line: its top queue alone when the tops differ, else the common part and the queue just below it."""
+    """Of the victim's line: its top queue alone when the tops differ, else the common part and the queue just below
+    it."""
     if not theirs or mine[-1] is not theirs[-1]:
         return theirs[-1:]
     shared = 0
     while shared < min(len(mine), len(theirs)) and mine[-1 - shared] is theirs[-1 - shared]:
         shared += 1
-    return theirs[max(len(theirs) - shared - 1, 0):]
+    return theirs[max(len(theirs) - shared - 1, 0) :]
 
 
 def up(queues: Mapping[str, Runtimes], name: str) -> Iterable[Runtimes]:
@@ -72,7 +76,7 @@ def up(queues: Mapping[str, Runtimes], name: str) -> Iterable[Runtimes]:
         queue = queues.get(queue.parent) if queue.parent else None
 
 
-class MinRuntime(Plugin):
+class MinRuntimePlugin(Plugin):
     name = "minruntime"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
@@ -84,35 +88,37 @@ class MinRuntime(Plugin):
         self._method = method if method == QUEUE else LOWEST_COMMON_ANCESTOR
         self._resolved: dict[tuple[str, str], float] = {}
 
-    def preempt_victim(self, preemptor: Gang, victim: Gang) -> bool:
+    def preempt_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return victim.elastic or not self._started_too_late(victim, self._for_preempt(victim))
 
-    def reclaim_victim(self, preemptor: Gang, victim: Gang) -> bool:
+    def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return victim.elastic or not self._started_too_late(victim, self._for_reclaim(preemptor, victim))
 
-    def preempt_scenario(self, plan: Plan) -> bool:
+    def preempt_scenario(self, plan: RuntimeScenario) -> bool:
         return all(self._may_give(gang, tasks, self._for_preempt(gang)) for gang, tasks in plan.victims)
 
-    def reclaim_scenario(self, plan: Plan) -> bool:
+    def reclaim_scenario(self, plan: RuntimeScenario) -> bool:
         return all(self._may_give(gang, tasks, self._for_reclaim(plan.preemptor, gang)) for gang, tasks in plan.victims)
 
-    def _may_give(self, gang: Gang, tasks: Sequence[Task], minimum: float) -> bool:
+    def _may_give(self, gang: GangInfo, tasks: Sequence[TaskInfo], minimum: float) -> bool:
         """Gangs without surplus were judged when they were chosen."""
         return not gang.elastic or not self._started_too_late(gang, minimum) or keeps_minima(gang, tasks)
 
-    def _started_too_late(self, victim: Gang, minimum: float) -> bool:
+    def _started_too_late(self, victim: GangInfo, minimum: float) -> bool:
         return minimum > 0 and victim.last_start is not None and self._session.now < victim.last_start + minimum
 
-    def _for_preempt(self, victim: Gang) -> float:
+    def _for_preempt(self, victim: GangInfo) -> float:
         key = ("", victim.queue)
         if key not in self._resolved:
             self._resolved[key] = preempt_min_runtime(self._queues, victim.queue, self._preempt)
         return self._resolved[key]
 
-    def _for_reclaim(self, preemptor: Gang, victim: Gang) -> float:
+    def _for_reclaim(self, preemptor: GangInfo, victim: GangInfo) -> float:
         key = (preemptor.queue, victim.queue)
         if key not in self._resolved:
-            self._resolved[key] = reclaim_min_runtime(self._queues, preemptor.queue, victim.queue, self._method, self._reclaim)
+            self._resolved[key] = reclaim_min_runtime(
+                self._queues, preemptor.queue, victim.queue, self._method, self._reclaim
+            )
         return self._resolved[key]
 
 
@@ -124,10 +130,13 @@ def _default(text: str | None) -> float:
         return 0.0
 
 
-def keeps_minima(gang: Gang, tasks: Sequence[Task]) -> bool:
-    """Taking these tasks leaves every pod set they come from with its minimum. Tasks taken in a what-if still count as held."""
+def keeps_minima(gang: GangInfo, tasks: Sequence[TaskInfo]) -> bool:
+    """Taking these tasks leaves every pod set they come from with its minimum. Tasks taken in a what-if still count as
+    held."""
     taken: dict[str, int] = {}
     for task in tasks:
         if task.pod_set is not None:
             taken[task.pod_set.name] = taken.get(task.pod_set.name, 0) + 1
-    return all(gang.pod_sets[name].active_used - number >= gang.pod_sets[name].min_available for name, number in taken.items())
+    return all(
+        gang.pod_sets[name].active_used - number >= gang.pod_sets[name].min_available for name, number in taken.items()
+    )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.node import Node
-from ..model.task import Task
-from ..plugin import Plugin
-from ..scores import AVAILABILITY
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.scores import AVAILABILITY
 
 if TYPE_CHECKING:
     pass
 
 
-class NodeAvailability(Plugin):
+class NodeAvailabilityPlugin(Plugin):
     name = "nodeavailability"
 
-    def node_score(self, task: Task, node: Node) -> float:
+    def node_score(self, task: TaskInfo, node: NodeInfo) -> float:
         return AVAILABILITY if node.fits_now(task) else 0.0
 
     shape_score = node_score

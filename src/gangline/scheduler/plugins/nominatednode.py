@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.node import Node
-from ..model.task import Task
-from ..plugin import Plugin
-from ..scores import NOMINATED_NODE
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.scores import NOMINATED_NODE
 
 if TYPE_CHECKING:
     pass
 
 
-class NominatedNode(Plugin):
+class NominatedNodePlugin(Plugin):
     name = "nominatednode"
 
-    def node_score(self, task: Task, node: Node) -> float:
+    def node_score(self, task: TaskInfo, node: NodeInfo) -> float:
         return NOMINATED_NODE if task.record.nominated_node == node.name else 0.0
 
     shape_score = node_score

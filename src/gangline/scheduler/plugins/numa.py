@@ -1,9 +1,8 @@
 """NUMA alignment: predict whether the kubelet's topology manager would admit a pod on a node, and in which zones.
 
-Filters for the policies single-numa-node and restricted, scores for best-effort too. It concerns Guaranteed pods (all aligned
-resources), and other pods only for the per-zone devices they ask for. What is free in a zone is what it has less what tasks
-that hold resources were given there, and follows every allocation through the journal.
-"""
+Filters for the policies single-numa-node and restricted, scores for best-effort too. It concerns Guaranteed pods (all
+aligned resources), and other pods only for the per-zone devices they ask for. What is free in a zone is what it has
+less what tasks that hold resources were given there, and follows every allocation through the journal."""
 
 from __future__ import annotations
 
@@ -11,17 +10,17 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from ...errors import Refusal
-from ..model.node import Node
-from ..model.resources import at, plain_name
-from ..model.status import ACTIVE_ALLOCATED
-from ..model.task import Task, ZoneShare
-from ..plugin import Plugin
-from ..records import ContainerRecord, NumaRecord
-from ..scores import NUMA
+from gangline.errors import Refusal
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.resources import at, plain_name
+from gangline.scheduler.model.status import ACTIVE_ALLOCATED
+from gangline.scheduler.model.task import TaskInfo, ZoneShare
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.records import ContainerRecord, NumaRecord
+from gangline.scheduler.scores import NUMA
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 Amounts = dict[str, float]
 Free = tuple[Mapping[str, float], ...]
@@ -32,46 +31,54 @@ _FILTERING = ("single-numa-node", "restricted")
 _ALIGNING = (*_FILTERING, "best-effort")
 
 
-class Numa(Plugin):
+class NumaPlugin(Plugin):
     name = "numa"
     beyond_shape = True
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
         self._session = session
-        self._ignored = {plain_name(name.strip()) for name in arguments.get("ignoreList", "").split(",") if name.strip()}
+        self._ignored = {
+            plain_name(name.strip()) for name in arguments.get("ignoreList", "").split(",") if name.strip()
+        }
         rebuild = arguments.get("reconstructAvailable", "true").lower() != "false"
         self._free: dict[str, Free] = {}
         for node in session.cluster.nodes.values():
             if node.numa is not None:
-                self._free[node.name] = self._rebuilt(node, node.numa) if rebuild else tuple(zone.available for zone in node.numa.zones)
+                self._free[node.name] = (
+                    self._rebuilt(node, node.numa) if rebuild else tuple(zone.available for zone in node.numa.zones)
+                )
         self._widest = max((len(zones) for zones in self._free.values()), default=1)
-        aligning = [node.numa for node in session.cluster.nodes.values() if node.numa is not None and node.numa.policy in _ALIGNING]
+        aligning = [
+            node.numa
+            for node in session.cluster.nodes.values()
+            if node.numa is not None and node.numa.policy in _ALIGNING
+        ]
         self._known_devices = sorted({name for numa in aligning for name in self._devices(numa)})
 
-    def _rebuilt(self, node: Node, numa: NumaRecord) -> Free:
+    def _rebuilt(self, node: NodeInfo, numa: NumaRecord) -> Free:
         free: Free = tuple(named(zone.allocatable) for zone in numa.zones)
         for placed in node.placed.values():
             if placed.task.status & ACTIVE_ALLOCATED:
                 free = shifted(free, placed.task.numa or (), -1)
         return free
 
-    def scores(self, task: Task) -> bool:
+    def scores(self, task: TaskInfo) -> bool:
         return bool(self._free)
 
     # ── may it, and where ──
 
-    def predicate(self, task: Task, node: Node) -> Refusal | None:
+    def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         if node.numa is None or node.numa.policy not in _FILTERING:
             return None
         return Refusal(self.name, REFUSAL) if self._place(task, node, node.numa) is None else None
 
-    def numa_placement(self, task: Task, node: Node) -> tuple[ZoneShare, ...] | None:
+    def numa_placement(self, task: TaskInfo, node: NodeInfo) -> tuple[ZoneShare, ...] | None:
         """The zones the task would get on this node with what it gets there; empty when it is not aligned."""
         if node.numa is None:
             return None
         return self._place(task, node, node.numa) or ()
 
-    def _place(self, task: Task, node: Node, numa: NumaRecord) -> tuple[ZoneShare, ...] | None:
+    def _place(self, task: TaskInfo, node: NodeInfo, numa: NumaRecord) -> tuple[ZoneShare, ...] | None:
         """None: cannot be aligned."""
         demands = self._demands(task, numa)
         if not any(demands) or numa.policy == "none":
@@ -81,8 +88,9 @@ class Numa(Plugin):
             return align(numa, free, demands[0])
         return self._place_containers(task, numa, free)
 
-    def _place_containers(self, task: Task, numa: NumaRecord, free: Free) -> tuple[ZoneShare, ...] | None:
-        """Containers that keep running take their zones one after the other; each other init container is tried alone."""
+    def _place_containers(self, task: TaskInfo, numa: NumaRecord, free: Free) -> tuple[ZoneShare, ...] | None:
+        """Containers that keep running take their zones one after the other; each other init container is tried
+        alone."""
         total: tuple[ZoneShare, ...] = ()
         left = free
         for container in task.record.containers:
@@ -98,7 +106,7 @@ class Numa(Plugin):
                 total = merged(total, found)
         return total
 
-    def _demands(self, task: Task, numa: NumaRecord) -> list[Amounts]:
+    def _demands(self, task: TaskInfo, numa: NumaRecord) -> list[Amounts]:
         """What must be aligned: one demand for the pod, or one per container."""
         each = [(container, self._demand(task, numa, container)) for container in task.record.containers]
         if numa.scope != "pod":
@@ -112,22 +120,22 @@ class Numa(Plugin):
                 lasting = added(lasting, demand)
         return [largest(peak, lasting)]
 
-    def _demand(self, task: Task, numa: NumaRecord, container: ContainerRecord) -> Amounts:
-        """The part of a container's request that is aligned: everything for Guaranteed pods (CPU only in whole cores), else
-        devices."""
+    def _demand(self, task: TaskInfo, numa: NumaRecord, container: ContainerRecord) -> Amounts:
+        """The part of a container's request that is aligned: everything for Guaranteed pods (CPU only in whole cores),
+        else devices."""
         aligned = {plain_name(name) for name in numa.resources} - self._ignored
         guaranteed = task.record.qos == "Guaranteed"
-        found: Amounts = {}
+        amounts: Amounts = {}
         for name, amount in named(container.requests).items():
             if name not in aligned or not amount:
                 continue
             if not _of_compute(name) or (guaranteed and not (name == "cpu" and amount % 1000)):
-                found[name] = amount
-        return found
+                amounts[name] = amount
+        return amounts
 
     # ── how good ──
 
-    def node_score(self, task: Task, node: Node) -> float:
+    def node_score(self, task: TaskInfo, node: NodeInfo) -> float:
         """The fewer zones, the better; nothing for a task that no node would align."""
         if task.record.qos != "Guaranteed" and not self._asks(task, self._known_devices):
             return 0.0
@@ -138,31 +146,32 @@ class Numa(Plugin):
         found = self._place(task, node, node.numa)
         return 0.0 if found is None else NUMA / (len(found) or 1)
 
-    def _concerns(self, task: Task, numa: NumaRecord) -> bool:
-        """Whether the node would align something of the task: any Guaranteed one, else one that asks for a device counted by zone."""
+    def _concerns(self, task: TaskInfo, numa: NumaRecord) -> bool:
+        """Whether the node would align something of the task: any Guaranteed one, else one that asks for a device
+        counted by zone."""
         return numa.policy in _ALIGNING and (task.record.qos == "Guaranteed" or self._asks(task, self._devices(numa)))
 
     def _devices(self, numa: NumaRecord) -> set[str]:
         known = {plain_name(name) for name in numa.resources} - self._ignored
         return {name for name in known if not _of_compute(name)}
 
-    def _asks(self, task: Task, devices: Iterable[str]) -> bool:
+    def _asks(self, task: TaskInfo, devices: Iterable[str]) -> bool:
         index = self._session.cluster.names.index
         return any(at(task.request, index(name)) > 0 for name in devices)
 
     # ── following allocations ──
 
-    def allocated(self, task: Task) -> None:
+    def allocated(self, task: TaskInfo) -> None:
         self._shift(task, -1)
 
-    def deallocated(self, task: Task) -> None:
+    def deallocated(self, task: TaskInfo) -> None:
         self._shift(task, +1)
 
-    def _shift(self, task: Task, sign: int) -> None:
+    def _shift(self, task: TaskInfo, sign: int) -> None:
         if task.numa and task.node in self._free:
             self._session.journal.set_item(self._free, task.node, shifted(self._free[task.node], task.numa, sign))
 
-    def numa_available(self, node: Node) -> Free:
+    def numa_available(self, node: NodeInfo) -> Free:
         """What is free in each zone of the node."""
         return self._free[node.name]
 
@@ -232,7 +241,9 @@ def _restricted(numa: NumaRecord, free: Free, demand: Mapping[str, float]) -> li
 def _width(numa: NumaRecord, name: str, amount: float) -> int | None:
     """The fewest zones that could ever cover the amount."""
     total = 0.0
-    for number, has in enumerate(sorted((named(zone.allocatable).get(name, 0) for zone in numa.zones), reverse=True), 1):
+    for number, has in enumerate(
+        sorted((named(zone.allocatable).get(name, 0) for zone in numa.zones), reverse=True), 1
+    ):
         total += has
         if total >= amount:
             return number
@@ -240,7 +251,8 @@ def _width(numa: NumaRecord, name: str, amount: float) -> int | None:
 
 
 def _best_effort(free: Free, demand: Mapping[str, float]) -> list[int] | None:
-    """Zone after zone, each time the one that covers most of what is missing; None when all together do not cover it."""
+    """Zone after zone, each time the one that covers most of what is missing; None when all together do not cover
+    it."""
     missing, zones = dict(demand), list[int]()
     while any(amount > 0 for amount in missing.values()):
         left = [place for place in range(len(free)) if place not in zones]
@@ -260,10 +272,10 @@ def _covered(zone: Mapping[str, float], missing: Mapping[str, float]) -> float:
 def spread(free: Free, zones: Iterable[int], demand: Mapping[str, float]) -> tuple[ZoneShare, ...]:
     """Fill the zones in order."""
     missing = dict(demand)
-    found: list[ZoneShare] = []
+    zone_shares: list[ZoneShare] = []
     for place in zones:
         share = {name: min(amount, max(0, free[place].get(name, 0))) for name, amount in missing.items()}
         missing = {name: amount - share[name] for name, amount in missing.items()}
         if any(share.values()):
-            found.append((place, tuple(sorted((name, amount) for name, amount in share.items() if amount))))
-    return tuple(sorted(found))
+            zone_shares.append((place, tuple(sorted((name, amount) for name, amount in share.items() if amount))))
+    return tuple(sorted(zone_shares))

@@ -1,4 +1,5 @@
-"""Who comes first among equals: orders of gangs, of sub-groups and of the tasks inside a gang. Each class is one small rule.
+"""Who comes first among equals: orders of gangs, of sub-groups and of the tasks inside a gang. Each class is one small
+rule.
 
 The rules only give keys (smallest first); what is done in that order is up to the actions.
 """
@@ -7,29 +8,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.gang import Gang, Group, PodSet
-from ..model.task import Task
-from ..plugin import Plugin
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugin import Plugin
 
 if TYPE_CHECKING:
     pass
 
 
-class Priority(Plugin):
+class PriorityPlugin(Plugin):
     """A gang with a higher priority goes first."""
 
     name = "priority"
 
-    def gang_order(self, gang: Gang) -> int:
+    def gang_order(self, gang: GangInfo) -> int:
         return -gang.priority
 
 
-class Elastic(Plugin):
+class ElasticPlugin(Plugin):
     """Gangs below their minimum go before gangs that have exactly it, and those before gangs that have more."""
 
     name = "elastic"
 
-    def gang_order(self, gang: Gang) -> int:
+    def gang_order(self, gang: GangInfo) -> int:
         above = 0
         for leaf in gang.pod_sets.values():
             if leaf.active_allocated < leaf.min_available:
@@ -38,7 +39,7 @@ class Elastic(Plugin):
         return 1 + above
 
 
-class SubGroupOrder(Plugin):
+class SubGroupOrderPlugin(Plugin):
     """Members below their minimum go first; then the ones that have least of what they need."""
 
     name = "subgrouporder"
@@ -53,31 +54,31 @@ def sub_group_key(minimum: int, satisfied: int) -> tuple[int, int, float]:
     return (1, 0, satisfied / minimum) if minimum > 0 else (1, 1, satisfied)
 
 
-class Kubeflow(Plugin):
+class KubeflowPlugin(Plugin):
     """The master or launcher of a training job goes first."""
 
     name = "kubeflow"
 
-    def task_order(self, task: Task) -> bool:
+    def task_order(self, task: TaskInfo) -> bool:
         return task.labels.get("training.kubeflow.org/job-role") not in ("master", "launcher")
 
 
-class Ray(Plugin):
+class RayPlugin(Plugin):
     """The head of a Ray cluster goes first."""
 
     name = "ray"
 
-    def task_order(self, task: Task) -> bool:
+    def task_order(self, task: TaskInfo) -> bool:
         return task.labels.get("ray.io/node-type") != "head"
 
 
-class TaskOrder(Plugin):
+class TaskOrderPlugin(Plugin):
     """Tasks labelled with a priority go before those without, larger numbers first, unreadable ones last."""
 
     name = "taskorder"
     label = "kai.scheduler/task-priority"
 
-    def task_order(self, task: Task) -> tuple[int, int]:
+    def task_order(self, task: TaskInfo) -> tuple[int, int]:
         text = task.labels.get(self.label)
         if text is None:
             return 2, 0

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..plugin import Plugin
+from gangline.scheduler.plugin import Plugin
 
 
-class Snapshot(Plugin):
+class SnapshotPlugin(Plugin):
     """`/get-snapshot`: the cluster of the last cycle."""
 
     name = "snapshot"
 
 
-class ReflectJobOrder(Plugin):
+class ReflectJobOrderPlugin(Plugin):
     """`/get-job-order`: in which order gangs would be allocated."""
 
     name = "reflectjoborder"

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..model.node import Node
-from ..model.task import Task
-from ..plugin import Plugin
-from ..scores import POD_AFFINITY
-from .affinity import Pair, preferred_scores
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.plugins.affinity import Pair, preferred_scores
+from gangline.scheduler.scores import POD_AFFINITY
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 
-class PodAffinity(Plugin):
+class PodAffinityPlugin(Plugin):
     name = "podaffinity"
     beyond_shape = True
 
@@ -24,14 +24,14 @@ class PodAffinity(Plugin):
         self._cluster = session.cluster
         self._pairs: Counter[Pair] = Counter()
 
-    def scores(self, task: Task) -> bool:
+    def scores(self, task: TaskInfo) -> bool:
         record = task.record
         return bool(record.preferred_affinity or record.preferred_anti_affinity or self._cluster.liking)
 
-    def before_scoring(self, task: Task, nodes: Sequence[Node]) -> None:
+    def before_scoring(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> None:
         self._pairs = preferred_scores(self._cluster, task) if self.scores(task) else Counter()
 
-    def node_score(self, task: Task, node: Node) -> float:
+    def node_score(self, task: TaskInfo, node: NodeInfo) -> float:
         if not self._pairs:
             return 0.0
         return POD_AFFINITY * sum(self._pairs.get(pair, 0) for pair in node.labels.items())

@@ -10,26 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gangline.errors import Refusal
+from gangline.scheduler.matching import node_matches, untolerated
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, Vector, at
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.place import choose_gpus
 from gangline.scheduler.placing.storage import Storage
-
-from ...errors import Refusal
-from ..matching import node_matches, untolerated
-from ..model.gang import Gang
-from ..model.node import Node
-from ..model.resources import CPU, GPU, MEMORY, PODS, Vector, at
-from ..model.task import Task
-from ..plugin import Plugin
-from .affinity import Required, required_counts, required_refusal
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.plugins.affinity import Required, required_counts, required_refusal
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from gangline.scheduler.session import Session
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 CPU_WORKER = "node-role.kubernetes.io/cpu-worker"
 
 
-class Predicates(Plugin):
+class PredicatesPlugin(Plugin):
     name = "predicates"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
@@ -44,7 +43,7 @@ class Predicates(Plugin):
 
     # ── before any node ──
 
-    def before_task(self, task: Task, gang: Gang) -> Refusal | None:
+    def before_task(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         """Run every check that needs no node; all that fail are told together."""
         self._prepare_affinity(task)
         problems = self._problems(task)
@@ -54,24 +53,28 @@ class Predicates(Plugin):
         text = f"Scheduling conditions were not met for pod {task.full_name}:\n{lines}"
         return Refusal(self.name, text, resolvable=False)
 
-    def victim_invariant(self, task: Task, gang: Gang) -> Refusal | None:
+    def victim_invariant(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         """Checks that no eviction can change."""
         problems = self._problems(task)
         return Refusal(self.name, problems[0].partition(": ")[2], resolvable=False) if problems else None
 
-    def _problems(self, task: Task) -> list[str]:
+    def _problems(self, task: TaskInfo) -> list[str]:
         """Kept per task; a shape that some node could hold, with nothing else to look up, has none."""
         shape = task.shape
         if shape.plain and shape.number in self._fitting_shapes:
             return []
-        found = self._invariants.get(task.uid)
-        if found is None:
-            found = self._invariants[task.uid] = [*self._volume_problems(task), *self._size_problems(task), *self._map_problems(task)]
-        if not found and shape.plain:
+        invariant = self._invariants.get(task.uid)
+        if invariant is None:
+            invariant = self._invariants[task.uid] = [
+                *self._volume_problems(task),
+                *self._size_problems(task),
+                *self._map_problems(task),
+            ]
+        if not invariant and shape.plain:
             self._fitting_shapes.add(shape.number)
-        return found
+        return invariant
 
-    def _volume_problems(self, task: Task) -> list[str]:
+    def _volume_problems(self, task: TaskInfo) -> list[str]:
         for name in task.record.volumes:
             claim = self._cluster.volume_claims.get((task.namespace, name))
             if claim is None:
@@ -82,12 +85,12 @@ class Predicates(Plugin):
                 return ["VolumeBinding: pod has unbound immediate PersistentVolumeClaims"]
         return []
 
-    def _map_problems(self, task: Task) -> list[str]:
+    def _map_problems(self, task: TaskInfo) -> list[str]:
         maps = self._cluster.config_maps
         missing = [name for name in task.record.config_maps if (task.namespace, name) not in maps]
         return [f"ConfigMap: Missing required configmaps: [{' '.join(missing)}]"] if missing else []
 
-    def _size_problems(self, task: Task) -> list[str]:
+    def _size_problems(self, task: TaskInfo) -> list[str]:
         """A request that is larger than the largest node can never be met."""
         largest = self._largest_node()
         for place in (GPU, CPU, MEMORY, *range(PODS + 1, len(task.request))):
@@ -102,15 +105,18 @@ class Predicates(Plugin):
             self._largest = tuple([max((at(room, place) for room in rooms), default=0) for place in range(size)])
         return self._largest
 
-    def _size_text(self, task: Task, place: int, largest: float) -> str:
+    def _size_text(self, task: TaskInfo, place: int, largest: float) -> str:
         pool = self._session.settings.node_pool or "default"
         word, unit, suffix = _SHOWN.get(place, (self._cluster.names.names[place], 1, ""))
         asks = f"The pod {task.full_name} requires {describe(task)}. "
         if not largest:
             return f"{asks}No node in the {pool} node-pool has {word} resources"
-        return f"{asks}Max {word} resources available in a single node in the {pool} node-pool is topped at {short(largest / unit)}{suffix}"
+        return (
+            f"{asks}Max {word} resources available in a single node in the {pool} node-pool is topped at "
+            f"{short(largest / unit)}{suffix}"
+        )
 
-    def _prepare_affinity(self, task: Task) -> None:
+    def _prepare_affinity(self, task: TaskInfo) -> None:
         """A task that nobody minds and that minds nobody at its first try is not looked at again in this cycle."""
         record = task.record
         if task.uid in self._skips_affinity:
@@ -126,18 +132,25 @@ class Predicates(Plugin):
 
     # ── on a node ──
 
-    def never(self, task: Task, node: Node) -> bool:
+    def never(self, task: TaskInfo, node: NodeInfo) -> bool:
         """Refusals that depend on the node itself only."""
         return not node.ready or self._kind(task, node) is not None or self._labels(task, node) is not None
 
-    def predicate(self, task: Task, node: Node) -> Refusal | None:
+    def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         """All checks in order; the first refusal counts."""
-        text = (self._kind(task, node) or self._memory_known(task, node) or self._slots(task, node)
-                or (None if node.ready else node.record.ready_reason or "node(s) were not ready")
-                or self._ports(task, node) or self._labels(task, node) or self._affinity_text(task, node) or self._volumes(task, node))
+        text = (
+            self._kind(task, node)
+            or self._memory_known(task, node)
+            or self._slots(task, node)
+            or (None if node.ready else node.record.ready_reason or "node(s) were not ready")
+            or self._ports(task, node)
+            or self._labels(task, node)
+            or self._affinity_text(task, node)
+            or self._volumes(task, node)
+        )
         return None if text is None else Refusal(self.name, text)
 
-    def _kind(self, task: Task, node: Node) -> str | None:
+    def _kind(self, task: TaskInfo, node: NodeInfo) -> str | None:
         """Whole, shared, MIG and DRA GPUs each want their kind of node."""
         mig = task.gpu.kind == "MigInstance"
         if task.gpu.legacy_mig:
@@ -157,36 +170,46 @@ class Predicates(Plugin):
             return "non MIG jobs cant run on a node with MigStrategy='mixed'"
         return None
 
-    def _memory_known(self, task: Task, node: Node) -> str | None:
+    def _memory_known(self, task: TaskInfo, node: NodeInfo) -> str | None:
         if task.gpu.memory > 0 and not node.record.gpu_memory_synced:
-            return (f"node is not a gpu node or the gpu memory count on the node was not synced yet, task: <{task.full_name}>, "
-                    f"node: <{node.name}>")
+            return (
+                f"node is not a gpu node or the gpu memory count on the node was not synced yet, task: "
+                f"<{task.full_name}>, "
+                f"node: <{node.name}>"
+            )
         return None
 
-    def _slots(self, task: Task, node: Node) -> str | None:
+    def _slots(self, task: TaskInfo, node: NodeInfo) -> str | None:
         """A pod needs a slot; opening a device for sharing needs another one, for its reservation."""
         free = node.later[PODS]
         if not task.shared:
             return None if free > 0 else "node(s) pod number exceeded"
         return "node(s) pod number exceeded" if free < 2 and self._opens_device(task, node) else None
 
-    def _opens_device(self, task: Task, node: Node) -> bool:
+    def _opens_device(self, task: TaskInfo, node: NodeInfo) -> bool:
         found = choose_gpus(self._session, task, node, simulation=False)
         if found is None or found[1]:
             found = choose_gpus(self._session, task, node, simulation=True)
         return found is None or any(not node.shared.used.get(group) for group in found[0])
 
-    def _ports(self, task: Task, node: Node) -> str | None:
+    def _ports(self, task: TaskInfo, node: NodeInfo) -> str | None:
         wanted = task.record.host_ports
         if not wanted:
             return None
-        taken = [port for placed in node.placed.values() if placed.task is not task for port in placed.task.record.host_ports]
+        taken = [
+            port for placed in node.placed.values() if placed.task is not task for port in placed.task.record.host_ports
+        ]
         everywhere = ("", "0.0.0.0")
-        clash = any(mine.port == other.port and mine.protocol == other.protocol
-                    and (mine.ip == other.ip or mine.ip in everywhere or other.ip in everywhere) for mine in wanted for other in taken)
+        clash = any(
+            mine.port == other.port
+            and mine.protocol == other.protocol
+            and (mine.ip == other.ip or mine.ip in everywhere or other.ip in everywhere)
+            for mine in wanted
+            for other in taken
+        )
         return "node(s) didn't have free ports for the requested pod ports" if clash else None
 
-    def _labels(self, task: Task, node: Node) -> str | None:
+    def _labels(self, task: TaskInfo, node: NodeInfo) -> str | None:
         """Taints, node selector and affinity, worker labels."""
         record = task.record
         if node.record.taints:
@@ -200,9 +223,13 @@ class Predicates(Plugin):
         if not self._session.settings.restrict_nodes:
             return None
         kind, label = ("gpu", GPU_WORKER) if task.needs_gpu else ("cpu", CPU_WORKER)
-        return None if label in node.labels else f"{kind} task: <{task.full_name}> can't run on non {kind} nodes, node: <{node.name}>"
+        return (
+            None
+            if label in node.labels
+            else f"{kind} task: <{task.full_name}> can't run on non {kind} nodes, node: <{node.name}>"
+        )
 
-    def _affinity_text(self, task: Task, node: Node) -> str | None:
+    def _affinity_text(self, task: TaskInfo, node: NodeInfo) -> str | None:
         if task.uid in self._skips_affinity:
             return None
         if self._affinity is None or self._affinity[0] != task.uid:
@@ -211,19 +238,23 @@ class Predicates(Plugin):
                 return None
         return required_refusal(self._affinity[1], task, node)
 
-    def _volumes(self, task: Task, node: Node) -> str | None:
+    def _volumes(self, task: TaskInfo, node: NodeInfo) -> str | None:
         for name in task.record.volumes:
             claim = self._cluster.volume_claims.get((task.namespace, name))
             if claim is not None and claim.nodes is not None and not node_matches(claim.nodes, node):
-                return "node(s) had volume node affinity conflict" if claim.bound else "node(s) did not have enough free storage"
+                return (
+                    "node(s) had volume node affinity conflict"
+                    if claim.bound
+                    else "node(s) did not have enough free storage"
+                )
         return None if self._storage.has_room(task, node) else "node(s) did not have enough free storage"
 
     # ── following allocations ──
 
-    def allocated(self, task: Task) -> None:
+    def allocated(self, task: TaskInfo) -> None:
         self._storage.allocated(task)
 
-    def deallocated(self, task: Task) -> None:
+    def deallocated(self, task: TaskInfo) -> None:
         self._storage.deallocated(task)
 
 
@@ -235,7 +266,7 @@ def short(number: float) -> str:
     return f"{number:.3f}".rstrip("0").rstrip(".")
 
 
-def describe(task: Task) -> str:
+def describe(task: TaskInfo) -> str:
     """What the task asks for, in words."""
     cpu, memory = short(task.request[CPU] / 1000), short(task.request[MEMORY] / 1e9)
     return f"GPU: {short(task.quota_gpus)}, CPU: {cpu} (cores), memory: {memory} (GB)"

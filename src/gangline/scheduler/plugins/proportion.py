@@ -12,38 +12,38 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ...errors import Refusal
-from ..fairness import Account, Amounts, capacity, divide, order, reclaim
-from ..fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
-from ..fairness.capacity import Overrun
-from ..fairness.reclaim import Chunk, Taker
-from ..model.gang import Gang
-from ..model.node import Node
-from ..model.queue import Amount, Queue
-from ..model.resources import CPU, GPU, MEMORY, ResourceNames, Vector, summed
-from ..model.status import ACTIVE_ALLOCATED
-from ..model.task import Task, share_of
-from ..plugin import Plugin, QueueSide
-from ..records import Share
-from ..refusals import GangRefusals, QueueFigures
-from ..session import Session
-from ..tally import QueueShare
+from gangline.errors import Refusal
+from gangline.scheduler.fairness import Amounts, QueueAccount, capacity, divide, order, reclaim
+from gangline.scheduler.fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
+from gangline.scheduler.fairness.capacity import Overrun
+from gangline.scheduler.fairness.reclaim import Chunk, Taker
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.queue import QueueAmount, QueueInfo
+from gangline.scheduler.model.resources import CPU, GPU, MEMORY, ResourceNames, Vector, summed
+from gangline.scheduler.model.status import ACTIVE_ALLOCATED
+from gangline.scheduler.model.task import TaskInfo, share_of
+from gangline.scheduler.plugin import Plugin, QueueSide
+from gangline.scheduler.records import Share
+from gangline.scheduler.refusals import GangRefusals, QueueFigures
+from gangline.scheduler.session import Session
+from gangline.scheduler.tally import QueueShare
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 NO_LIMIT: Amounts = (UNLIMITED, UNLIMITED, UNLIMITED)
 
 
-class Plan(Protocol):
+class ReclaimScenario(Protocol):
     """What a finished what-if shows to `reclaim_scenario`: who gains, and which tasks of whom were taken."""
 
     @property
-    def preemptor(self) -> Gang: ...
+    def preemptor(self) -> GangInfo: ...
 
     @property
-    def victims(self) -> Iterable[tuple[Gang, Sequence[Task]]]: ...
+    def victims(self) -> Iterable[tuple[GangInfo, Sequence[TaskInfo]]]: ...
 
 
-class Proportion(Plugin):
+class ProportionPlugin(Plugin):
     name = "proportion"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
@@ -56,8 +56,11 @@ class Proportion(Plugin):
         self.total = self._total()
         self.accounts = open_accounts(session.queues, session.min_gpu_memory)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))
-        session.tally.shares = [QueueShare(each.uid, each.name, each.fair_share, each.usage) for each in self.accounts.values()]
-        self._lines: dict[str, tuple[Account, ...]] = {}
+        session.tally.shares = [
+            QueueShare(account.uid, account.name, account.fair_share, account.usage)
+            for account in self.accounts.values()
+        ]
+        self._lines: dict[str, tuple[QueueAccount, ...]] = {}
         self._limits: dict[str, bool] = {}
         self._before: dict[str, tuple[Amounts, Amounts]] = {}
         self._turns: dict[str, tuple[Amounts, object, order.Turn]] = {}
@@ -72,18 +75,18 @@ class Proportion(Plugin):
     def _chunk(self, vector: Vector) -> Chunk:
         return Chunk(vector[CPU], vector[MEMORY], self._names.total_gpus(vector), vector[GPU])
 
-    def _line(self, queue: str) -> tuple[Account, ...]:
-        found = self._lines.get(queue)
-        if found is None:
-            found = self._lines[queue] = tuple(line(self.accounts, queue))
-        return found
+    def _line(self, queue: str) -> tuple[QueueAccount, ...]:
+        queue_accounts = self._lines.get(queue)
+        if queue_accounts is None:
+            queue_accounts = self._lines[queue] = tuple(line(self.accounts, queue))
+        return queue_accounts
 
     def _limited(self, queue: str) -> bool:
         """Whether the queue or one above it has a limit; most have none."""
-        found = self._limits.get(queue)
-        if found is None:
-            found = self._limits[queue] = any(account.limit != NO_LIMIT for account in self._line(queue))
-        return found
+        limit = self._limits.get(queue)
+        if limit is None:
+            limit = self._limits[queue] = any(account.limit != NO_LIMIT for account in self._line(queue))
+        return limit
 
     # ── order ──
 
@@ -91,7 +94,7 @@ class Proportion(Plugin):
         mine, other = self.accounts[left.queue.name], self.accounts[right.queue.name]
         return order.compare(mine, self._turn(mine, left), other, self._turn(other, right))
 
-    def _turn(self, account: Account, side: QueueSide) -> order.Turn:
+    def _turn(self, account: QueueAccount, side: QueueSide) -> order.Turn:
         """Kept until what the queue holds, or the gang or victims beside it, changes."""
         gang = side.gang
         beside: object = side.taken if gang is None else (gang, gang.original.version)
@@ -105,60 +108,72 @@ class Proportion(Plugin):
 
     # ── capacity ──
 
-    def over_capacity(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+    def over_capacity(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> GangRefusals | None:
         if not self._limited(gang.queue):
             return None
         asked = self.quota_of(tasks)
         return self._refusal(capacity.over_limit(self.accounts, gang.queue, asked), asked, gang.preemptible)
 
-    def firm_over_quota(self, gang: Gang, tasks: Sequence[Task]) -> GangRefusals | None:
+    def firm_over_quota(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> GangRefusals | None:
         if gang.preemptible:
             return None
         asked = self.quota_of(tasks)
-        return self._refusal(capacity.over_quota(self.accounts, gang.queue, asked, gang.preemptible), asked, gang.preemptible)
+        return self._refusal(
+            capacity.over_quota(self.accounts, gang.queue, asked, gang.preemptible), asked, gang.preemptible
+        )
 
     def _refusal(self, overrun: Overrun | None, asked: Amounts, preemptible: bool) -> GangRefusals | None:
         if overrun is None:
             return None
         account = self.accounts[overrun.queue]
-        figures = QueueFigures(account.name, account.request, account.deserved, account.allocated, account.allocated_non_preemptible,
-                               account.limit, asked, NOTHING if preemptible else asked)
+        figures = QueueFigures(
+            account.name,
+            account.request,
+            account.deserved,
+            account.allocated,
+            account.allocated_non_preemptible,
+            account.limit,
+            asked,
+            NOTHING if preemptible else asked,
+        )
         return GangRefusals(overrun.reason, (overrun.message,), self.name, queue=figures)
 
-    def task_over_capacity(self, task: Task, gang: Gang, node: Node) -> Refusal | None:
+    def task_over_capacity(self, task: TaskInfo, gang: GangInfo, node: NodeInfo) -> Refusal | None:
         if gang.preemptible and not self._limited(gang.queue):
             return None
         request = (task.request[CPU], task.request[MEMORY], gpus_on(task, node.gpu_memory))
         overrun = capacity.over_capacity(self.accounts, gang.queue, request, gang.preemptible)
         if overrun is None:
             return None
-        return Refusal(self.name, f"node does not have enough capacity. Reason: {overrun.reason}, Details: {overrun.message}")
+        return Refusal(
+            self.name, f"node does not have enough capacity. Reason: {overrun.reason}, Details: {overrun.message}"
+        )
 
-    def quota_of(self, tasks: Sequence[Task]) -> Amounts:
+    def quota_of(self, tasks: Sequence[TaskInfo]) -> Amounts:
         return asked_of(tasks, self._names, self._session.max_gpu_memory)
 
     # ── reclaim ──
 
-    def _taker(self, gang: Gang) -> Taker:
+    def _taker(self, gang: GangInfo) -> Taker:
         return Taker(gang.queue, self._chunk(self._session.asked(gang)), gang.preemptible)
 
-    def can_reclaim(self, gang: Gang) -> Refusal | None:
+    def can_reclaim(self, gang: GangInfo) -> Refusal | None:
         if reclaim.can_reclaim(self.accounts, self._taker(gang)):
             return None
         return Refusal(self.name, f"queue {gang.queue} would hold more than its fair share or quota", resolvable=False)
 
-    def reclaim_queue(self, preemptor: Gang, victim: str) -> bool:
+    def reclaim_queue(self, preemptor: GangInfo, victim: str) -> bool:
         return reclaim.filter_victim(self.accounts, self._taker(preemptor), victim)
 
-    def reclaim_most(self, preemptor: Gang, largest: Mapping[str, float]) -> float:
+    def reclaim_most(self, preemptor: GangInfo, largest: Mapping[str, float]) -> float:
         """No legal plan takes more GPUs than this from these queues."""
         return reclaim.most_gpus(self.accounts, self._taker(preemptor), largest)
 
-    def before_solving(self, preemptor: Gang) -> None:
+    def before_solving(self, preemptor: GangInfo) -> None:
         """From here on, remember what every account held before it was touched."""
         self._before = {}
 
-    def reclaim_scenario(self, plan: Plan) -> bool:
+    def reclaim_scenario(self, plan: ReclaimScenario) -> bool:
         taken: dict[str, list[Chunk]] = {}
         for gang, tasks in plan.victims:
             chunks = [self._chunk(vector) for vector in self._steps(gang, tasks)]
@@ -166,22 +181,23 @@ class Proportion(Plugin):
                 taken.setdefault(gang.queue, []).extend(chunks)
         return reclaim.reclaimable(self._baseline(), self._taker(plan.preemptor), taken, self.multiplier)
 
-    def _baseline(self) -> Mapping[str, Account]:
+    def _baseline(self) -> Mapping[str, QueueAccount]:
         """The books as they were before the what-if began."""
-        old: dict[str, Account] = {}
+        old: dict[str, QueueAccount] = {}
         for uid, (held, firm) in self._before.items():
             old[uid] = self.accounts[uid].copy()
             old[uid].allocated, old[uid].allocated_non_preemptible = held, firm
         return ChainMap(old, self.accounts)
 
-    def _steps(self, gang: Gang, tasks: Sequence[Task]) -> Iterable[Vector]:
-        """What is taken of a gang, step by step: each task above a pod set's minimum alone, then the minima in one step."""
+    def _steps(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterable[Vector]:
+        """What is taken of a gang, step by step: each task above a pod set's minimum alone, then the minima in one
+        step."""
         elastic, core = split(tasks)
         for step in ([task] for task in elastic):
             yield from self._step(step)
         yield from self._step(core)
 
-    def _step(self, tasks: Sequence[Task]) -> Iterable[Vector]:
+    def _step(self, tasks: Sequence[TaskInfo]) -> Iterable[Vector]:
         """Tasks that found another place were not taken at all."""
         moved = self._session.settings.consolidating_reclaim
         gone = [task.given for task in tasks if not (moved and task.status & ACTIVE_ALLOCATED)]
@@ -190,13 +206,13 @@ class Proportion(Plugin):
 
     # ── the books ──
 
-    def allocated(self, task: Task) -> None:
+    def allocated(self, task: TaskInfo) -> None:
         self._book(task, plus)
 
-    def deallocated(self, task: Task) -> None:
+    def deallocated(self, task: TaskInfo) -> None:
         self._book(task, minus)
 
-    def _book(self, task: Task, change: _Change) -> None:
+    def _book(self, task: TaskInfo, change: _Change) -> None:
         gang = task.gang
         assert gang is not None
         by = self._amounts(task.given)
@@ -209,13 +225,13 @@ class Proportion(Plugin):
 
     # ── figures ──
 
-    def queue_allocated(self, queue: Queue) -> Amounts:
+    def queue_allocated(self, queue: QueueInfo) -> Amounts:
         return self.accounts[queue.name].allocated
 
-    def queue_deserved(self, queue: Queue) -> Amounts:
+    def queue_deserved(self, queue: QueueInfo) -> Amounts:
         return self.accounts[queue.name].deserved
 
-    def queue_fair_share(self, queue: Queue) -> Amounts:
+    def queue_fair_share(self, queue: QueueInfo) -> Amounts:
         return self.accounts[queue.name].fair_share
 
 
@@ -237,11 +253,11 @@ def _number(text: str | None, otherwise: float) -> float:
     return value if math.isfinite(value) else otherwise
 
 
-def as_amounts(amount: Amount) -> Amounts:
+def as_amounts(amount: QueueAmount) -> Amounts:
     return (amount.cpu, amount.memory, amount.gpu / 100)
 
 
-def asked_of(tasks: Sequence[Task], names: ResourceNames, largest: int | None) -> Amounts:
+def asked_of(tasks: Sequence[TaskInfo], names: ResourceNames, largest: int | None) -> Amounts:
     """What tasks ask for, GPU memory as parts of the largest GPU: less than that it cannot be anywhere."""
     total = summed(task.request for task in tasks)
     memory = sum(task.gpu.count * task.gpu.memory for task in tasks if task.gpu.kind == "GpuMemory")
@@ -249,21 +265,22 @@ def asked_of(tasks: Sequence[Task], names: ResourceNames, largest: int | None) -
     return (total[CPU], total[MEMORY], gpus)
 
 
-def gpus_on(task: Task, gpu_memory: int) -> float:
-    """What a task counts on a node with so much memory per GPU: MIG by slices, else devices by portion, claims nothing."""
+def gpus_on(task: TaskInfo, gpu_memory: int) -> float:
+    """What a task counts on a node with so much memory per GPU: MIG by slices, else devices by portion, claims
+    nothing."""
     if task.gpu.kind == "MigInstance":
         return task.quota_gpus
     portion = share_of(task.gpu.memory, gpu_memory) if task.gpu.memory > 0 else task.gpu.portion
     return task.gpu.count * portion
 
 
-def split(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
+def split(tasks: Sequence[TaskInfo]) -> tuple[list[TaskInfo], list[TaskInfo]]:
     """Tasks of one gang above the minimum of their pod set, and those that make it up."""
-    by_set: dict[str, list[Task]] = {}
+    by_set: dict[str, list[TaskInfo]] = {}
     for task in tasks:
         by_set.setdefault(task.pod_set.name if task.pod_set else "", []).append(task)
-    elastic: list[Task] = []
-    core: list[Task] = []
+    elastic: list[TaskInfo] = []
+    core: list[TaskInfo] = []
     for mine in by_set.values():
         minimum = mine[0].pod_set.min_available if mine[0].pod_set else 0
         core += mine[:minimum]
@@ -271,7 +288,7 @@ def split(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
     return elastic, core
 
 
-def open_accounts(queues: Mapping[str, Queue], gpu_memory: int | None) -> dict[str, Account]:
+def open_accounts(queues: Mapping[str, QueueInfo], gpu_memory: int | None) -> dict[str, QueueAccount]:
     """One account per queue, with what its own gangs and those below it hold and ask for."""
     accounts = {name: _account(queue) for name, queue in queues.items()}
     for name, queue in queues.items():
@@ -287,10 +304,10 @@ def open_accounts(queues: Mapping[str, Queue], gpu_memory: int | None) -> dict[s
     return accounts
 
 
-def _account(queue: Queue) -> Account:
+def _account(queue: QueueInfo) -> QueueAccount:
     record = queue.record
     shares: tuple[Share, Share, Share] = (record.cpu, record.memory, record.gpu)
-    return Account(
+    return QueueAccount(
         queue.name,
         name=queue.title,
         parent=queue.parent,

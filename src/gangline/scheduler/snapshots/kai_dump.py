@@ -14,17 +14,29 @@ from typing import Any
 from gangline.api import names
 from gangline.api.meta import Raw
 from gangline.errors import BadInput
-from gangline.rules import times
-from gangline.scheduler.objects.reading import Reading
-from gangline.scheduler.settings import Settings, read_config
+from gangline.rules.values import times
+from gangline.scheduler.objects.reading import ObjectReading
+from gangline.scheduler.settings import SchedulerSettings, read_config
 from gangline.scheduler.snapshots.whole import Saved, records_from_objects
 
 LISTS: Mapping[str, str] = {
-    "pods": "Pod", "nodes": "Node", "queues": "Queue", "podGroups": "PodGroup", "bindRequests": "BindRequest",
-    "priorityClasses": "PriorityClass", "configMaps": "ConfigMap", "persistentVolumes": "PersistentVolume",
-    "persistentVolumeClaims": "PersistentVolumeClaim", "csiStorageCapacities": "CSIStorageCapacity", "storageClasses": "StorageClass",
-    "csiDrivers": "CSIDriver", "resourceClaims": "ResourceClaim", "resourceSlices": "ResourceSlice", "deviceClasses": "DeviceClass",
-    "topologies": "Topology", "nodeResourceTopologies": "NodeResourceTopology",
+    "pods": "Pod",
+    "nodes": "Node",
+    "queues": "Queue",
+    "podGroups": "PodGroup",
+    "bindRequests": "BindRequest",
+    "priorityClasses": "PriorityClass",
+    "configMaps": "ConfigMap",
+    "persistentVolumes": "PersistentVolume",
+    "persistentVolumeClaims": "PersistentVolumeClaim",
+    "csiStorageCapacities": "CSIStorageCapacity",
+    "storageClasses": "StorageClass",
+    "csiDrivers": "CSIDriver",
+    "resourceClaims": "ResourceClaim",
+    "resourceSlices": "ResourceSlice",
+    "deviceClasses": "DeviceClass",
+    "topologies": "Topology",
+    "nodeResourceTopologies": "NodeResourceTopology",
 }
 NANOSECONDS = 1e9
 
@@ -34,7 +46,7 @@ def read_dump(document: Mapping[str, Any]) -> Saved:
     params: Mapping[str, Any] = document.get("schedulerParams") or {}
     now = latest(listed)
     pool: Mapping[str, Any] = params.get("partitionParams") or {}
-    reading = Reading(
+    reading = ObjectReading(
         now=now,
         scheduler_names=tuple(params.get("schedulerNames") or (params.get("schedulerName") or names.KAI_SCHEDULER,)),
         node_pool_key=pool.get("NodePoolLabelKey") or names.NODE_POOL,
@@ -51,10 +63,10 @@ def raw_objects(lists: Mapping[str, Any]) -> Iterator[Raw]:
         members = lists.get(name) or []
         if not isinstance(members, list):
             raise BadInput(f"this dump is damaged: rawObjects.{name} is not a list")
-        yield from ({**each, "kind": kind} for each in members if isinstance(each, Mapping))
+        yield from ({**member, "kind": kind} for member in members if isinstance(member, Mapping))
 
 
-def settings_of(config: Mapping[str, Any], params: Mapping[str, Any]) -> Settings:
+def settings_of(config: Mapping[str, Any], params: Mapping[str, Any]) -> SchedulerSettings:
     """What was left out of a dump was false or zero when it was made."""
     return replace(
         read_config(config),

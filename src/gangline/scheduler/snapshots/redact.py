@@ -24,18 +24,33 @@ from gangline.scheduler.records import (
     Requirement,
     SliceRecord,
     StorageCapacityRecord,
-    Taint,
+    TaintRecord,
     TaskRecord,
-    Toleration,
+    TolerationRecord,
     TopologyRecord,
     TopologyRule,
     VolumeClaimRecord,
 )
 from gangline.scheduler.snapshots.whole import Saved
 
-WELL_KNOWN = ("kubernetes.io/", "k8s.io/", "nvidia.com/", "amd.com/", "kai.scheduler/", "run.ai/", "runai", "kubeflow.org/", "ray.io/")
+WELL_KNOWN = (
+    "kubernetes.io/",
+    "k8s.io/",
+    "nvidia.com/",
+    "amd.com/",
+    "kai.scheduler/",
+    "run.ai/",
+    "runai",
+    "kubeflow.org/",
+    "ray.io/",
+)
 READABLE_VALUES = (
-    "kai.scheduler/task-priority", "training.kubeflow.org/job-role", "ray.io/node-type", "nvidia.com/", "node-role.kubernetes.io/")
+    "kai.scheduler/task-priority",
+    "training.kubeflow.org/job-role",
+    "ray.io/node-type",
+    "nvidia.com/",
+    "node-role.kubernetes.io/",
+)
 KEPT_ANNOTATIONS = ("kai.scheduler/numa-placement-observed", "kai.scheduler/numa-placement-predicted")
 
 NAMES: Mapping[type, tuple[str, ...]] = {
@@ -47,8 +62,21 @@ NAMES: Mapping[type, tuple[str, ...]] = {
     TopologyRule: ("topology",),
     TopologyRecord: ("name",),
     TaskRecord: (
-        "uid", "gang", "name", "namespace", "pod_set", "node", "gpu_groups", "priority_class", "volumes", "config_maps", "claims",
-        "missing_claims", "template_claims", "nominated_node", "signature",
+        "uid",
+        "gang",
+        "name",
+        "namespace",
+        "pod_set",
+        "node",
+        "gpu_groups",
+        "priority_class",
+        "volumes",
+        "config_maps",
+        "claims",
+        "missing_claims",
+        "template_claims",
+        "nominated_node",
+        "signature",
     ),
     PodTerm: ("namespaces",),
     ConfigMapRecord: ("name", "namespace"),
@@ -58,10 +86,18 @@ NAMES: Mapping[type, tuple[str, ...]] = {
     VolumeClaimRecord: ("name", "namespace", "storage_class", "owner"),
     StorageCapacityRecord: ("name", "storage_class"),
 }
-LABELS: Mapping[type, tuple[str, ...]] = {NodeRecord: ("labels",), TaskRecord: ("labels", "node_selector"), ClaimRecord: ("labels",)}
+LABELS: Mapping[type, tuple[str, ...]] = {
+    NodeRecord: ("labels",),
+    TaskRecord: ("labels", "node_selector"),
+    ClaimRecord: ("labels",),
+}
 KEYS: Mapping[type, tuple[str, ...]] = {
-    TopologyRule: ("required", "preferred"), TopologyRecord: ("levels",), PodTerm: ("topology_key",), Taint: ("key",),
-    Toleration: ("key",), Requirement: ("key",),
+    TopologyRule: ("required", "preferred"),
+    TopologyRecord: ("levels",),
+    PodTerm: ("topology_key",),
+    TaintRecord: ("key",),
+    TolerationRecord: ("key",),
+    Requirement: ("key",),
 }
 FIXED = ("default", "")
 
@@ -74,7 +110,9 @@ def redact(saved: Saved) -> Saved:
     for record in saved.records:
         _walk(record, lambda text: _note(seen, text))
     codes = {text: f"x{place:07}" for place, text in enumerate(sorted(seen))}
-    return replace(saved, records=tuple(_walk(record, lambda text: codes.get(text, text)) for record in saved.records), problems=())
+    return replace(
+        saved, records=tuple(_walk(record, lambda text: codes.get(text, text)) for record in saved.records), problems=()
+    )
 
 
 def _note(seen: set[str], text: str) -> str:
@@ -86,13 +124,13 @@ def _note(seen: set[str], text: str) -> str:
 def _walk(value: Any, rename: Rename) -> Any:
     """A copy of a record with its names sent through `rename`."""
     if isinstance(value, tuple):
-        return tuple(_walk(each, rename) for each in value)
+        return tuple(_walk(item, rename) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     kind = type(value)
     changes: dict[str, Any] = {}
-    for each in fields(value):
-        changes[each.name] = _field(kind, each.name, getattr(value, each.name), rename, value)
+    for field in fields(value):
+        changes[field.name] = _field(kind, field.name, getattr(value, field.name), rename, value)
     return replace(value, **changes)
 
 
@@ -105,7 +143,7 @@ def _field(kind: type, name: str, value: Any, rename: Rename, owner: Any) -> Any
         return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
     if name == "annotations":
         return {key: text for key, text in value.items() if key in KEPT_ANNOTATIONS}
-    if name in ("values", "value") and kind in (Requirement, Taint, Toleration):
+    if name in ("values", "value") and kind in (Requirement, TaintRecord, TolerationRecord):
         return _renamed(value, lambda text: _value(owner.key, text, rename))
     if name == "problems":
         return ("redacted",) if value else ()
@@ -114,7 +152,7 @@ def _field(kind: type, name: str, value: Any, rename: Rename, owner: Any) -> Any
 
 def _renamed(value: Any, rename: Rename) -> Any:
     if isinstance(value, tuple):
-        return tuple(rename(each) for each in value)
+        return tuple(rename(item) for item in value)
     return rename(value) if isinstance(value, str) else value
 
 

@@ -26,9 +26,9 @@ from gangline.rules import requests
 from gangline.scheduler import objects
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions
-from gangline.scheduler.model.cluster import Cluster
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import level_aliases
-from gangline.scheduler.objects.reading import DEFAULTS, Reading, Unreadable
+from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, ObjectUnreadable
 from gangline.scheduler.records import (
     ClaimRecord,
     ConfigMapRecord,
@@ -43,7 +43,7 @@ from gangline.scheduler.records import (
     TopologyRecord,
     VolumeClaimRecord,
 )
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 
 FILE = "snapshot.json"
 FORMAT = "gangline-snapshot"
@@ -52,9 +52,17 @@ VERSION = 1
 T = TypeVar("T")
 
 SECTIONS: Mapping[str, type[Any]] = {
-    "nodes": NodeRecord, "queues": QueueRecord, "gangs": GangRecord, "tasks": TaskRecord, "topologies": TopologyRecord,
-    "deviceClasses": DeviceClassRecord, "slices": SliceRecord, "claims": ClaimRecord, "volumeClaims": VolumeClaimRecord,
-    "storageCapacities": StorageCapacityRecord, "configMaps": ConfigMapRecord,
+    "nodes": NodeRecord,
+    "queues": QueueRecord,
+    "gangs": GangRecord,
+    "tasks": TaskRecord,
+    "topologies": TopologyRecord,
+    "deviceClasses": DeviceClassRecord,
+    "slices": SliceRecord,
+    "claims": ClaimRecord,
+    "volumeClaims": VolumeClaimRecord,
+    "storageCapacities": StorageCapacityRecord,
+    "configMaps": ConfigMapRecord,
 }
 
 
@@ -81,7 +89,7 @@ class Saved:
     """Everything one cycle decides from."""
 
     records: tuple[Record, ...]
-    settings: Settings = field(default_factory=Settings)
+    settings: SchedulerSettings = field(default_factory=SchedulerSettings)
     now: float = 0.0
     problems: tuple[ObjectProblem, ...] = ()
 
@@ -104,7 +112,7 @@ class _Objects:
         for obj in self.by_kind.get(kind.kind, ()):
             try:
                 found.append(reader(msgspec.convert(obj, typed) if typed else obj))
-            except (Unreadable, ValueError, TypeError, AttributeError, KeyError) as error:
+            except (ObjectUnreadable, ValueError, TypeError, AttributeError, KeyError) as error:
                 self.problems.append(_problem(kind.kind, obj, error))
         return found
 
@@ -113,7 +121,11 @@ def _problem(kind: str, obj: Raw, error: Exception) -> ObjectProblem:
     meta = obj.get("metadata")
     meta = meta if isinstance(meta, Mapping) else {}
     name = "/".join(str(part) for part in (meta.get("namespace"), meta.get("name")) if part)
-    return ObjectProblem(kind, name, error.problem if isinstance(error, Unreadable) else Problem("", str(error) or type(error).__name__))
+    return ObjectProblem(
+        kind,
+        name,
+        error.problem if isinstance(error, ObjectUnreadable) else Problem("", str(error) or type(error).__name__),
+    )
 
 
 def _by_name(objs: Iterable[Raw]) -> dict[str, Raw]:
@@ -126,7 +138,7 @@ def _key(obj: Raw) -> tuple[str, str]:
 
 
 def records_from_objects(
-    given: Iterable[Raw], reading: Reading = DEFAULTS, usage: Mapping[str, Mapping[str, float]] | None = None
+    given: Iterable[Raw], reading: ObjectReading = DEFAULTS, usage: Mapping[str, Mapping[str, float]] | None = None
 ) -> Records:
     """All objects of a cluster as records; kinds that deciding does not need are passed over."""
     known = _Objects(given)
@@ -151,28 +163,32 @@ def _itself(obj: T) -> T:
     return obj
 
 
-def _nodes(known: _Objects, reading: Reading) -> list[NodeRecord]:
+def _nodes(known: _Objects, reading: ObjectReading) -> list[NodeRecord]:
     zones = _by_name(known.by_kind.get("NodeResourceTopology", ()))
     return known.read(kinds.NODE, lambda node: objects.node_record(node, zones.get(node.name), reading), Node)
 
 
-def _gangs(known: _Objects, aliases: Mapping[str, Mapping[str, str]], reading: Reading) -> list[GangRecord]:
+def _gangs(known: _Objects, aliases: Mapping[str, Mapping[str, str]], reading: ObjectReading) -> list[GangRecord]:
     classes = objects.priorities(known.read(kinds.PRIORITY_CLASS, _itself, PriorityClass))
-    return known.read(kinds.POD_GROUP, lambda group: objects.gang_record(group, classes, aliases, reading), kai.PodGroup)
+    return known.read(
+        kinds.POD_GROUP, lambda group: objects.gang_record(group, classes, aliases, reading), kai.PodGroup
+    )
 
 
 def _storage(known: _Objects) -> list[Record]:
     volumes = _by_name(known.by_kind.get("PersistentVolume", ()))
     classes = _by_name(known.by_kind.get("StorageClass", ()))
-    claims = known.read(kinds.PVC, lambda claim: objects.volume_claim_record(claim, volumes, classes), PersistentVolumeClaim)
+    claims = known.read(
+        kinds.PVC, lambda claim: objects.volume_claim_record(claim, volumes, classes), PersistentVolumeClaim
+    )
     return [*claims, *known.read(kinds.CSI_STORAGE_CAPACITY, objects.storage_capacity_record)]
 
 
-def _tasks(known: _Objects, nodes: set[str], reading: Reading) -> list[TaskRecord]:
+def _tasks(known: _Objects, nodes: set[str], reading: ObjectReading) -> list[TaskRecord]:
     """Pods with their BindRequests (those for nodes that are gone do not count) and claims."""
     claims = {_key(claim): claim for claim in known.by_kind.get("ResourceClaim", ())}
     requested = known.read(kinds.BIND_REQUEST, _itself, kai.BindRequest)
-    bindings = {(each.namespace, each.spec.pod_name): each for each in requested if each.spec.selected_node in nodes}
+    bindings = {(item.namespace, item.spec.pod_name): item for item in requested if item.spec.selected_node in nodes}
 
     def read(pod: Pod) -> TaskRecord:
         names = [*requests.claim_names(pod).values(), requests.extended_claim_name(pod)]
@@ -197,8 +213,8 @@ def _whole(value: Any) -> Any:
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     if isinstance(value, dict):
-        return {key: _whole(each) for key, each in value.items()}
-    return [_whole(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def zipped(content: bytes) -> bytes:
@@ -241,12 +257,14 @@ def load(data: bytes) -> Saved:
 def _saved(document: Mapping[str, Any]) -> Saved:
     try:
         sections: Mapping[str, Any] = document["records"]
-        records = tuple(record for name, kind in SECTIONS.items() for record in msgspec.convert(sections.get(name, []), list[kind]))  # type: ignore[valid-type]
-        return Saved(records, msgspec.convert(document["settings"], Settings), float(document["now"]))
+        records = tuple(
+            msgspec.convert(record, kind) for name, kind in SECTIONS.items() for record in sections.get(name, [])
+        )
+        return Saved(records, msgspec.convert(document["settings"], SchedulerSettings), float(document["now"]))
     except (KeyError, ValueError, TypeError) as error:
         raise BadInput(f"this snapshot is damaged: {error}") from error
 
 
 def replay(saved: Saved) -> Decisions:
     """Decide the saved cycle again."""
-    return decide(Cluster.build(saved.records), saved.settings, saved.now)
+    return decide(ClusterModel.build(saved.records), saved.settings, saved.now)

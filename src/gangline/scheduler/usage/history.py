@@ -18,7 +18,7 @@ from gangline.api import resources
 from gangline.api.kinds import NODE, QUEUE
 from gangline.errors import GanglineError
 from gangline.runtime import Cache, Context
-from gangline.scheduler.shell import metrics
+from gangline.scheduler.loop import metrics
 from gangline.scheduler.usage import prometheus as usage_prometheus
 from gangline.scheduler.usage.store import UsageStore
 from gangline.scheduler.usage.windows import NONE, RESOURCES, STORE, UsageSettings
@@ -30,7 +30,11 @@ Parts = Mapping[str, Mapping[str, float]]
 def held(quantities: Mapping[str, Any]) -> dict[str, float]:
     """GPUs of every maker, CPU cores and bytes of memory of a resource list."""
     gpus = sum(resources.number(value) for name, value in quantities.items() if name.endswith("/gpu"))
-    return {"gpu": gpus, "cpu": resources.number(quantities.get("cpu", 0)), "memory": resources.number(quantities.get("memory", 0))}
+    return {
+        "gpu": gpus,
+        "cpu": resources.number(quantities.get("cpu", 0)),
+        "memory": resources.number(quantities.get("memory", 0)),
+    }
 
 
 class History:
@@ -69,13 +73,16 @@ class History:
             return await usage_prometheus.usage(self.settings, now, self._get)
         used = {queue.name: held(queue.status.allocated) for queue in cache.list(QUEUE)}
         whole = [held(node.status.capacity) for node in cache.list(NODE)]
-        capacity = {name: sum(each[name] for each in whole) for name in RESOURCES}
+        capacity = {name: sum(item[name] for item in whole) for name in RESOURCES}
         await asyncio.to_thread(self._store.sample, now, used, capacity)
         return await asyncio.to_thread(self._store.usage, now)
 
     async def _get(self, address: str, parameters: Mapping[str, str]) -> dict[str, Any]:
         limit = aiohttp.ClientTimeout(total=self.settings.timeout)
-        async with aiohttp.ClientSession(timeout=limit) as session, session.get(address, params=dict(parameters)) as answer:
+        async with (
+            aiohttp.ClientSession(timeout=limit) as session,
+            session.get(address, params=dict(parameters)) as answer,
+        ):
             found: dict[str, Any] = await answer.json(content_type=None)
             return found
 

@@ -14,9 +14,15 @@ from typing import Any
 from gangline.errors import GanglineError
 from gangline.scheduler.usage.windows import RESOURCES, UsageSettings, parts, window_start
 
-METRICS = {"gpu": "kai_queue_allocated_gpus", "cpu": "kai_queue_allocated_cpu_cores", "memory": "kai_queue_allocated_memory_bytes"}
-CAPACITY = {name: f'sum(kube_node_status_capacity{{resource="{resource}"}})'
-            for name, resource in (("gpu", "nvidia_com_gpu"), ("cpu", "cpu"), ("memory", "memory"))}
+METRICS = {
+    "gpu": "kai_queue_allocated_gpus",
+    "cpu": "kai_queue_allocated_cpu_cores",
+    "memory": "kai_queue_allocated_memory_bytes",
+}
+CAPACITY = {
+    name: f'sum(kube_node_status_capacity{{resource="{resource}"}})'
+    for name, resource in (("gpu", "nvidia_com_gpu"), ("cpu", "cpu"), ("memory", "memory"))
+}
 QUEUE = "queue_name"
 
 Ask = Callable[[str, Mapping[str, str]], Awaitable[dict[str, Any]]]
@@ -35,7 +41,11 @@ def queries(settings: UsageSettings, now: float) -> dict[tuple[str, str], str]:
         used = settings.extra.get(f"{name}AllocationMetric", METRICS[name])
         capacity = settings.extra.get(f"{name}CapacityMetric", CAPACITY[name])
         for what, metric in (("used", used), ("capacity", capacity)):
-            faded = metric if settings.half_life is None else f"({metric}) * (0.5 ^ (({now:.0f} - time()) / {settings.half_life:g}))"
+            faded = (
+                metric
+                if settings.half_life is None
+                else f"({metric}) * (0.5 ^ (({now:.0f} - time()) / {settings.half_life:g}))"
+            )
             found[what, name] = f"sum_over_time(({faded})[{max(window, 1)}s:{settings.resolution:g}s])"
     return found
 
@@ -47,7 +57,9 @@ def read_vector(answer: Mapping[str, Any]) -> list[tuple[str, float]]:
     data = answer.get("data") or {}
     if data.get("resultType") != "vector":
         raise PrometheusError(f"Prometheus answered with a {data.get('resultType')}, not a vector")
-    return [(str((each.get("metric") or {}).get(QUEUE, "")), float(each["value"][1])) for each in data.get("result") or ()]
+    return [
+        (str((item.get("metric") or {}).get(QUEUE, "")), float(item["value"][1])) for item in data.get("result") or ()
+    ]
 
 
 async def usage(settings: UsageSettings, now: float, ask: Ask) -> dict[str, dict[str, float]]:

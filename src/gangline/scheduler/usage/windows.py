@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gangline.errors import ConfigError
-from gangline.rules.times import duration, seconds
+from gangline.rules.values.times import duration, seconds
 
 RESOURCES = ("gpu", "cpu", "memory")
 SLIDING, TUMBLING, CRON = "sliding", "tumbling", "cron"
@@ -52,16 +52,27 @@ def read_usage(config: Mapping[str, Any]) -> UsageSettings:
     params = config.get("usageParams") or {}
     window = str(params.get("windowType") or SLIDING)
     if window not in (SLIDING, TUMBLING, CRON):
-        raise ConfigError(f"usageDBConfig.usageParams.windowType: there is no {window!r}; known are {SLIDING}, {TUMBLING} and {CRON}")
+        raise ConfigError(
+            f"usageDBConfig.usageParams.windowType: there is no {window!r}; known are {SLIDING}, {TUMBLING} and {CRON}"
+        )
     if window == CRON:
         Cron.parse(str(params.get("cronString") or ""))
     extra = {str(key): str(value) for key, value in (params.get("extraParams") or {}).items()}
     fetch = _time(params, "fetchInterval", 60.0)
     return UsageSettings(
-        kind, str(config.get("connectionString") or ""), _time(params, "windowSize", 7 * 86400.0), window,
-        seconds(params.get("tumblingWindowStartTime")) or 0.0, str(params.get("cronString") or ""),
-        _time(params, "halfLifePeriod", 0.0) or None, fetch, max(_time(params, "stalenessPeriod", 300.0), fetch),
-        duration(extra.get("usageQueryTimeout", "10s")), duration(extra.get("queryResolution", "1m")), extra)
+        kind,
+        str(config.get("connectionString") or ""),
+        _time(params, "windowSize", 7 * 86400.0),
+        window,
+        seconds(params.get("tumblingWindowStartTime")) or 0.0,
+        str(params.get("cronString") or ""),
+        _time(params, "halfLifePeriod", 0.0) or None,
+        fetch,
+        max(_time(params, "stalenessPeriod", 300.0), fetch),
+        duration(extra.get("usageQueryTimeout", "10s")),
+        duration(extra.get("queryResolution", "1m")),
+        extra,
+    )
 
 
 def _time(params: Mapping[str, Any], name: str, otherwise: float) -> float:
@@ -91,8 +102,10 @@ def decay(settings: UsageSettings, age: float) -> float:
 
 def parts(used: Figures, capacity: Mapping[str, float]) -> dict[str, dict[str, float]]:
     """Each queue's part of what the cluster could have given; a resource without capacity counts nothing."""
-    return {queue: {name: (amounts.get(name, 0.0) / capacity[name] if capacity.get(name) else 0.0) for name in RESOURCES}
-            for queue, amounts in used.items()}
+    return {
+        queue: {name: (amounts.get(name, 0.0) / capacity[name] if capacity.get(name) else 0.0) for name in RESOURCES}
+        for queue, amounts in used.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +123,9 @@ class Cron:
     def parse(cls, text: str) -> Cron:
         fields = text.split()
         if len(fields) != 5:
-            raise ConfigError(f"cronString {text!r}: five fields are needed (minute hour day month weekday), as in \"0 0 * * 1\"")
+            raise ConfigError(
+                f'cronString {text!r}: five fields are needed (minute hour day month weekday), as in "0 0 * * 1"'
+            )
         ranges = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
         sets = [_cron_field(part, low, high, text) for part, (low, high) in zip(fields, ranges, strict=True)]
         weekdays = frozenset(day % 7 for day in sets[4])
@@ -123,9 +138,12 @@ class Cron:
             day = (moment - timedelta(days=back)).date()
             if not self._fits_day(day.day, day.month, (day.weekday() + 1) % 7):
                 continue
-            times = [datetime(day.year, day.month, day.day, hour, minute, tzinfo=UTC)
-                     for hour in sorted(self.hours, reverse=True) for minute in sorted(self.minutes, reverse=True)]
-            found = next((each for each in times if each <= moment), None)
+            times = [
+                datetime(day.year, day.month, day.day, hour, minute, tzinfo=UTC)
+                for hour in sorted(self.hours, reverse=True)
+                for minute in sorted(self.minutes, reverse=True)
+            ]
+            found = next((time for time in times if time <= moment), None)
             if found is not None:
                 return found.timestamp()
         raise ConfigError("cronString names a day that does not come")

@@ -1,9 +1,8 @@
 """Victims taken one gang at a time: the growing list of who could make room, and the cheap conditions that screen it.
 
-A popped gang gives one step of victims (one surplus pod, one surplus group, or everything); what is left of it goes back into
-the queue. Victims already recorded by a smaller solution are passed over. A state is worth generating scenarios from only if
-every screen lets it pass.
-"""
+A popped gang gives one step of victims (one surplus pod, one surplus group, or everything); what is left of it goes
+back into the queue. Victims already recorded by a smaller solution are passed over. A state is worth generating
+scenarios from only if every screen lets it pass."""
 
 from __future__ import annotations
 
@@ -11,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from gangline.scheduler.model.gang import Gang
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeList
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.victims.screens import freed_gpus, screens_for
 
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 class Batch:
     """The tasks that one step takes from one gang; `freed` are the GPUs that each frees on its node."""
 
-    gang: Gang
-    tasks: tuple[Task, ...]
+    gang: GangInfo
+    tasks: tuple[TaskInfo, ...]
     freed: tuple[tuple[str, float], ...]
 
     @classmethod
-    def of(cls, gang: Gang, tasks: Sequence[Task]) -> Batch:
+    def of(cls, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Batch:
         return cls(gang.original, tuple(tasks), tuple([(task.node, freed_gpus(task)) for task in tasks if task.node]))
 
     def was_touched(self) -> bool:
@@ -43,8 +42,8 @@ class Batch:
 class Scenario:
     """Victims to try together for a preemptor: recorded ones first, then the ones added."""
 
-    preemptor: Gang
-    pending: Sequence[Task]
+    preemptor: GangInfo
+    pending: Sequence[TaskInfo]
     recorded: Sequence[Batch]
     potential: Sequence[Batch]
 
@@ -52,14 +51,14 @@ class Scenario:
     def batches(self) -> list[Batch]:
         return [*self.recorded, *self.potential]
 
-    def tasks(self) -> list[Task]:
+    def tasks(self) -> list[TaskInfo]:
         """Every victim once."""
         return list({task.uid: task for batch in self.batches for task in batch.tasks}.values())
 
     @property
-    def victims(self) -> list[tuple[Gang, list[Task]]]:
+    def victims(self) -> list[tuple[GangInfo, list[TaskInfo]]]:
         """Victims by gang, for validators."""
-        found: dict[str, tuple[Gang, dict[str, Task]]] = {}
+        found: dict[str, tuple[GangInfo, dict[str, TaskInfo]]] = {}
         for batch in self.batches:
             found.setdefault(batch.gang.uid, (batch.gang, {}))[1].update({task.uid: task for task in batch.tasks})
         return [(gang, list(tasks.values())) for gang, tasks in found.values()]
@@ -123,18 +122,19 @@ class VictimStream:
 
 @dataclass(slots=True, eq=False)
 class Accumulation:
-    """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no potential victims.
+    """The state of one probe. `states()` yields once for each state that passes every screen, beginning with no
+    potential victims.
 
-    `freed` are the GPUs that the potential victims free per node, in the order in which the nodes appeared; `freed_before` those of
-    the recorded ones."""
+    `freed` are the GPUs that the potential victims free per node, in the order in which the nodes appeared;
+    `freed_before` those of the recorded ones."""
 
     session: Session
-    preemptor: Gang
+    preemptor: GangInfo
     recorded: Sequence[Batch]
     stream: VictimStream
     nodes: NodeList
     potential: list[Batch] = field(default_factory=list)
-    pending: list[Task] = field(default_factory=list)
+    pending: list[TaskInfo] = field(default_factory=list)
     freed: dict[str, float] = field(default_factory=dict)
     freed_before: dict[str, float] = field(default_factory=dict)
     _by_node: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -183,12 +183,13 @@ class Accumulation:
         self.session.tally.filtered[self.session.action] += 1
         return False
 
-    def _is_known(self, tasks: Iterable[Task]) -> bool:
+    def _is_known(self, tasks: Iterable[TaskInfo]) -> bool:
         known = self._known
         return bool(known) and any(task.uid in known for task in tasks)
 
     def _take(self, queue: GangQueue) -> Batch | None:
-        """The next step of victims from this queue; None when it was only recorded ones. What is left of the gang goes back."""
+        """The next step of victims from this queue; None when it was only recorded ones. What is left of the gang goes
+        back."""
         gang = queue.pop()
         taken, more = self.session.steps_of(gang)
         if self._is_known(taken):
@@ -199,7 +200,7 @@ class Accumulation:
             self._put_back(queue, gang, [task for task in gang.tasks.values() if task.uid not in gone])
         return Batch.of(gang, taken)
 
-    def _put_back(self, queue: GangQueue, gang: Gang, tasks: list[Task]) -> None:
+    def _put_back(self, queue: GangQueue, gang: GangInfo, tasks: list[TaskInfo]) -> None:
         if any(task.status & ACTIVE_ALLOCATED for task in tasks):
             queue.push(gang.with_tasks(tasks))
 
@@ -214,7 +215,7 @@ class Accumulation:
                 screen.add(node, gpus)
 
     def _index(self) -> None:
-        for batch in self.potential[self._indexed:]:
+        for batch in self.potential[self._indexed :]:
             uid = batch.gang.uid
             self._by_gang.setdefault(uid, []).append(batch)
             for task in batch.tasks:

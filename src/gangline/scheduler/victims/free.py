@@ -1,27 +1,27 @@
-"""Free and leaving GPUs of every node, as running figures: which nodes have any, and how many tasks of a size they could take.
+"""Free and leaving GPUs of every node, as running figures: which nodes have any, and how many tasks of a size they
+could take.
 
-Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim search;
-placing looks at the nodes themselves.
-"""
+Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim
+search; placing looks at the nodes themselves."""
 
 from __future__ import annotations
 
 import math
 from functools import cache
 
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import half_up
 
 
 class FreeGpus:
     """`by_node`: free GPUs, parts of shared ones included. `feasible`: nodes that have some free or leaving."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterModel) -> None:
         self._cluster = cluster
         self._seen = -1
         self.by_node: dict[str, float] = {}
-        self.feasible: dict[str, Node] = {}
+        self.feasible: dict[str, NodeInfo] = {}
         self._slots: dict[float, int] = {}
         self._ready: dict[str, tuple[int, int]] = {}
         self._gpus = 0
@@ -34,13 +34,13 @@ class FreeGpus:
             for node in self._cluster.nodes.values():
                 self._look(node)
         else:
-            for number in set(touched[self._seen:]):
+            for number in set(touched[self._seen :]):
                 found = self._cluster.by_number[number]
                 if found is not None:
                     self._look(found)
         self._seen = len(touched)
 
-    def _look(self, node: Node) -> None:
+    def _look(self, node: NodeInfo) -> None:
         idle, leaving = node.idle_gpus(), node.releasing_gpus()
         old, new = self.by_node.get(node.name, 0.0), idle + leaving
         if idle > 0 or leaving > 0:
@@ -54,7 +54,7 @@ class FreeGpus:
         self.by_node[node.name] = new
         self._sum(node, half_up(new * 100) if new > 0 else -half_up(-new * 100))
 
-    def _sum(self, node: Node, gpus: int) -> None:
+    def _sum(self, node: NodeInfo, gpus: int) -> None:
         old = self._ready.get(node.name, (0, 0))
         memory = int(node.idle_gpu_memory() + node.releasing_gpu_memory())
         now = self._ready[node.name] = (gpus, memory) if node.ready else (0, 0)
@@ -71,10 +71,10 @@ class FreeGpus:
 
     def slots(self, size: float) -> int:
         """How many tasks that ask for so many GPUs the nodes could take together."""
-        found = self._slots.get(size)
-        if found is None:
-            found = self._slots[size] = sum(slots(free, size) for free in self.by_node.values())
-        return found
+        slot = self._slots.get(size)
+        if slot is None:
+            slot = self._slots[size] = sum(slots(free, size) for free in self.by_node.values())
+        return slot
 
 
 DUST = 1e-6

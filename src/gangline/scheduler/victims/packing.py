@@ -1,9 +1,9 @@
 """Consolidation by arithmetic: which few victims to move so that a gang of whole GPUs finds its nodes.
 
-Tried once, before the search of `search.py` walks victims in their order: for each pending task the node on which the fewest GPUs must
-make way, counted on running sums. It proposes; simulating shows whether everybody finds a place again, and if not the search goes on as
-ever. Gangs that share GPUs, use devices or must stay in one topology domain are left to the search.
-"""
+Tried once, before the search of `search.py` walks victims in their order: for each pending task the node on which the
+fewest GPUs must make way, counted on running sums. It proposes; simulating shows whether everybody finds a place again,
+and if not the search goes on as ever. Gangs that share GPUs, use devices or must stay in one topology domain are left
+to the search."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.model.gang import Gang, Group
-from gangline.scheduler.model.node import Node
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.gang import GangInfo, Group
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.screens import wants
 
@@ -26,9 +26,10 @@ REGULAR = "Regular"
 
 @dataclass(slots=True)
 class _Spot:
-    """A node: what is free on it, and who could make way, cheapest first (GPUs that move in all, GPUs that come free here)."""
+    """A node: what is free on it, and who could make way, cheapest first (GPUs that move in all, GPUs that come free
+    here)."""
 
-    node: Node
+    node: NodeInfo
     free: float
     batches: list[tuple[float, float, Batch]] = field(default_factory=list)
 
@@ -49,7 +50,9 @@ class _Spot:
         return cost, chosen
 
 
-def fewest_moves(session: Session, gang: Gang, tasks: Sequence[Task], victims: Iterable[Gang], most: int) -> list[Batch] | None:
+def fewest_moves(
+    session: Session, gang: GangInfo, tasks: Sequence[TaskInfo], victims: Iterable[GangInfo], most: int
+) -> list[Batch] | None:
     """Victims whose leaving would give every task a node; `most`: of how many gangs they may be, -1: of any number."""
     if not tasks or any(not _plain(task) for task in tasks) or _bound_to_domain(gang.root):
         return None
@@ -62,23 +65,25 @@ def fewest_moves(session: Session, gang: Gang, tasks: Sequence[Task], victims: I
     return found if found and (most < 0 or len({batch.gang.uid for batch in found}) <= most) else None
 
 
-def _plain(task: Task) -> bool:
+def _plain(task: TaskInfo) -> bool:
     return task.gpu.kind == REGULAR and not task.shared and not task.gpu.dra and task.quota_gpus > 0
 
 
 def _bound_to_domain(group: Group) -> bool:
-    return (group.topology is not None and bool(group.topology.required)) or any(_bound_to_domain(child) for child in group.groups)
+    return (group.topology is not None and bool(group.topology.required)) or any(
+        _bound_to_domain(child) for child in group.groups
+    )
 
 
-def _by_size(tasks: Sequence[Task]) -> Iterator[tuple[float, list[Task]]]:
+def _by_size(tasks: Sequence[TaskInfo]) -> Iterator[tuple[float, list[TaskInfo]]]:
     """Tasks of one size together, the largest first."""
-    sizes: dict[float, list[Task]] = {}
+    sizes: dict[float, list[TaskInfo]] = {}
     for task in tasks:
         sizes.setdefault(task.quota_gpus, []).append(task)
     yield from sorted(sizes.items(), reverse=True)
 
 
-def _spots(session: Session, victims: Iterable[Gang]) -> dict[str, _Spot]:
+def _spots(session: Session, victims: Iterable[GangInfo]) -> dict[str, _Spot]:
     session.free.refresh()
     free = session.free.by_node
     spots = {name: _Spot(node, free.get(name, 0.0)) for name, node in session.cluster.nodes.items() if node.ready}
@@ -97,7 +102,7 @@ def _spots(session: Session, victims: Iterable[Gang]) -> dict[str, _Spot]:
     return spots
 
 
-def _serve(spots: dict[str, _Spot], gpus: float, tasks: Sequence[Task], chosen: dict[int, Batch]) -> bool:
+def _serve(spots: dict[str, _Spot], gpus: float, tasks: Sequence[TaskInfo], chosen: dict[int, Batch]) -> bool:
     """Give each task the node where the least must move, then the one that it fills best."""
     heap = [ranked for name in sorted(spots) if (ranked := _ranked(spots[name], gpus)) is not None]
     heapq.heapify(heap)

@@ -1,7 +1,7 @@
 """Cheap necessary conditions on a growing list of victims: without them holding, simulating would be in vain.
 
-Each screen keeps running sums, so that one more victim costs next to nothing. They may say yes wrongly, never no wrongly.
-"""
+Each screen keeps running sums, so that one more victim costs next to nothing. They may say yes wrongly, never no
+wrongly."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gangline.scheduler.matching import node_matches
-from gangline.scheduler.model.gang import Gang, Group
-from gangline.scheduler.model.node import Node
+from gangline.scheduler.model.gang import GangInfo, Group
+from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import mig_portion
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.victims.free import DUST, slots
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def screens_for(session: Session, preemptor: Gang, pending: Sequence[Task], nodes: Sequence[Node]) -> list[Any]:
+def screens_for(
+    session: Session, preemptor: GangInfo, pending: Sequence[TaskInfo], nodes: Sequence[NodeInfo]
+) -> list[Any]:
     """The screens that apply to this preemptor."""
-    found: list[Any] = []
+    screens: list[Any] = []
     picky = [task for task in pending if task.record.node_selector or task.record.node_affinity is not None]
     if picky:
-        found.append(Affinities(session, picky, nodes))
+        screens.append(Affinities(session, picky, nodes))
     bound = bound_groups(preemptor)
     if bound:
-        found.append(Domains(session, bound))
-    found.append(Gpus(session, [task.quota_gpus for task in pending]))
-    return found
+        screens.append(DomainScreen(session, bound))
+    screens.append(Gpus(session, [task.quota_gpus for task in pending]))
+    return screens
 
 
-def bound_groups(gang: Gang) -> list[Group]:
+def bound_groups(gang: GangInfo) -> list[Group]:
     """The groups that must stand within one domain."""
     return [group for group in _groups(gang.root) if group.topology is not None and group.topology.required]
 
@@ -43,7 +45,7 @@ def _groups(group: Group) -> Iterable[Group]:
         yield from _groups(child)
 
 
-def freed_gpus(task: Task) -> float:
+def freed_gpus(task: TaskInfo) -> float:
     """GPUs that come free when the task leaves."""
     gpus = task.accepted_gpus + task.gpu.dra_gpus
     if task.gpu.mig:
@@ -54,7 +56,7 @@ def freed_gpus(task: Task) -> float:
 class Affinities:
     """Every pending task with a node selector or affinity matches some node that is feasible or holds a victim."""
 
-    def __init__(self, session: Session, tasks: Sequence[Task], nodes: Sequence[Node]) -> None:
+    def __init__(self, session: Session, tasks: Sequence[TaskInfo], nodes: Sequence[NodeInfo]) -> None:
         self._nodes = session.cluster.nodes
         self._seen = {node.name for node in nodes}
         self._lonely = [task for task in tasks if not any(wants(task, node) for node in nodes)]
@@ -63,16 +65,17 @@ class Affinities:
         if node in self._seen or not self._lonely:
             return
         self._seen.add(node)
-        self._lonely = [each for each in self._lonely if not wants(each, self._nodes[node])]
+        self._lonely = [item for item in self._lonely if not wants(item, self._nodes[node])]
 
     def holds(self) -> bool:
         return not self._lonely
 
 
-def wants(task: Task, node: Node) -> bool:
+def wants(task: TaskInfo, node: NodeInfo) -> bool:
     record = task.record
-    return (all(node.labels.get(key) == value for key, value in record.node_selector.items())
-            and (record.node_affinity is None or node_matches(record.node_affinity, node)))
+    return all(node.labels.get(key) == value for key, value in record.node_selector.items()) and (
+        record.node_affinity is None or node_matches(record.node_affinity, node)
+    )
 
 
 class Gpus:
@@ -103,7 +106,7 @@ class Gpus:
         free = [amount + self._freed.get(name, 0) for name, amount in self._base.items()]
         if max(free, default=0) < self._wanted[0] - DUST:
             return False
-        return greedy_match(self._wanted, sorted(free, reverse=True)[:len(self._wanted)])
+        return greedy_match(self._wanted, sorted(free, reverse=True)[: len(self._wanted)])
 
 
 def greedy_match(wanted: Sequence[float], holders: Sequence[float]) -> bool:
@@ -123,7 +126,7 @@ def greedy_match(wanted: Sequence[float], holders: Sequence[float]) -> bool:
     return True
 
 
-class Domains:
+class DomainScreen:
     """For each required topology level, the groups bound to it can be handed out to domains, by GPUs, largest first."""
 
     def __init__(self, session: Session, groups: Sequence[Group]) -> None:
@@ -140,7 +143,7 @@ class Domains:
         for name, gpus in session.free.by_node.items():
             self._count(self._nodes[name], gpus)
 
-    def _count(self, node: Node, gpus: float) -> None:
+    def _count(self, node: NodeInfo, gpus: float) -> None:
         for (_, level), domains in self._free.items():
             value = node.labels.get(level)
             if value:
@@ -150,14 +153,18 @@ class Domains:
         self._count(self._nodes[node], gpus)
 
     def holds(self) -> bool:
-        return all(greedy_match(wanted, sorted(self._free[key].values(), reverse=True)) for key, wanted in self._wanted.items())
+        return all(
+            greedy_match(wanted, sorted(self._free[key].values(), reverse=True)) for key, wanted in self._wanted.items()
+        )
 
 
 class Bound:
-    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of whole ones:
-    in the cluster, or, when the whole gang is bound to a topology level, in some domain of it."""
+    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of
+    whole ones: in the cluster, or, when the whole gang is bound to a topology level, in some domain of it."""
 
-    def __init__(self, session: Session, preemptor: Gang, pending: Sequence[Task], recorded: Iterable[Task]) -> None:
+    def __init__(
+        self, session: Session, preemptor: GangInfo, pending: Sequence[TaskInfo], recorded: Iterable[TaskInfo]
+    ) -> None:
         session.free.refresh()
         sizes = {task.quota_gpus for task in pending}
         self._size = sizes.pop() if len(sizes) == 1 and not any(task.shared for task in pending) else 0.0
@@ -197,7 +204,7 @@ class Bound:
                 gained[domain] = gained.get(domain, 0) + more
         return gained
 
-    def allows(self, potential: Iterable[Task]) -> bool:
+    def allows(self, potential: Iterable[TaskInfo]) -> bool:
         if self._size <= 0:
             return True
         gained = self._gained(_sums(potential))
@@ -205,7 +212,7 @@ class Bound:
         return any(self._slots.get(domain, 0) + gained.get(domain, 0) >= self._number for domain in domains)
 
 
-def _sums(tasks: Iterable[Task]) -> dict[str, float]:
+def _sums(tasks: Iterable[TaskInfo]) -> dict[str, float]:
     sums: dict[str, float] = {}
     for task in tasks:
         if task.node:

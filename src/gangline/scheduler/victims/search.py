@@ -1,8 +1,11 @@
-"""Making room by evicting: search for the victims that let a waiting gang run, by growing the victim list and simulating.
+"""Making room by evicting: search for the victims that let a waiting gang run, by growing the victim list and
+simulating.
 
-    solve           for each generator, within a budget of steps: how many tasks of the gang can be served (1, 2, 4, … then halving),
+    solve           for each generator, within a budget of steps: how many tasks of the gang can be served (1, 2, 4, …
+    then halving),
                     with the victims of smaller solutions as a start for larger ones; at last all tasks once more
-    Accumulation    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary conditions
+    Accumulation    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary
+    conditions
     generators      which of the accumulated victims to try together (`plugins/generators.py`)
     simulate        evict them virtually, place everybody again in fair order, ask the validator
 
@@ -18,10 +21,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gangline.scheduler import tally as tallied
-from gangline.scheduler.model.gang import Gang, Group
-from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.gang import GangInfo, Group
+from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.plugin import Plugin
@@ -34,15 +37,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Plan:
-    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell a
-    victim, the most GPUs that an acceptable scenario can take, and victims to try before any search."""
+class VictimPlan:
+    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell
+    a victim, the most GPUs that an acceptable scenario can take, and victims to try before any search."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
-    message: Callable[[Task], str]
-    most: Callable[[Gang], float] = lambda gang: math.inf
-    first: Callable[[Sequence[Task]], Sequence[Batch] | None] = lambda tasks: None
+    message: Callable[[TaskInfo], str]
+    most: Callable[[GangInfo], float] = lambda gang: math.inf
+    first: Callable[[Sequence[TaskInfo]], Sequence[Batch] | None] = lambda tasks: None
 
 
 @dataclass(slots=True)
@@ -57,7 +60,7 @@ class OutOfSteps(Exception):
     """The search for this gang used up its steps."""
 
 
-class Meter:
+class SearchMeter:
     """Counts simulations against the budgets of the action, of this gang, and of the generator at work."""
 
     def __init__(self, session: Session) -> None:
@@ -102,10 +105,10 @@ class Meter:
         self._session.steps[self._session.action] = self._used() + 1
 
 
-def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
+def solve(session: Session, gang: GangInfo, plan: VictimPlan) -> Solution:
     """Evictions and waiting places that let the gang run, if there are any."""
     active = gang.active_used
-    search = Search(session, gang, plan)
+    search = VictimSearch(session, gang, plan)
     try:
         statement = search.run_first()
         if statement is not None and (whole := _whole(session, gang, active, statement)) is not None:
@@ -124,7 +127,7 @@ def solve(session: Session, gang: Gang, plan: Plan) -> Solution:
     return Solution()
 
 
-def _whole(session: Session, gang: Gang, active: int, statement: Statement) -> Statement | None:
+def _whole(session: Session, gang: GangInfo, active: int, statement: Statement) -> Statement | None:
     """The statement, if the gang as a whole has its minima with it."""
     if gang.gang_satisfied and gang.active_used > active:
         return statement
@@ -138,15 +141,15 @@ def _whole(session: Session, gang: Gang, active: int, statement: Statement) -> S
 Generator = Callable[[Accumulation], Iterable[Scenario]]
 
 
-class Search:
+class VictimSearch:
     """The search for one gang; `tried` remembers scenarios that failed, for all probes and generators."""
 
-    def __init__(self, session: Session, gang: Gang, plan: Plan) -> None:
+    def __init__(self, session: Session, gang: GangInfo, plan: VictimPlan) -> None:
         self._session = session
         self._gang = gang
         self._plan = plan
         self._tasks = list(session.wanted(gang, simulation=True))
-        self._meter = Meter(session)
+        self._meter = SearchMeter(session)
         self._feasible = self._feasible_nodes()
         self._stream = VictimStream(session, plan.victims)
         self._recorded: list[Batch] = []
@@ -155,7 +158,7 @@ class Search:
         self._generator = ""
         self._tried: set[tuple[frozenset[str], frozenset[str], frozenset[str]]] = set()
 
-    def _feasible_nodes(self) -> dict[str, Node]:
+    def _feasible_nodes(self) -> dict[str, NodeInfo]:
         """Nodes with free or leaving GPUs; all nodes when a task of the gang needs none."""
         if not all(task.needs_gpu for task in self._gang.tasks.values()):
             return self._session.cluster.nodes
@@ -165,7 +168,9 @@ class Search:
     def ended(self, result: str) -> None:
         """Count how the search for the gang ended."""
         tally, action = self._session.tally, self._session.action
-        tally.searches[tallied.Search(action, result if self._attempted else "not_attempted", self._reduced)] += 1
+        tally.searches[
+            tallied.SearchOutcome(action, result if self._attempted else "not_attempted", self._reduced)
+        ] += 1
         tally.solved[action] += result == "solved"
         tally.exhausted[action] += result == "deadline_exhausted" and self._meter.action_spent()
 
@@ -187,11 +192,13 @@ class Search:
         self._generator = plugin.generator or plugin.name
         began = tally.stopwatch()
         try:
-            found = self._run(plugin.scenario_generator)
-            result = "solved" if found is not None else "generators_exhausted"
-            return found
+            statement = self._run(plugin.scenario_generator)
+            result = "solved" if statement is not None else "generators_exhausted"
+            return statement
         finally:
-            tally.searching.append((tallied.Ran(self._session.action, self._generator, result), tally.stopwatch() - began))
+            tally.searching.append(
+                (tallied.Ran(self._session.action, self._generator, result), tally.stopwatch() - began)
+            )
 
     def _run(self, generate: Generator) -> Statement | None:
         """Find the largest servable number of tasks, then serve all with what was learnt."""
@@ -214,8 +221,9 @@ class Search:
         self._close_in(generate, solved, failed)
         return self._probe(generate, number)[0] if solved or self._recorded else None
 
-    def _takes_too_much(self, view: Gang) -> bool:
-        """Whether no acceptable scenario frees enough. If this is so for the whole gang, serving a part of it is in vain."""
+    def _takes_too_much(self, view: GangInfo) -> bool:
+        """Whether no acceptable scenario frees enough. If this is so for the whole gang, serving a part of it is in
+        vain."""
         return self._plan.most(view) < least_to_take(self._session, view)
 
     def _close_in(self, generate: Generator, solved: int, failed: int) -> None:
@@ -232,8 +240,9 @@ class Search:
     def _probe(self, generate: Generator, size: int) -> tuple[Statement | None, bool]:
         """Try to serve the first `size` tasks, starting from the victims recorded so far.
 
-        The second answer: trying again with the victims that this leaves recorded would end in the very same statement. Where groups
-        are bound to domains the screens, which count the gang's running pods too, may ask for more victims than were needed."""
+        The second answer: trying again with the victims that this leaves recorded would end in the very same statement.
+        Where groups are bound to domains the screens, which count the gang's running pods too, may ask for more victims
+        than were needed."""
         session = self._session
         view = partial(self._gang, self._tasks[:size])
         if self._takes_too_much(view):
@@ -262,9 +271,9 @@ class Search:
             self._tried.add(mark)
         return None, False
 
-    def _nodes_with(self, tasks: Iterable[Task]) -> NodeList:
-        """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole cluster
-        will do."""
+    def _nodes_with(self, tasks: Iterable[TaskInfo]) -> NodeList:
+        """The feasible nodes and those of these tasks. For tasks with whole GPUs no other node has room, so the whole
+        cluster will do."""
         nodes = self._session.cluster.nodes
         if len(self._feasible) == len(nodes):
             return self._session.all_nodes
@@ -289,9 +298,10 @@ class Search:
         statement.discard()
         return None
 
-    def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[Task]) -> bool:
-        """Everybody again in fair order: victims if they can, the preemptor in any case. What a victim that finds no place would want
-        is asked now: it stays so after its eviction, so that nothing of it is served on its own in the same cycle."""
+    def _place_all(self, statement: Statement, scenario: Scenario, victims: Sequence[TaskInfo]) -> bool:
+        """Everybody again in fair order: victims if they can, the preemptor in any case. What a victim that finds no
+        place would want is asked now: it stays so after its eviction, so that nothing of it is served on its own in the
+        same cycle."""
         nodes = self._nodes_with(victims)
         placed = False
         for gang in self._in_fair_order(scenario.preemptor, victims):
@@ -304,7 +314,7 @@ class Search:
                 self._session.wanted(gang, simulation=True)
         return placed
 
-    def _in_fair_order(self, view: Gang, victims: Sequence[Task]) -> Iterator[Gang]:
+    def _in_fair_order(self, view: GangInfo, victims: Sequence[TaskInfo]) -> Iterator[GangInfo]:
         """Victim gangs and the preemptor, as the queue tree gives them out among all waiting gangs.
 
         The others only matter for the order between queues: once those that are left stand in one leaf, their own order
@@ -325,14 +335,14 @@ class Search:
         keyed = sorted((session.gang_key(gang), uid) for uid, gang in left.items())
         yield from [left[uid] for _, uid in keyed if self._has_leaf(left[uid])]
 
-    def _has_leaf(self, gang: Gang) -> bool:
+    def _has_leaf(self, gang: GangInfo) -> bool:
         queue = self._session.queues.get(gang.queue)
         return queue is not None and queue.is_leaf
 
 
-def partial(gang: Gang, tasks: Sequence[Task]) -> Gang:
-    """The gang as if it had only these tasks to place, with minima that they can reach. A pod set without any keeps its minimum: it
-    is not there yet."""
+def partial(gang: GangInfo, tasks: Sequence[TaskInfo]) -> GangInfo:
+    """The gang as if it had only these tasks to place, with minima that they can reach. A pod set without any keeps its
+    minimum: it is not there yet."""
     running = [task for task in gang.tasks.values() if task.status & ACTIVE_ALLOCATED]
     view = gang.with_tasks([*running, *tasks])
     for leaf in view.pod_sets.values():
@@ -350,9 +360,9 @@ def _lower_minima(group: Group) -> None:
         _lower_minima(child)
 
 
-def least_to_take(session: Session, view: Gang) -> float:
-    """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims frees
-    nothing."""
+def least_to_take(session: Session, view: GangInfo) -> float:
+    """GPUs that must be taken from others in any case: what is asked for beyond everything that is free. Moving victims
+    frees nothing."""
     tasks = session.wanted(view, simulation=True)
     if any(task.shared or task.gpu.kind != "Regular" or task.gpu.dra for task in tasks):
         return 0

@@ -12,18 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gangline.scheduler.decisions import Refuse
-from gangline.scheduler.fairness import Account, Amounts, capacity
+from gangline.scheduler.fairness import Amounts, QueueAccount, capacity
 from gangline.scheduler.fairness.accounts import RESOURCES
 from gangline.scheduler.fairness.capacity import OVER_LIMIT, Overrun
-from gangline.scheduler.model.cluster import Cluster
-from gangline.scheduler.model.gang import Gang, Group, PodSet
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.resources import CPU, GPU, PODS, Vector, at, summed
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.model.task import Task
-from gangline.scheduler.placing.place import Placement
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.placing.place import GangPlacement
 from gangline.scheduler.records import DEFAULT_POD_SET, TopologyRule
 from gangline.scheduler.session import Session
-from gangline.scheduler.settings import Settings
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
 from gangline.scheduler.why import remedies
 from gangline.scheduler.why.trial import Trial, Trials, everyone
@@ -34,26 +34,36 @@ STEPS = 20_000
 
 
 def explain(
-    cluster: Cluster, gang: str, settings: Settings, now: float, refusals: Mapping[str, Refuse] | None = None, steps: int = STEPS
+    cluster: ClusterModel,
+    gang: str,
+    settings: SchedulerSettings,
+    now: float,
+    refusals: Mapping[str, Refuse] | None = None,
+    steps: int = STEPS,
 ) -> Verdict | None:
     """The verdict on one gang; None when it waits for nothing."""
     return explain_waiting(cluster, settings, now, refusals, [gang], steps=steps).get(gang)
 
 
 def explain_waiting(
-    cluster: Cluster,
-    settings: Settings,
+    cluster: ClusterModel,
+    settings: SchedulerSettings,
     now: float,
     refusals: Mapping[str, Refuse] | None = None,
     gangs: Iterable[str] | None = None,
     known: Mapping[str, Verdict] | None = None,
     steps: int = STEPS,
 ) -> dict[str, Verdict]:
-    """Verdicts on gangs that wait (all, unless named). Where cause and proof are as in `known`, its remedies are kept."""
+    """Verdicts on gangs that wait (all, unless named). Where cause and proof are as in `known`, its remedies are
+    kept."""
     explainer = Explainer(Session(cluster, settings, now), refusals or {}, steps)
     try:
         wanted = sorted(cluster.waiting if gangs is None else gangs)
-        found = ((uid, explainer.verdict(cluster.gangs[uid], (known or {}).get(uid))) for uid in wanted if uid in cluster.gangs)
+        found = (
+            (uid, explainer.verdict(cluster.gangs[uid], (known or {}).get(uid)))
+            for uid in wanted
+            if uid in cluster.gangs
+        )
         return {uid: verdict for uid, verdict in found if verdict is not None}
     finally:
         explainer.session.close()
@@ -73,21 +83,25 @@ class Explainer:
 
     # ── cause ──
 
-    def verdict(self, gang: Gang, known: Verdict | None = None) -> Verdict | None:
+    def verdict(self, gang: GangInfo, known: Verdict | None = None) -> Verdict | None:
         verdict = self._of_gang(gang) or self._of_queue(gang)
         if verdict is not None:
             return verdict
         tasks = self.session.wanted(gang, simulation=False)
         if not tasks:
             return None
-        verdict = (self._of_capacity(gang, tasks) or self._of_size(gang, tasks) or self._of_topology(gang)
-                   or self._of_room(gang, tasks, known))
+        verdict = (
+            self._of_capacity(gang, tasks)
+            or self._of_size(gang, tasks)
+            or self._of_topology(gang)
+            or self._of_room(gang, tasks, known)
+        )
         return self._in_line(verdict, gang)
 
-    def _said(self, gang: Gang, cause: str, why: str) -> Verdict:
+    def _said(self, gang: GangInfo, cause: str, why: str) -> Verdict:
         return Verdict(gang.uid, gang.name, cause, f"{gang.name} waits: {why}", queue=gang.queue)
 
-    def _of_gang(self, gang: Gang) -> Verdict | None:
+    def _of_gang(self, gang: GangInfo) -> Verdict | None:
         if gang.problems:
             return self._said(gang, "broken", gang.problems[0])
         if gang.record.skipped:
@@ -97,17 +111,25 @@ class Explainer:
         if not gang.count(Status.PENDING | Status.GATED):
             return None
         lacks = [text for leaf in sorted(gang.pod_sets.values(), key=lambda leaf: leaf.name) if (text := lacking(leaf))]
-        return self._said(gang, "not-ready", f"{'; '.join(lacks)} before it can start" if lacks else "more sub-groups must be complete")
+        return self._said(
+            gang,
+            "not-ready",
+            f"{'; '.join(lacks)} before it can start" if lacks else "more sub-groups must be complete",
+        )
 
-    def _of_queue(self, gang: Gang) -> Verdict | None:
+    def _of_queue(self, gang: GangInfo) -> Verdict | None:
         queue = self.session.queues.get(gang.queue)
         if queue is None:
             known = gang.queue in self.cluster.queues
             why = "has a missing or circular parent" if known else "does not exist"
             return self._said(gang, "no-queue", f"queue {gang.queue or '(none)'} {why}")
-        return None if queue.is_leaf else self._said(gang, "no-queue", f"queue {gang.queue} has child queues, so it takes no work itself")
+        return (
+            None
+            if queue.is_leaf
+            else self._said(gang, "no-queue", f"queue {gang.queue} has child queues, so it takes no work itself")
+        )
 
-    def _of_capacity(self, gang: Gang, tasks: list[Task]) -> Verdict | None:
+    def _of_capacity(self, gang: GangInfo, tasks: list[TaskInfo]) -> Verdict | None:
         books = self.trials.books()
         if books is None:
             return self._of_policies(gang, tasks)
@@ -121,37 +143,45 @@ class Explainer:
         ways = remedies.of_capacity(self.trials, gang, tasks, overrun, request)
         return replace(verdict, needs=needs, resource=overrun.resource, remedies=ways)
 
-    def _of_policies(self, gang: Gang, tasks: list[Task]) -> Verdict | None:
+    def _of_policies(self, gang: GangInfo, tasks: list[TaskInfo]) -> Verdict | None:
         """A plugin besides the queue's books says that it would be too much."""
         refusal = self.session.over_capacity(gang, tasks)
         if refusal is None:
             return None
-        return self._said(gang, "refused", f"plugin {refusal.plugin} refuses: {'; '.join(refusal.messages) or refusal.reason}")
+        return self._said(
+            gang, "refused", f"plugin {refusal.plugin} refuses: {'; '.join(refusal.messages) or refusal.reason}"
+        )
 
-    def _of_size(self, gang: Gang, tasks: Sequence[Task]) -> Verdict | None:
+    def _of_size(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Verdict | None:
         """What no eviction can change: a pod larger than every node, something it names that is not there."""
         names = self.cluster.names.names
         for task in tasks:
-            for place in (GPU, *(each for each in range(len(task.request)) if each not in (GPU, PODS))):
+            for place in (GPU, *(item for item in range(len(task.request)) if item not in (GPU, PODS))):
                 largest = self._largest(place)
                 if task.request[place] > largest and not self._backed(names[place]):
                     has = amount(largest, names[place]) if largest else "none"
-                    return self._said(gang, "too-large", f"no node has {amount(task.request[place], names[place])}; the largest has {has}")
+                    return self._said(
+                        gang,
+                        "too-large",
+                        f"no node has {amount(task.request[place], names[place])}; the largest has {has}",
+                    )
             refusal = self.session.hooks.victim_invariant(task, gang)
             if refusal is not None:
                 return self._said(gang, "impossible", refusal.reason)
             refusals = self.session.hooks.before_task(task, gang)
             if refusals:
-                return self._said(gang, "impossible", "; ".join(each.reason for each in refusals))
+                return self._said(gang, "impossible", "; ".join(item.reason for item in refusals))
         return None
 
     def _largest(self, place: int) -> float:
-        found = self._sizes.get(place)
-        if found is None:
-            found = self._sizes[place] = max((at(node.allocatable, place) for node in self.cluster.nodes.values()), default=0)
-        return found
+        size = self._sizes.get(place)
+        if size is None:
+            size = self._sizes[place] = max(
+                (at(node.allocatable, place) for node in self.cluster.nodes.values()), default=0
+            )
+        return size
 
-    def _of_topology(self, gang: Gang) -> Verdict | None:
+    def _of_topology(self, gang: GangInfo) -> Verdict | None:
         """A rule that names a topology or a level which does not exist can never be met."""
         for member in everyone(gang.root):
             rule = member.topology
@@ -168,23 +198,25 @@ class Explainer:
     def _backed(self, name: str) -> bool:
         return any(record.resource == name for record in self.cluster.devices.classes.values())
 
-    def _in_line(self, verdict: Verdict | None, gang: Gang) -> Verdict | None:
+    def _in_line(self, verdict: Verdict | None, gang: GangInfo) -> Verdict | None:
         if verdict is None:
             return None
         line = self._positions.get(gang.queue)
         if line is None:
-            waiting = [each for each in self.session.waiting_gangs() if each.queue == gang.queue]
+            waiting = [
+                waiting_gang for waiting_gang in self.session.waiting_gangs() if waiting_gang.queue == gang.queue
+            ]
             ordered = sorted(waiting, key=self.session.gang_key)
-            line = self._positions[gang.queue] = {each.uid: place for place, each in enumerate(ordered, 1)}
+            line = self._positions[gang.queue] = {item.uid: place for place, item in enumerate(ordered, 1)}
         return replace(verdict, queue=gang.queue, position=line.get(gang.uid, 0), waiting=len(line))
 
     # ── room ──
 
-    def _of_room(self, gang: Gang, tasks: list[Task], known: Verdict | None) -> Verdict:
+    def _of_room(self, gang: GangInfo, tasks: list[TaskInfo], known: Verdict | None) -> Verdict:
         statement = self.session.statement()
         try:
             start = statement.checkpoint()
-            placement = Placement(self.session, statement, gang, simulation=True)
+            placement = GangPlacement(self.session, statement, gang, simulation=True)
             self.session.hooks.before_gang(gang)
             member, mine, nodes = self.trials.culprit(placement, statement, gang.root, tasks, self.session.all_nodes)
             if member is None:
@@ -199,11 +231,11 @@ class Explainer:
         finally:
             statement.discard()
 
-    def _fits(self, gang: Gang, tasks: list[Task], statement: Statement, start: tuple[int, int]) -> Verdict:
+    def _fits(self, gang: GangInfo, tasks: list[TaskInfo], statement: Statement, start: tuple[int, int]) -> Verdict:
         """There is room for all of it: then it waits for pods that are leaving, or for its turn."""
         statement.rollback(start)
         self.session.hooks.before_gang(gang)
-        Placement(self.session, statement, gang, simulation=False)._place(gang.root, tasks, self.session.all_nodes)
+        GangPlacement(self.session, statement, gang, simulation=False)._place(gang.root, tasks, self.session.all_nodes)
         for task in tasks:
             refusal = self.session.hooks.before_bind(task, self.cluster.nodes[task.node]) if task.node else None
             if refusal is not None:
@@ -214,7 +246,9 @@ class Explainer:
             where = ", ".join(leaving[:3]) + (f" and {len(leaving) - 3} more" if len(leaving) > 3 else "")
             return replace(self._said(gang, "leaving", f"pods are leaving {where}, then it starts"), needs=needs)
         if gang.uid in self._refusals:
-            return replace(self._said(gang, "behind", "gangs before it in line take the room it would fit in"), needs=needs)
+            return replace(
+                self._said(gang, "behind", "gangs before it in line take the room it would fit in"), needs=needs
+            )
         return replace(self._said(gang, "next", "there is room for it, the next cycle places it"), needs=needs)
 
     def _short_of_room(self, trial: Trial, known: Verdict | None) -> Verdict:
@@ -232,7 +266,11 @@ class Explainer:
             more_areas=trial.more,
             most_elsewhere=trial.most,
         )
-        if known is not None and (known.cause, known.headline, known.areas) == (verdict.cause, verdict.headline, verdict.areas):
+        if known is not None and (known.cause, known.headline, known.areas) == (
+            verdict.cause,
+            verdict.headline,
+            verdict.areas,
+        ):
             return replace(verdict, remedies=known.remedies)
         return replace(verdict, remedies=remedies.of_room(self.trials, trial))
 
@@ -250,7 +288,10 @@ class Explainer:
         most = max(at(node.later, place) for node in usable)
         pods = f"{trial.missing} of {counted(len(trial.tasks), 'pod')}"
         if most < size:
-            return f"no node{where} has {amount(size, names[place])} free for {pods}; the most is {amount(most, names[place])}"
+            return (
+                f"no node{where} has {amount(size, names[place])} free for {pods}; the most is "
+                f"{amount(most, names[place])}"
+            )
         return f"{pods} find no node{where} that suits them beside the others"
 
 
@@ -263,22 +304,34 @@ def lacking(leaf: PodSet) -> str:
         return ""
     where = "" if leaf.name == DEFAULT_POD_SET else f" of {leaf.name}"
     gated = leaf.count(Status.GATED)
-    return f"{counted(leaf.min_available - there, 'more pod')}{where} must be there" + (f" ({gated} are gated)" if gated else "")
+    return f"{counted(leaf.min_available - there, 'more pod')}{where} must be there" + (
+        f" ({gated} are gated)" if gated else ""
+    )
 
 
-def needs_text(tasks: Sequence[Task], names: Sequence[str], rule: TopologyRule | None) -> str:
+def needs_text(tasks: Sequence[TaskInfo], names: Sequence[str], rule: TopologyRule | None) -> str:
     total: Vector = summed(task.request for task in tasks)
     place = GPU if total[GPU] else CPU
-    what = f"{amount(total[place], names[place])} for {counted(len(tasks), 'pod')}" if total[place] else counted(len(tasks), "pod")
+    what = (
+        f"{amount(total[place], names[place])} for {counted(len(tasks), 'pod')}"
+        if total[place]
+        else counted(len(tasks), "pod")
+    )
     return what + (f" on nodes of one {rule.required}" if rule is not None else "")
 
 
-def overrun_text(account: Account, overrun: Overrun, request: Amounts) -> str:
+def overrun_text(account: QueueAccount, overrun: Overrun, request: Amounts) -> str:
     place = RESOURCES.index(overrun.resource)
     asked = amount(request[place], overrun.resource).split(" ", 1)[0]
     if overrun.reason == OVER_LIMIT:
         held = amount(account.allocated[place], overrun.resource).split(" ", 1)[0]
-        return f"queue {account.name} may use {amount(account.limit[place], overrun.resource)}; {asked} more asked, {held} in use"
+        return (
+            f"queue {account.name} may use {amount(account.limit[place], overrun.resource)}; {asked} more asked, "
+            f"{held} in use"
+        )
     held = amount(account.allocated_non_preemptible[place], overrun.resource).split(" ", 1)[0]
-    return (f"queue {account.name} has a quota of {amount(account.deserved[place], overrun.resource)} for work that cannot be preempted; "
-            f"{asked} more asked, {held} in use")
+    return (
+        f"queue {account.name} has a quota of {amount(account.deserved[place], overrun.resource)} for work that "
+        f"cannot be preempted; "
+        f"{asked} more asked, {held} in use"
+    )

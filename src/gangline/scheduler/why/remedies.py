@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from gangline.scheduler.fairness import Amounts
 from gangline.scheduler.fairness.accounts import RESOURCES, line
 from gangline.scheduler.fairness.capacity import OVER_LIMIT, Overrun
-from gangline.scheduler.model.gang import Gang, PodSet
+from gangline.scheduler.model.gang import GangInfo, PodSet
 from gangline.scheduler.model.resources import GPU, at
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domains
 from gangline.scheduler.records import DEFAULT_POD_SET
 from gangline.scheduler.why.trial import Trial, Trials
@@ -47,13 +47,18 @@ def _open_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
         missing = len(trial.tasks) - area.fits
         for reason, verb in OPENED.items():
             shut = [node for node in nodes if closed.get(node.name) == reason]
-            rooms = sorted(((domains.slots(node, demand, frozenset()), node.name) for node in shut), key=lambda each: (-each[0], each[1]))
+            rooms = sorted(
+                ((domains.slots(node, demand, frozenset()), node.name) for node in shut),
+                key=lambda item: (-item[0], item[1]),
+            )
             enough = [name for room, name in rooms if room >= missing]
             if enough:
                 yield Remedy("open", f"{' or '.join(sorted(enough)[:NAMED_NODES])} were {verb}")
                 return
             if sum(room for room, _ in rooms) >= missing:
-                yield Remedy("open", f"{_how_many(rooms, missing)} of {counted(len(shut), 'node')} in {area.name} were {verb}")
+                yield Remedy(
+                    "open", f"{_how_many(rooms, missing)} of {counted(len(shut), 'node')} in {area.name} were {verb}"
+                )
                 return
 
 
@@ -73,7 +78,7 @@ def _fewer_pods(trials: Trials, trial: Trial) -> Iterator[Remedy]:
     for name, leaf in leaves.items():
         mine = [task for task in trial.tasks if task.pod_set is leaf]
         for number in _numbers(trial, leaf, len(mine), alone=len(leaves) == 1):
-            left_out = {task.uid for task in mine[len(mine) - number:]}
+            left_out = {task.uid for task in mine[len(mine) - number :]}
             rest = [task for task in trial.tasks if task.uid not in left_out]
             if trials.steps > 0 and trials.fitting(trial, rest, trial.best[1]) == len(rest):
                 found.append((number, name))
@@ -100,7 +105,7 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
     """The smallest other gang whose end would make room."""
     session, statement = trials.session, trial.statement
     every = trials.held(trial.resource)
-    able = every[bisect_left(every, (_gap(trial), "")):]
+    able = every[bisect_left(every, (_gap(trial), "")) :]
     for held, uid in able[:TRIED_GANGS]:
         other = session.cluster.gangs[uid]
         if trials.steps <= 0:
@@ -119,7 +124,8 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
 
 
 def _gap(trial: Trial) -> float:
-    """What must come free at least: what all pods lack together or, where that is only scattered, what one lacks on the best node."""
+    """What must come free at least: what all pods lack together or, where that is only scattered, what one lacks on the
+    best node."""
     place = trial.resource
     area, nodes = trial.best
     short = sum(at(task.request, place) for task in trial.tasks) - area.free
@@ -127,7 +133,7 @@ def _gap(trial: Trial) -> float:
     return short if short > 0 else largest - max((at(node.later, place) for node in nodes), default=0)
 
 
-def _whose(trials: Trials, gang: Gang, held: float, trial: Trial) -> str:
+def _whose(trials: Trials, gang: GangInfo, held: float, trial: Trial) -> str:
     what = amount(held, trials.cluster.names.names[trial.resource])
     account = trials.accounts.get(gang.queue)
     place = {"cpu": 0, "memory": 1, "gpu": 2}.get(trials.cluster.names.names[trial.resource])
@@ -154,7 +160,9 @@ def _more_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
     number, pods = math.ceil(trial.missing / each), min(trial.missing, each)
     where = f" in {trial.best[0].name}" if trial.rule is not None else ""
     room = amount(pods * size, trials.cluster.names.names[place])
-    yield Remedy("nodes", f"there {'was' if number == 1 else 'were'} {counted(number, 'more node')} with {free(room)}{where}")
+    yield Remedy(
+        "nodes", f"there {'was' if number == 1 else 'were'} {counted(number, 'more node')} with {free(room)}{where}"
+    )
 
 
 def free(room: str) -> str:
@@ -166,14 +174,22 @@ def free(room: str) -> str:
 # ── queues ──
 
 
-def of_capacity(trials: Trials, gang: Gang, tasks: Sequence[Task], overrun: Overrun, request: Amounts) -> tuple[Remedy, ...]:
+def of_capacity(
+    trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], overrun: Overrun, request: Amounts
+) -> tuple[Remedy, ...]:
     """A higher bound, less in use, or fewer pods."""
     account, place = trials.accounts[overrun.queue], RESOURCES.index(overrun.resource)
     limited = overrun.reason == OVER_LIMIT
-    bound, held = (account.limit, account.allocated) if limited else (account.deserved, account.allocated_non_preemptible)
+    bound, held = (
+        (account.limit, account.allocated) if limited else (account.deserved, account.allocated_non_preemptible)
+    )
     over = held[place] + request[place] - bound[place]
     word = "limit" if limited else "quota"
-    found = [Remedy(word, f"the {word} of queue {account.name} were {amount(held[place] + request[place], overrun.resource)}")]
+    found = [
+        Remedy(
+            word, f"the {word} of queue {account.name} were {amount(held[place] + request[place], overrun.resource)}"
+        )
+    ]
     if not limited:
         found.append(Remedy("preemptible", "it could be preempted"))
     found += _end_in_queue(trials, gang, overrun, over, limited)
@@ -181,7 +197,7 @@ def of_capacity(trials: Trials, gang: Gang, tasks: Sequence[Task], overrun: Over
     return tuple(found)
 
 
-def _end_in_queue(trials: Trials, gang: Gang, overrun: Overrun, over: float, limited: bool) -> Iterator[Remedy]:
+def _end_in_queue(trials: Trials, gang: GangInfo, overrun: Overrun, over: float, limited: bool) -> Iterator[Remedy]:
     """The smallest gang below that queue that holds as much as is too much."""
     session = trials.session
     holders = []
@@ -189,7 +205,9 @@ def _end_in_queue(trials: Trials, gang: Gang, overrun: Overrun, over: float, lim
         below = overrun.queue in {account.uid for account in line(trials.accounts, other.queue)}
         if other is gang or not below or (not limited and other.preemptible):
             continue
-        held = sum(_of(trials, task, overrun.resource) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED)
+        held = sum(
+            _of(trials, task, overrun.resource) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED
+        )
         if held >= over:
             holders.append((held, other.uid))
     if holders:
@@ -198,12 +216,12 @@ def _end_in_queue(trials: Trials, gang: Gang, overrun: Overrun, over: float, lim
         yield Remedy("end", f"gang {other.name} (queue {other.queue}, holding {amount(held, overrun.resource)}) ended")
 
 
-def _of(trials: Trials, task: Task, resource: str) -> float:
+def _of(trials: Trials, task: TaskInfo, resource: str) -> float:
     names = trials.cluster.names
     return names.total_gpus(task.given) if resource == RESOURCES[GPU] else at(task.given, names.index(resource))
 
 
-def _fewer_in_queue(tasks: Sequence[Task], asked: float, over: float) -> Iterator[Remedy]:
+def _fewer_in_queue(tasks: Sequence[TaskInfo], asked: float, over: float) -> Iterator[Remedy]:
     leaves = {task.pod_set.name: task.pod_set for task in tasks if task.pod_set is not None}
     if len(leaves) != 1 or len(tasks) < 2 or asked <= 0:
         return

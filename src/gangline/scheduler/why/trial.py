@@ -1,4 +1,5 @@
-"""Trying a gang that waits, without deciding anything: which part of it finds no room, and how far it gets in each area.
+"""Trying a gang that waits, without deciding anything: which part of it finds no room, and how far it gets in each
+area.
 
 The measuring half of explain.py: works in a statement that its caller undoes, and counts its steps (one task tried on
 nodes). remedies.py uses the same statement to try changes. Nothing here finds words.
@@ -10,15 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gangline.scheduler.fairness import Account
+from gangline.scheduler.fairness import QueueAccount
 from gangline.scheduler.model import gpu_pools
-from gangline.scheduler.model.gang import Gang, Group, PodSet
-from gangline.scheduler.model.node import Node, NodeList
+from gangline.scheduler.model.gang import GangInfo, Group, PodSet
+from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, PODS, at
-from gangline.scheduler.model.task import Task
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domains
-from gangline.scheduler.placing.place import Placement
-from gangline.scheduler.plugins.proportion import Proportion
+from gangline.scheduler.placing.place import GangPlacement
+from gangline.scheduler.plugins.proportion import ProportionPlugin
 from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.statement import Statement
@@ -34,13 +35,14 @@ Member = Group | PodSet
 
 @dataclass(slots=True)
 class Trial:
-    """The part of a gang that found no room, and how far it got in each area, best first. The statement still holds its siblings."""
+    """The part of a gang that found no room, and how far it got in each area, best first. The statement still holds its
+    siblings."""
 
-    gang: Gang
+    gang: GangInfo
     member: Member
-    tasks: list[Task]
+    tasks: list[TaskInfo]
     statement: Statement
-    placement: Placement
+    placement: GangPlacement
     rule: TopologyRule | None
     level: str
     areas: list[tuple[Area, NodeList]]
@@ -69,18 +71,18 @@ class Trials:
         self._closed: dict[int, dict[str, str]] = {}
         self._held: dict[int, list[tuple[float, str]]] = {}
 
-    def books(self) -> Proportion | None:
-        return next((plugin for plugin in self.session.hooks.plugins if isinstance(plugin, Proportion)), None)
+    def books(self) -> ProportionPlugin | None:
+        return next((plugin for plugin in self.session.hooks.plugins if isinstance(plugin, ProportionPlugin)), None)
 
     @property
-    def accounts(self) -> Mapping[str, Account]:
+    def accounts(self) -> Mapping[str, QueueAccount]:
         """The books of the queues; none when the cluster is not shared by quota."""
         books = self.books()
         return books.accounts if books is not None else {}
 
     def culprit(
-        self, placement: Placement, statement: Statement, member: Member, tasks: list[Task], nodes: NodeList
-    ) -> tuple[Member | None, list[Task], NodeList]:
+        self, placement: GangPlacement, statement: Statement, member: Member, tasks: list[TaskInfo], nodes: NodeList
+    ) -> tuple[Member | None, list[TaskInfo], NodeList]:
         """The first member, in the order of placing, that finds no room; its siblings before it stay placed."""
         mark = statement.checkpoint()
         self.steps -= len(tasks)
@@ -88,12 +90,14 @@ class Trials:
             return None, tasks, nodes
         statement.rollback(mark)
         rule = member.topology
-        if (rule is not None and rule.required) or not any(each.topology and each.topology.required for each in everyone(member)):
+        if (rule is not None and rule.required) or not any(
+            item.topology and item.topology.required for item in everyone(member)
+        ):
             return member, tasks, nodes
         assert isinstance(member, Group)
-        for each in sorted(member.members, key=self.session.member_key):
-            mine = tasks_of(each, tasks)
-            found = self.culprit(placement, statement, each, mine, nodes)
+        for item in sorted(member.members, key=self.session.member_key):
+            mine = tasks_of(item, tasks)
+            found = self.culprit(placement, statement, item, mine, nodes)
             if found[0] is not None:
                 return found
         return member, tasks, nodes
@@ -101,33 +105,56 @@ class Trials:
     def inner_culprit(self, trial: Trial) -> Trial | None:
         """Its pods fit together in the best area, its sub-groups do not: look at them, inside that area."""
         nodes = trial.best[1]
-        for each in sorted(trial.member.members, key=self.session.member_key) if isinstance(trial.member, Group) else ():
-            mine = tasks_of(each, trial.tasks)
-            member, tasks, inside = self.culprit(trial.placement, trial.statement, each, mine, nodes)
+        for item in (
+            sorted(trial.member.members, key=self.session.member_key) if isinstance(trial.member, Group) else ()
+        ):
+            mine = tasks_of(item, trial.tasks)
+            member, tasks, inside = self.culprit(trial.placement, trial.statement, item, mine, nodes)
             if member is not None:
                 return self.attempt(trial.gang, member, tasks, trial.statement, trial.placement, inside)
         return None
 
     def attempt(
-        self, gang: Gang, member: Member, tasks: list[Task], statement: Statement, placement: Placement, nodes: NodeList
+        self,
+        gang: GangInfo,
+        member: Member,
+        tasks: list[TaskInfo],
+        statement: Statement,
+        placement: GangPlacement,
+        nodes: NodeList,
     ) -> Trial:
         """The areas the member could stand in, best first."""
         rule = member.topology if member.topology is not None and member.topology.required else None
         scarce = self._scarce(tasks, nodes)
-        groups, more = ([("all nodes", nodes)], ()) if rule is None else self._domains(rule, member, nodes, tasks[0], scarce)
+        groups, more = (
+            ([("all nodes", nodes)], ()) if rule is None else self._domains(rule, member, nodes, tasks[0], scarce)
+        )
         areas = []
         for name, inside in groups:
             fits = self._fitting(statement, placement, tasks, inside) if self.steps > 0 else 0
             areas.append((self._area(name, inside, tasks[0], scarce, fits), inside))
-        areas.sort(key=lambda each: (-each[0].fits, -each[0].free, each[0].name))
+        areas.sort(key=lambda area: (-area[0].fits, -area[0].free, area[0].name))
         label = rule.required.rpartition("/")[2] if rule is not None else ""
         nowhere = [(Area("no node", 0, 0), NodeList(()))]
-        return Trial(gang, member, tasks, statement, placement, rule, label, areas or nowhere, scarce, len(more), max(more, default=0))
+        return Trial(
+            gang,
+            member,
+            tasks,
+            statement,
+            placement,
+            rule,
+            label,
+            areas or nowhere,
+            scarce,
+            len(more),
+            max(more, default=0),
+        )
 
     def _domains(
-        self, rule: TopologyRule, member: Member, nodes: NodeList, task: Task, scarce: int
+        self, rule: TopologyRule, member: Member, nodes: NodeList, task: TaskInfo, scarce: int
     ) -> tuple[list[tuple[str, NodeList]], Sequence[float]]:
-        """The domains of the required level with most room, and with most once closed nodes were open; how much is free in the others."""
+        """The domains of the required level with most room, and with most once closed nodes were open; how much is free
+        in the others."""
         tree = self.cluster.topology(rule.topology)
         level = tree.level(rule.required) if tree is not None else None
         if tree is None or level is None:
@@ -135,16 +162,20 @@ class Trials:
         room = {node.name: max(at(node.later, scarce), 0) for node in nodes}
         closed = self.closed_to(task)
         allowed = domains.allowed(tree, level, level, domains.occupied(member.pod_sets()))
-        usable = {each: sum([room.get(name, 0) for name in each.nodes if name not in closed]) for each in allowed}
-        ordered = sorted(allowed, key=lambda each: (-usable[each], each.id))
+        usable = {item: sum([room.get(name, 0) for name in item.nodes if name not in closed]) for item in allowed}
+        ordered = sorted(allowed, key=lambda item: (-usable[item], item.id))
         chosen = dict.fromkeys(ordered[:TRIED_DOMAINS])
         if closed:
-            opened = sorted(ordered, key=lambda each: (-sum([room.get(name, 0) for name in each.nodes]), each.id))
+            opened = sorted(ordered, key=lambda item: (-sum([room.get(name, 0) for name in item.nodes]), item.id))
             chosen.update(dict.fromkeys(opened[:OPENED_DOMAINS]))
-        named = [(each.value, NodeList(self.cluster.nodes[name] for name in each.nodes if name in room)) for each in chosen]
-        return named, [usable[each] for each in allowed if each not in chosen]
+        named = [
+            (item.value, NodeList(self.cluster.nodes[name] for name in item.nodes if name in room)) for item in chosen
+        ]
+        return named, [usable[item] for item in allowed if item not in chosen]
 
-    def _fitting(self, statement: Statement, placement: Placement, tasks: Sequence[Task], nodes: NodeList) -> int:
+    def _fitting(
+        self, statement: Statement, placement: GangPlacement, tasks: Sequence[TaskInfo], nodes: NodeList
+    ) -> int:
         """How many of the tasks find room on these nodes, one after the other."""
         mark = statement.checkpoint()
         number = 0
@@ -156,12 +187,13 @@ class Trials:
         statement.rollback(mark)
         return number
 
-    def fitting(self, trial: Trial, tasks: Sequence[Task], nodes: NodeList) -> int:
+    def fitting(self, trial: Trial, tasks: Sequence[TaskInfo], nodes: NodeList) -> int:
         """How many of these tasks would fit on these nodes."""
         return self._fitting(trial.statement, trial.placement, tasks, nodes)
 
-    def _scarce(self, tasks: Sequence[Task], nodes: Iterable[Node]) -> int:
-        """The resource that the fewest nodes have enough of for one task, then the one with least free for all; GPUs when in doubt."""
+    def _scarce(self, tasks: Sequence[TaskInfo], nodes: Iterable[NodeInfo]) -> int:
+        """The resource that the fewest nodes have enough of for one task, then the one with least free for all; GPUs
+        when in doubt."""
         demand = domains.demand_of(tasks)
         asked = [place for place, need in enumerate(demand.largest) if need > 0 and place != PODS]
         if not asked:
@@ -171,7 +203,7 @@ class Trials:
         def scarcity(place: int) -> tuple[int, float, bool, bool, int]:
             need, total = demand.largest[place], at(demand.total, place)
             free = [room[place] for room in rooms if place < len(room)]
-            return sum([each >= need for each in free]), min(sum(free) / total, 1.0), place != GPU, place != CPU, place
+            return sum([item >= need for item in free]), min(sum(free) / total, 1.0), place != GPU, place != CPU, place
 
         return min(asked, key=scarcity)
 
@@ -179,23 +211,30 @@ class Trials:
         """How much of a resource each gang holds, the least first."""
         found = self._held.get(resource)
         if found is None:
-            sums = ((sum(at(task.given, resource) for task in gang.allocated_tasks), gang.uid) for gang in self.session.active_gangs())
-            found = self._held[resource] = sorted(each for each in sums if each[0] > 0)
+            sums = (
+                (sum(at(task.given, resource) for task in gang.allocated_tasks), gang.uid)
+                for gang in self.session.active_gangs()
+            )
+            found = self._held[resource] = sorted(item for item in sums if item[0] > 0)
         return found
 
-    def _area(self, name: str, nodes: NodeList, task: Task, scarce: int, fits: int) -> Area:
+    def _area(self, name: str, nodes: NodeList, task: TaskInfo, scarce: int, fits: int) -> Area:
         closed = self.closed_to(task)
-        reasons = Counter(PLAIN_REASONS.get(closed[node.name], closed[node.name]) for node in nodes if node.name in closed)
+        reasons = Counter(
+            PLAIN_REASONS.get(closed[node.name], closed[node.name]) for node in nodes if node.name in closed
+        )
         free = sum(max(at(node.later, scarce), 0) for node in nodes if node.name not in closed)
-        return Area(name, free, fits, tuple(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))))
+        return Area(name, free, fits, tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))))
 
-    def closed_to(self, task: Task) -> dict[str, str]:
+    def closed_to(self, task: TaskInfo) -> dict[str, str]:
         """Nodes the task may not use whatever room they have, and why. Tasks of one shape share the answer."""
         found = self._closed.get(task.shape.number) if task.shape.plain else None
         if found is None:
             found = {}
             for node in self.session.all_nodes:
-                why = self.session.hooks.refused_on(task, node) or (gpu_pools.absent(node, task) if node.other_gpus(task) else None)
+                why = self.session.hooks.refused_on(task, node) or (
+                    gpu_pools.absent(node, task) if node.other_gpus(task) else None
+                )
                 if why is not None and why != FULL and "enough capacity" not in why:
                     found[node.name] = why
             if task.shape.plain:
@@ -205,10 +244,10 @@ class Trials:
 
 def everyone(member: Member) -> Iterable[Member]:
     yield member
-    for each in member.members if isinstance(member, Group) else ():
-        yield from everyone(each)
+    for item in member.members if isinstance(member, Group) else ():
+        yield from everyone(item)
 
 
-def tasks_of(member: Member, tasks: Sequence[Task]) -> list[Task]:
+def tasks_of(member: Member, tasks: Sequence[TaskInfo]) -> list[TaskInfo]:
     names = {leaf.name for leaf in member.pod_sets()}
     return [task for task in tasks if task.pod_set is not None and task.pod_set.name in names]

@@ -17,8 +17,8 @@ SHOWN_AREAS = 4
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Nodes that belong together for this gang: a topology domain, or all. `free` is of the scarce resource, on nodes the gang may use;
-    `fits` of its waiting pods would find room; `closed` counts the nodes it may not use by reason."""
+    """Nodes that belong together for this gang: a topology domain, or all. `free` is of the scarce resource, on nodes
+    the gang may use; `fits` of its waiting pods would find room; `closed` counts the nodes it may not use by reason."""
 
     name: str
     free: float
@@ -40,8 +40,8 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`cause` is a word for machines, `headline` the sentence for people. `more_areas` were not looked at closely, because at most
-    `most_elsewhere` is free in any of them."""
+    """`cause` is a word for machines, `headline` the sentence for people. `more_areas` were not looked at closely,
+    because at most `most_elsewhere` is free in any of them."""
 
     gang: str
     name: str
@@ -83,12 +83,20 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "gang": self.gang, "cause": self.cause, "headline": self.headline, "text": self.text(), "needs": self.needs,
-            "resource": self.resource, "short": self.short,
+            "gang": self.gang,
+            "cause": self.cause,
+            "headline": self.headline,
+            "text": self.text(),
+            "needs": self.needs,
+            "resource": self.resource,
+            "short": self.short,
             "areas": [{"name": a.name, "free": a.free, "fits": a.fits, "closed": dict(a.closed)} for a in self.areas],
-            "moreAreas": self.more_areas, "mostElsewhere": self.most_elsewhere,
-            "remedies": [{"kind": each.kind, "text": each.text} for each in self.remedies],
-            "queue": self.queue, "position": self.position, "waiting": self.waiting,
+            "moreAreas": self.more_areas,
+            "mostElsewhere": self.most_elsewhere,
+            "remedies": [{"kind": remedy.kind, "text": remedy.text} for remedy in self.remedies],
+            "queue": self.queue,
+            "position": self.position,
+            "waiting": self.waiting,
         }
 
 

@@ -1,0 +1,1 @@
+"""Admission of the scheduler half: pods, PodGroups, Queues, Topologies. Pure."""

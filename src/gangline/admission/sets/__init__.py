@@ -1,0 +1,1 @@
+"""Admission of the workload half: PodCliqueSets and ClusterTopologyBindings. Pure."""

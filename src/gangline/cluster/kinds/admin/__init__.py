@@ -1,0 +1,1 @@
+"""Rules of what administrators write: ConfigMap, Namespace, RBAC, quotas, webhooks, policies, CRDs."""

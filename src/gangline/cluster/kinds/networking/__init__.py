@@ -1,0 +1,1 @@
+"""Rules of Service, Endpoints, Ingress and NetworkPolicy."""

@@ -1,0 +1,1 @@
+"""Rules of Pod and of the pod templates of every workload."""

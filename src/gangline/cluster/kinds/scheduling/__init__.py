@@ -1,0 +1,1 @@
+"""Rules of the kinds that schedulers read: PriorityClass, PodDisruptionBudget, device claims, Workload, PodGroup."""

@@ -1,0 +1,1 @@
+"""Rules of PersistentVolume, PersistentVolumeClaim and the storage.k8s.io kinds."""

@@ -1,0 +1,45 @@
+"""What a volume is asked to be: the spec of a PersistentVolumeClaim, and of the templates that make one."""
+
+from __future__ import annotations
+
+from gangline.api import resources
+from gangline.cluster.kinds.checks import Obj, Problems, given, label_selector, one_of, subdomain
+from gangline.rules.values import problems as say
+
+ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_SAME_SOURCE = ("apiGroup", "kind", "name")
+
+
+def claim_spec(spec: Obj, path: str) -> Problems:
+    yield from label_selector(spec.get("selector"), f"{path}.selector")
+    modes = spec.get("accessModes") or []
+    if not modes:
+        yield say.required(f"{path}.accessModes", "at least 1 access mode is required")
+    for mode in modes:
+        yield from one_of(mode, ACCESS, f"{path}.accessModes")
+    yield from alone(modes, f"{path}.accessModes")
+    storage = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    if storage is None:
+        yield say.required(f"{path}.resources[storage]")
+    elif resources.nanos(storage) <= 0:
+        yield say.invalid(f"{path}.resources[storage]", storage, "must be greater than zero")
+    if spec.get("storageClassName"):
+        yield from subdomain(spec["storageClassName"], f"{path}.storageClassName")
+    yield from one_of(spec.get("volumeMode"), ("Block", "Filesystem"), f"{path}.volumeMode")
+    for name in ("dataSource", "dataSourceRef"):
+        if spec.get(name) is not None:
+            yield from given(spec[name], f"{path}.{name}", "kind", "name")
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if (
+        source is not None
+        and reference is not None
+        and any(source.get(name) != reference.get(name) for name in _SAME_SOURCE)
+    ):
+        yield say.invalid(path, {}, "must match dataSourceRef")
+    if spec.get("volumeAttributesClassName"):
+        yield from subdomain(spec["volumeAttributesClassName"], f"{path}.volumeAttributesClassName")
+
+
+def alone(modes: list[str], path: str) -> Problems:
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        yield say.forbidden(path, "may not use ReadWriteOncePod with other access modes")

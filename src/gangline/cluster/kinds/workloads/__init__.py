@@ -1,0 +1,1 @@
+"""Rules of the kinds that keep or run pods: Deployment, StatefulSet, Job, CronJob, HorizontalPodAutoscaler."""

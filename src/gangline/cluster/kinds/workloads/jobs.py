@@ -1,0 +1,448 @@
+"""Rules of Job and CronJob."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from gangline.cluster.kinds.checks import (
+    IMMUTABLE,
+    Obj,
+    Problems,
+    domain_path,
+    each,
+    immutable,
+    label_selector,
+    not_negative,
+    one_of,
+    qualified,
+    selector_matches,
+)
+from gangline.cluster.kinds.pods.pods import spec_warnings
+from gangline.cluster.kinds.pods.spec_checks import template
+from gangline.cluster.kinds.pods.spec_defaults import default_template
+from gangline.cluster.kinds.rules import KindRules
+from gangline.cluster.kinds.workloads.job_status import job_status
+from gangline.cluster.kinds.workloads.schedules import schedule_problems
+from gangline.errors import Problem
+from gangline.rules.values import problems as say
+
+_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
+_MOST, _FEW = 100_000, 10_000
+
+
+def default_job_spec(spec: Obj) -> None:
+    default_template(spec.setdefault("template", {}), restart="")
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    spec.setdefault("parallelism", 1)
+    if spec.get("backoffLimit") is None:
+        spec["backoffLimit"] = 2**31 - 1 if spec.get("backoffLimitPerIndex") is not None else 6
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    spec.setdefault("manualSelector", False)
+    spec.setdefault(
+        "podReplacementPolicy", "Failed" if spec.get("podFailurePolicy") is not None else "TerminatingOrFailed"
+    )
+    default_failure_policy(spec)
+
+
+def default_failure_policy(spec: Obj) -> None:
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or []:
+        for condition in rule.get("onPodConditions") or []:
+            condition["status"] = condition.get("status") or "True"
+
+
+class JobRules(KindRules):
+    generation = True
+    has_status = True
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        default_job_spec(spec)
+        labels = (spec["template"].get("metadata") or {}).get("labels")
+        if labels and not obj["metadata"].get("labels"):
+            obj["metadata"]["labels"] = dict(labels)
+
+    def prepare_create(self, obj: Obj) -> None:
+        super().prepare_create(obj)
+        if not obj["spec"].get("manualSelector"):
+            _own_selector(obj)
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*_own_labels(obj), *job_spec(obj["spec"], "spec"), *_selector(obj["spec"])]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "status":
+            return job_status(new, old)
+        judged_twice = [*job_spec(new["spec"], "spec"), *_selector(new["spec"])]  # as a job, and as a change of one
+        return [*_own_labels(new), *judged_twice, *judged_twice, *_unchanged(new["spec"], old["spec"], old)]
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        if old is not None and not self.spec_changed(obj, old):
+            return []
+        return spec_warnings(((obj.get("spec") or {}).get("template") or {}).get("spec") or {}, "spec.template.spec")
+
+
+def _own_selector(obj: Obj) -> None:
+    """A job selects its pods by its own uid, and labels them so."""
+    uid, name = obj["metadata"].get("uid", ""), obj["metadata"].get("name", "")
+    spec = obj["spec"]
+    about = spec["template"].setdefault("metadata", {})
+    labels = about["labels"] = dict(about.get("labels") or {})
+    if not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = labels
+    for label, value in _labels_of(uid, name).items():
+        labels.setdefault(label, value)
+    selector = dict(spec.get("selector") or {})
+    selector["matchLabels"] = {"batch.kubernetes.io/controller-uid": uid, **(selector.get("matchLabels") or {})}
+    spec["selector"] = selector
+
+
+def _labels_of(uid: str, name: str) -> dict[str, str]:
+    return {
+        "controller-uid": uid,
+        "job-name": name,
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+    }
+
+
+def _own_labels(obj: Obj) -> Problems:
+    """A job that selects by its uid must have labelled its pods so."""
+    spec, about = obj["spec"], obj["metadata"]
+    if spec.get("manualSelector") or spec.get("selector") is None:
+        return
+    path = "spec.template.metadata.labels"
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    for label, value in _labels_of(about.get("uid", ""), about.get("name", "")).items():
+        if label not in labels:
+            yield say.required(f"{path}[{label}]", f"must be '{value}'")
+        elif labels[label] != value:
+            yield say.invalid(f"{path}[{label}]", labels, f"must be '{value}'")
+    if spec["selector"] != {"matchLabels": {"batch.kubernetes.io/controller-uid": about.get("uid")}}:
+        yield say.invalid("spec.selector", spec["selector"], "`selector` not auto-generated")
+
+
+def _selector(spec: Obj) -> Problems:
+    selector = spec.get("selector")
+    if selector is None:
+        yield say.required("spec.selector")
+    wrong = [*label_selector(selector, "spec.selector")]
+    yield from wrong
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+    if selector is None or (not wrong and not selector_matches(selector, labels)):
+        yield say.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+
+
+def job_spec(spec: Obj, path: str) -> Problems:
+    for name in (
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+    ):
+        yield from not_negative(spec.get(name), f"{path}.{name}")
+    if spec.get("managedBy") is not None:
+        yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
+    yield from _completion(spec, path)
+    if spec.get("podFailurePolicy") is not None:
+        yield from _failure_policy(spec, f"{path}.podFailurePolicy")
+    if spec.get("successPolicy") is not None:
+        yield from _success_policy(spec, f"{path}.successPolicy")
+    yield from _replacement(spec, path)
+    yield from _template(spec, path)
+
+
+def _template(spec: Obj, path: str) -> Problems:
+    about = spec.get("template") or {}
+    restart = (about.get("spec") or {}).get("restartPolicy") or ""
+    for problem in template(about, f"{path}.template"):
+        if problem.path != f"{path}.template.spec.restartPolicy":
+            yield problem
+    where = f"{path}.template.spec.restartPolicy"
+    if restart in ("", "Always"):
+        yield say.required(where, 'valid values: "OnFailure", "Never"')
+    elif restart not in ("OnFailure", "Never"):
+        yield say.unsupported(where, restart, ("OnFailure", "Never"))
+    elif spec.get("podFailurePolicy") is not None and restart != "Never":
+        yield say.invalid(where, restart, 'only "Never" is supported when podFailurePolicy is specified')
+
+
+def _managed_by(value: str, path: str) -> Problems:
+    if not value:
+        yield say.required(path)
+        return
+    yield from domain_path(value, path)
+    if len(value) > 63:
+        yield say.too_long(path, 63)
+
+
+def _completion(spec: Obj, path: str) -> Problems:
+    mode = spec.get("completionMode")
+    if mode is not None and mode not in ("NonIndexed", "Indexed"):
+        yield say.unsupported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
+    if mode == "Indexed":
+        yield from _indexed(spec, path)
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
+        yield say.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
+    for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+        if spec.get(name) is not None and mode != "Indexed":
+            yield say.invalid(f"{path}.{name}", spec[name], "requires indexed completion mode")
+
+
+def _indexed(spec: Obj, path: str) -> Problems:
+    completions, parallelism, failed = (
+        spec.get("completions"),
+        spec.get("parallelism") or 0,
+        spec.get("maxFailedIndexes"),
+    )
+    if completions is None:
+        yield say.required(f"{path}.completions", "when completion mode is Indexed")
+    if parallelism > _MOST:
+        yield say.invalid(
+            f"{path}.parallelism", parallelism, f"must be less than or equal to {_MOST} when completion mode is Indexed"
+        )
+    if completions is not None and failed is not None and failed > completions:
+        yield say.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
+    if failed is not None and failed > _MOST:
+        yield say.invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {_MOST}")
+    if completions is not None and completions > _MOST and spec.get("backoffLimitPerIndex") is not None:
+        yield from _many_indexes(spec, path)
+
+
+def _many_indexes(spec: Obj, path: str) -> Problems:
+    """So many indexes that only few may fail at a time."""
+    failed, parallelism = spec.get("maxFailedIndexes"), spec.get("parallelism") or 0
+    told = f"when completions are above {_MOST} and used with backoff limit per index"
+    if failed is None:
+        yield say.required(f"{path}.maxFailedIndexes", f"must be specified when completions is above {_MOST}")
+    elif failed > _FEW:
+        yield say.invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {_FEW} {told}")
+    if parallelism > _FEW:
+        yield say.invalid(f"{path}.parallelism", parallelism, f"must be less than or equal to {_FEW} {told}")
+
+
+def _replacement(spec: Obj, path: str) -> Problems:
+    policy = spec.get("podReplacementPolicy")
+    if policy is None:
+        return
+    if spec.get("podFailurePolicy") is not None:
+        yield from one_of(policy, ("Failed",), f"{path}.podReplacementPolicy")
+    else:
+        yield from one_of(policy, ("Failed", "TerminatingOrFailed"), f"{path}.podReplacementPolicy")
+
+
+def _failure_policy(spec: Obj, path: str) -> Problems:
+    rules = spec["podFailurePolicy"].get("rules") or []
+    if len(rules) > 20:
+        yield say.too_many(f"{path}.rules", len(rules), 20)
+    names = {
+        each_one.get("name")
+        for part in ("containers", "initContainers")
+        for each_one in ((spec.get("template") or {}).get("spec") or {}).get(part) or []
+    }
+    for where, rule in each(rules, f"{path}.rules"):
+        action = rule.get("action") or ""
+        if not action:
+            yield say.required(f"{where}.action", f"valid values: {list(_ACTIONS)}")
+        else:
+            yield from one_of(action, _ACTIONS, f"{where}.action")
+            if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
+                yield say.invalid(f"{where}.action", action, "requires the backoffLimitPerIndex to be set")
+        codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
+        if codes is not None:
+            yield from _exit_codes(codes, f"{where}.onExitCodes", names)
+        if conditions:
+            for at, condition in each(conditions, f"{where}.onPodConditions"):
+                yield from qualified(condition.get("type") or "", f"{at}.type")
+                yield from one_of(condition.get("status"), ("False", "True", "Unknown"), f"{at}.status", required=True)
+        if codes is not None and conditions:
+            yield say.invalid(where, say.OMIT, "specifying both OnExitCodes and OnPodConditions is not supported")
+        if codes is None and not conditions:
+            yield say.invalid(where, say.OMIT, "specifying one of OnExitCodes and OnPodConditions is required")
+
+
+def _exit_codes(about: Obj, path: str, names: set[Any]) -> Problems:
+    yield from one_of(about.get("operator"), ("In", "NotIn"), f"{path}.operator", required=True)
+    if about.get("containerName") is not None and about["containerName"] not in names:
+        yield say.invalid(
+            f"{path}.containerName",
+            about["containerName"],
+            "must be one of the container or initContainer names in the pod template",
+        )
+    values = about.get("values") or []
+    if not values:
+        yield say.invalid(f"{path}.values", values, "at least one value is required")
+    elif len(values) > 255:
+        yield say.too_many(f"{path}.values", len(values), 255)
+    for where, value in each(values, f"{path}.values"):
+        if about.get("operator") == "In" and value == 0:
+            yield say.invalid(where, value, "must not be 0 for the In operator")
+    yield from (say.duplicate(f"{path}.values[{at}]", value) for at, value in enumerate(values) if value in values[:at])
+    if values != sorted(values):
+        yield say.invalid(f"{path}.values", values, "must be ordered")
+
+
+def _success_policy(spec: Obj, path: str) -> Problems:
+    if spec.get("completionMode") != "Indexed":
+        yield say.invalid(path, spec["successPolicy"], "requires indexed completion mode")
+    rules = spec["successPolicy"].get("rules") or []
+    if not rules:
+        yield say.required(f"{path}.rules", "at least one rules must be specified when the successPolicy is specified")
+    if len(rules) > 20:
+        yield say.too_many(f"{path}.rules", len(rules), 20)
+    for where, rule in each(rules, f"{path}.rules"):
+        if rule.get("succeededCount") is None and rule.get("succeededIndexes") is None:
+            yield say.required(where, "at least one of succeededCount or succeededIndexes must be specified")
+        yield from _success_rule(rule, where, spec.get("completions") or 0)
+
+
+def _success_rule(rule: Obj, path: str, completions: int) -> Problems:
+    indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
+    chosen = 0
+    if indexes is not None:
+        try:
+            chosen = count_indexes(indexes, completions)
+        except ValueError as wrong:
+            yield say.invalid(f"{path}.succeededIndexes", indexes, f"error parsing succeededIndexes: {wrong}")
+    if count is None:
+        return
+    yield from not_negative(count, f"{path}.succeededCount")
+    if count > completions:
+        yield _too_many_succeeded(path, count, completions, "the number of specified completions")
+    elif indexes is not None and count > chosen:
+        yield _too_many_succeeded(path, count, chosen, "the number of indexes in the specified succeededIndexes field")
+
+
+def _too_many_succeeded(path: str, count: int, limit: int, told: str) -> Problem:
+    return say.invalid(f"{path}.succeededCount", count, f"must be less than or equal to {limit} ({told})")
+
+
+def count_indexes(text: str, completions: int) -> int:
+    """How many indexes a list like `0,3-5` names; ValueError says what is wrong with it."""
+    total, last = 0, -1
+    for part in text.split(",") if text else ():
+        ends = part.split("-")
+        if len(ends) > 2:
+            raise ValueError(
+                f'the fragment "{part}" violates the requirement that an index interval can have at most two parts '
+                f"separated "
+                "by '-'"
+            )
+        first = _index(ends[0], completions)
+        if first <= last:
+            raise ValueError(f"non-increasing order, previous: {last}, current: {first}")
+        last = _index(ends[-1], completions)
+        if last < first or (len(ends) == 2 and last == first):
+            raise ValueError(f"non-increasing order, previous: {first}, current: {last}")
+        total += last - first + 1
+    return total
+
+
+def _index(text: str, completions: int) -> int:
+    if not re.fullmatch(r"[-+]?[0-9]+", text):
+        raise ValueError(f'cannot convert string to integer for index: "{text}"')
+    if int(text) >= completions:
+        raise ValueError(f'too large index: "{text}"')
+    return int(text)
+
+
+def _unchanged(new: Obj, old: Obj, job: Obj) -> Problems:
+    yield from _completions_unchanged(new, old)
+    yield from immutable(new.get("selector"), old.get("selector"), "spec.selector")
+    if _fixed_template(new, old, job) != _fixed_template(old, old, job):
+        yield say.invalid("spec.template", new.get("template"), IMMUTABLE)
+    for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
+        yield from immutable(new.get(name), old.get(name), f"spec.{name}")
+
+
+def _completions_unchanged(new: Obj, old: Obj) -> Problems:
+    """An indexed job may grow, together with its parallelism."""
+    wanted, before = new.get("completions"), old.get("completions")
+    if wanted == before:
+        return
+    if new.get("completionMode") != "Indexed":
+        yield from immutable(wanted, before, "spec.completions")
+    elif wanted is not None and before is not None and new.get("parallelism") != wanted:
+        yield say.invalid("spec.completions", wanted, "can only be modified in tandem with spec.parallelism")
+
+
+def _fixed_template(spec: Obj, old: Obj, job: Obj) -> Obj:
+    """While a job is suspended and has never started, where its pods may go can still change."""
+    about = spec.get("template") or {}
+    if not (old.get("suspend") and (job.get("status") or {}).get("startTime") is None):
+        return about
+    meta = {
+        name: value for name, value in (about.get("metadata") or {}).items() if name not in ("labels", "annotations")
+    }
+    free = ("nodeSelector", "tolerations", "affinity", "schedulingGates")
+    pod = {name: value for name, value in (about.get("spec") or {}).items() if name not in free}
+    return {"metadata": meta, "spec": pod}
+
+
+class CronJobRules(KindRules):
+    generation = True
+    has_status = True
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("concurrencyPolicy", "Allow")
+        spec.setdefault("suspend", False)
+        spec.setdefault("successfulJobsHistoryLimit", 3)
+        spec.setdefault("failedJobsHistoryLimit", 1)
+        default_template(
+            spec.setdefault("jobTemplate", {}).setdefault("spec", {}).setdefault("template", {}), restart=""
+        )
+        default_failure_policy(spec["jobTemplate"]["spec"])
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*self._checks(obj["spec"]), *_short_name(obj["metadata"].get("name") or "")]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        return [] if subresource else [*self._checks(new["spec"], str(old["spec"].get("schedule") or ""))]
+
+    def _checks(self, spec: Obj, before: str = "") -> Problems:
+        schedule = spec.get("schedule") or ""
+        if not schedule:
+            yield say.required("spec.schedule")
+        else:
+            yield from (say.invalid("spec.schedule", schedule, why) for why in schedule_problems(schedule, before))
+        yield from one_of(
+            spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True
+        )
+        for name in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
+            yield from not_negative(spec.get(name), f"spec.{name}")
+        if spec.get("timeZone") is not None:
+            yield from _time_zone(spec["timeZone"], "spec.timeZone")
+        yield from _job_template((spec.get("jobTemplate") or {}).get("spec") or {}, "spec.jobTemplate.spec")
+
+
+def _job_template(spec: Obj, path: str) -> Problems:
+    yield from job_spec(spec, path)
+    if spec.get("selector") is not None:
+        yield say.invalid(f"{path}.selector", spec["selector"], "`selector` will be auto-generated")
+    if spec.get("manualSelector"):
+        yield say.unsupported(f"{path}.manualSelector", True, ("nil", "false"))
+
+
+def _time_zone(name: str, path: str) -> Problems:
+    if not name:
+        yield say.invalid(path, name, "timeZone must be nil or non-empty string")
+    elif name.lower() == "local":
+        yield say.invalid(
+            path, name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        )
+    else:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            yield say.invalid(path, name, f"unknown time zone {name}")
+
+
+def _short_name(name: str) -> Problems:
+    if len(name) > 52:
+        yield say.invalid("metadata.name", name, "must be no more than 52 characters")

@@ -1,0 +1,520 @@
+"""Rules of the workloads that keep pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController,
+ControllerRevision."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gangline.cluster.kinds.checks import (
+    IMMUTABLE,
+    Obj,
+    Problems,
+    each,
+    immutable,
+    int_or_percent,
+    label,
+    label_selector,
+    not_negative,
+    one_of,
+    percent_at_most_100,
+    selector_is_empty,
+    selector_matches,
+)
+from gangline.cluster.kinds.pods.pods import spec_warnings
+from gangline.cluster.kinds.pods.spec_checks import template
+from gangline.cluster.kinds.pods.spec_defaults import default_template
+from gangline.cluster.kinds.rules import KindRules
+from gangline.cluster.kinds.storage.claims import claim_spec
+from gangline.errors import Problem
+from gangline.rules.values import problems as say
+from gangline.rules.values.names import label_problems
+
+
+class WorkloadRules(KindRules):
+    """What they have in common: a selector, a template, replicas."""
+
+    generation = True
+    has_status = True
+    noun = ""
+    keeper = ""
+    """Who keeps the pods, as a refusal of an end of their own says."""
+    unreadable = "invalid label selector"
+    ceilings: tuple[str, ...] = ()
+    """Counts of the status that cannot be above its replicas."""
+    counts: tuple[str, ...] = ()
+    """Counts of the status that cannot be negative."""
+    too_available = "cannot be greater than readyReplicas"
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        default_template(spec.setdefault("template", {}))
+        self.own_defaults(obj, spec)
+
+    def own_defaults(self, obj: Obj, spec: Obj) -> None:
+        spec.setdefault("replicas", 1)
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*self.checks(obj["spec"])]
+
+    def checks(self, spec: Obj) -> Problems:
+        yield from not_negative(spec.get("replicas"), "spec.replicas")
+        yield from not_negative(spec.get("minReadySeconds", 0), "spec.minReadySeconds")
+        yield from self.selector(spec)
+        yield from self.pods(spec)
+
+    def selector(self, spec: Obj) -> Problems:
+        if spec.get("selector") is None:
+            yield say.required("spec.selector")
+            return
+        yield from label_selector(spec["selector"], "spec.selector")
+        if selector_is_empty(spec["selector"]):
+            yield say.invalid("spec.selector", spec["selector"], f"empty selector is invalid for {self.noun}")
+
+    def pods(self, spec: Obj) -> Problems:
+        about, selector = spec.get("template") or {}, spec.get("selector")
+        if any(label_selector(selector, "")):
+            yield say.invalid("spec.selector", selector, self.unreadable)
+            return
+        if selector is None or not selector_is_empty(selector):
+            yield from _selects(selector, about)
+        yield from template(about, "spec.template")
+        yield from self.endless(about)
+
+    def endless(self, about: Obj) -> Problems:
+        """Pods that are kept have no end of their own."""
+        pod = about.get("spec") or {}
+        if pod.get("restartPolicy") not in (None, "", "Always"):
+            yield say.unsupported("spec.template.spec.restartPolicy", pod["restartPolicy"], ("Always",))
+        if pod.get("activeDeadlineSeconds") is not None:
+            yield say.forbidden(
+                "spec.template.spec.activeDeadlineSeconds", f"activeDeadlineSeconds in {self.keeper} is not Supported"
+            )
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "status":
+            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
+        return [
+            *self.checks(new["spec"]),
+            *immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector"),
+        ]
+
+    def status_checks(self, status: Obj, old: Obj) -> Problems:
+        for name in self.counts:
+            yield from not_negative(status.get(name, 0), f"status.{name}")
+        replicas, ready, available = (
+            status.get(name, 0) for name in ("replicas", "readyReplicas", "availableReplicas")
+        )
+        for name in self.ceilings:
+            if status.get(name, 0) > replicas:
+                yield say.invalid(f"status.{name}", status.get(name, 0), "cannot be greater than status.replicas")
+        if available > ready:
+            yield say.invalid("status.availableReplicas", available, self.too_available)
+        yield from collisions(status, old)
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        if old is not None and not self.spec_changed(obj, old):
+            return []
+        return spec_warnings(((obj.get("spec") or {}).get("template") or {}).get("spec") or {}, "spec.template.spec")
+
+
+def _selects(selector: Any, about: Obj) -> Problems:
+    labels = (about.get("metadata") or {}).get("labels")
+    if selector is None or not selector_matches(selector, labels):
+        yield say.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+
+
+def collisions(status: Obj, old: Obj) -> Problems:
+    """How often a name was taken: never negative, never fewer than before."""
+    count, before = status.get("collisionCount"), old.get("collisionCount")
+    yield from not_negative(count, "status.collisionCount")
+    if before is not None and (count or 0) < before:
+        yield say.invalid("status.collisionCount", count, "cannot be decremented")
+
+
+class DeploymentRules(WorkloadRules):
+    noun = "deployment"
+    keeper = "ReplicaSet"
+    status_keeps = ("labels",)
+    counts = (
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+    )
+    ceilings = ("updatedReplicas", "readyReplicas", "availableReplicas")
+
+    def spec_changed(self, new: Obj, old: Obj) -> bool:
+        """Annotations count too: that is how a rollback is asked for."""
+        return super().spec_changed(new, old) or new["metadata"].get("annotations") != old["metadata"].get(
+            "annotations"
+        )
+
+    def keep_other_half(self, new: Obj, old: Obj, subresource: str) -> None:
+        super().keep_other_half(new, old, subresource)
+        if subresource == "status":
+            new["metadata"]["labels"] = old["metadata"].get("labels") or {}
+
+    def own_defaults(self, obj: Obj, spec: Obj) -> None:
+        spec.setdefault("replicas", 1)
+        strategy = spec.setdefault("strategy", {})
+        strategy.setdefault("type", "RollingUpdate")
+        if strategy["type"] == "RollingUpdate":
+            rolling = strategy.setdefault("rollingUpdate", {})
+            rolling.setdefault("maxUnavailable", "25%")
+            rolling.setdefault("maxSurge", "25%")
+        spec.setdefault("revisionHistoryLimit", 10)
+        spec.setdefault("progressDeadlineSeconds", 600)
+
+    def checks(self, spec: Obj) -> Problems:
+        yield from not_negative(spec.get("replicas"), "spec.replicas")
+        yield from self.selector(spec)
+        yield from self.pods(spec)
+        yield from _strategy(spec.get("strategy") or {})
+        ready = spec.get("minReadySeconds", 0)
+        yield from not_negative(ready, "spec.minReadySeconds")
+        yield from not_negative(spec.get("revisionHistoryLimit"), "spec.revisionHistoryLimit")
+        deadline = spec.get("progressDeadlineSeconds")
+        yield from not_negative(deadline, "spec.progressDeadlineSeconds")
+        if deadline is not None and deadline <= ready:
+            yield say.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
+
+
+def _strategy(strategy: Obj) -> Problems:
+    path, kind, rolling = "spec.strategy", strategy.get("type"), strategy.get("rollingUpdate")
+    if kind == "Recreate":
+        if rolling is not None:
+            yield say.forbidden(f"{path}.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")
+    elif kind == "RollingUpdate":
+        if rolling is None:
+            yield say.required(f"{path}.rollingUpdate", "this should be defaulted and never be nil")
+        else:
+            yield from _rolling(rolling, f"{path}.rollingUpdate")
+    else:
+        dumped = f'{{"Type":"{kind or ""}","RollingUpdate":null}}'
+        yield Problem(
+            path,
+            f'Unsupported value: {dumped}: supported values: "Recreate", "RollingUpdate"',
+            "FieldValueNotSupported",
+            kind,
+        )
+
+
+def _rolling(rolling: Obj, path: str) -> Problems:
+    for name in ("maxUnavailable", "maxSurge"):
+        yield from int_or_percent(rolling.get(name), f"{path}.{name}")
+    if all(rolling.get(name) in (0, "0%") for name in ("maxUnavailable", "maxSurge")):
+        yield say.invalid(f"{path}.maxUnavailable", rolling.get("maxUnavailable"), "may not be 0 when `maxSurge` is 0")
+    yield from percent_at_most_100(rolling.get("maxUnavailable"), f"{path}.maxUnavailable")
+
+
+class ReplicaSetRules(WorkloadRules):
+    noun = "deployment"
+    keeper = "ReplicaSet"
+    counts = (
+        "replicas",
+        "fullyLabeledReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "terminatingReplicas",
+        "observedGeneration",
+    )
+    ceilings = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+
+
+class StatefulSetRules(WorkloadRules):
+    noun = "statefulset"
+    keeper = "StatefulSet"
+    unreadable = ""
+    counts = (
+        "replicas",
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+        "observedGeneration",
+    )
+    ceilings = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+    too_available = "cannot be greater than status.readyReplicas"
+
+    def name_problems(self, name: str) -> list[str]:
+        return label_problems(name)
+
+    def own_defaults(self, obj: Obj, spec: Obj) -> None:
+        spec.setdefault("podManagementPolicy", "OrderedReady")
+        strategy = spec.setdefault("updateStrategy", {})
+        strategy.setdefault("type", "RollingUpdate")
+        if strategy["type"] == "RollingUpdate":
+            rolling = strategy.setdefault("rollingUpdate", {})
+            rolling.setdefault("partition", 0)
+            rolling.pop("maxUnavailable", None)  # behind a gate that is off
+        retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+        retention.setdefault("whenDeleted", "Retain")
+        retention.setdefault("whenScaled", "Retain")
+        spec.setdefault("replicas", 1)
+        spec.setdefault("revisionHistoryLimit", 10)
+        for claim in spec.get("volumeClaimTemplates") or []:
+            claim.setdefault("apiVersion", "v1")
+            claim.setdefault("kind", "PersistentVolumeClaim")
+            claim.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
+            claim.setdefault("status", {}).setdefault("phase", "Pending")
+
+    def checks(self, spec: Obj) -> Problems:
+        policy = spec.get("podManagementPolicy")
+        if not policy:
+            yield say.required("spec.podManagementPolicy")
+        elif policy not in ("OrderedReady", "Parallel"):
+            yield say.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
+        yield from _update_strategy(spec.get("updateStrategy") or {})
+        retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+        for name in ("whenScaled", "whenDeleted"):
+            yield from one_of(
+                retention.get(name), ("Retain", "Delete"), f"spec.persistentVolumeClaimRetentionPolicy.{name}"
+            )
+        for where, claim in each(spec.get("volumeClaimTemplates"), "spec.volumeClaimTemplates"):
+            yield from claim_spec(claim.get("spec") or {}, f"{where}.spec")
+        yield from not_negative(spec.get("replicas"), "spec.replicas")
+        yield from not_negative(spec.get("minReadySeconds", 0), "spec.minReadySeconds")
+        yield from not_negative((spec.get("ordinals") or {}).get("start"), "spec.ordinals.start")
+        if spec.get("serviceName"):
+            yield from label(spec["serviceName"], "spec.serviceName")
+        yield from self.selector(spec)
+        yield from self.pods(_with_claims(spec))
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        limit = obj["spec"].get("revisionHistoryLimit")
+        told = [
+            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
+        ]
+        return [*super().warnings(obj, old), *(told if limit is not None and limit < 0 else ())]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "status":
+            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
+        free = (
+            "replicas",
+            "ordinals",
+            "template",
+            "updateStrategy",
+            "revisionHistoryLimit",
+            "persistentVolumeClaimRetentionPolicy",
+            "minReadySeconds",
+        )
+        fixed = [
+            {name: value for name, value in spec.items() if name not in free} for spec in (new["spec"], old["spec"])
+        ]
+        problems = [*self.checks(new["spec"])]
+        if fixed[0] != fixed[1]:
+            problems.append(
+                say.forbidden(
+                    "spec",
+                    "updates to statefulset spec for fields other than "
+                    + ", ".join(f"'{name}'" for name in free[:-1])
+                    + " and 'minReadySeconds' are forbidden",
+                )
+            )
+        return problems
+
+
+def _with_claims(spec: Obj) -> Obj:
+    """A spec whose pods have the volumes that its claim templates will give them."""
+    claims = [(claim.get("metadata") or {}).get("name") or "" for claim in spec.get("volumeClaimTemplates") or []]
+    if not claims:
+        return spec
+    about = spec.get("template") or {}
+    pod = about.get("spec") or {}
+    own = [volume for volume in pod.get("volumes") or [] if volume.get("name") not in claims]
+    given = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(claims)]
+    return {**spec, "template": {**about, "spec": {**pod, "volumes": [*given, *own]}}}
+
+
+def _update_strategy(strategy: Obj) -> Problems:
+    path, kind = "spec.updateStrategy", strategy.get("type")
+    if not kind:
+        yield say.required(path)
+    elif kind == "OnDelete":
+        if strategy.get("rollingUpdate") is not None:
+            yield say.invalid(
+                f"{path}.rollingUpdate", strategy["rollingUpdate"], "only allowed for updateStrategy 'RollingUpdate'"
+            )
+    elif kind == "RollingUpdate":
+        yield from not_negative(
+            (strategy.get("rollingUpdate") or {}).get("partition", 0), f"{path}.rollingUpdate.partition"
+        )
+    else:
+        yield say.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")
+
+
+_PLACED = (
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+)
+
+
+class DaemonSetRules(WorkloadRules):
+    noun = "daemonset"
+    keeper = "DaemonSet"
+
+    def checks(self, spec: Obj) -> Problems:
+        about, selector = spec.get("template") or {}, spec.get("selector")
+        yield from label_selector(selector, "spec.selector")
+        if not any(label_selector(selector, "")):
+            yield from _selects(selector, about)
+        if selector is not None and selector_is_empty(selector):
+            yield say.invalid("spec.selector", selector, f"empty selector is invalid for {self.noun}")
+        yield from template(about, "spec.template")
+        yield from self.endless(about)
+        yield from not_negative(spec.get("minReadySeconds", 0), "spec.minReadySeconds")
+        yield from _node_by_node(spec.get("updateStrategy") or {})
+        yield from not_negative(spec.get("revisionHistoryLimit"), "spec.revisionHistoryLimit")
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "status":
+            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
+        return [
+            *immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector"),
+            *self.checks(new["spec"]),
+        ]
+
+    def status_checks(self, status: Obj, old: Obj) -> Problems:
+        for name in _PLACED:
+            yield from not_negative(status.get(name, 0), f"status.{name}")
+        yield from collisions(status, old)
+
+    def own_defaults(self, obj: Obj, spec: Obj) -> None:
+        strategy = spec.setdefault("updateStrategy", {})
+        strategy.setdefault("type", "RollingUpdate")
+        if strategy["type"] == "RollingUpdate":
+            strategy.setdefault("rollingUpdate", {})
+        if strategy.get("rollingUpdate") is not None:
+            strategy["rollingUpdate"].setdefault("maxUnavailable", 1)
+            strategy["rollingUpdate"].setdefault("maxSurge", 0)
+        spec.setdefault("revisionHistoryLimit", 10)
+
+    def prepare_create(self, obj: Obj) -> None:
+        super().prepare_create(obj)
+        obj["metadata"].setdefault("annotations", {}).setdefault("deprecated.daemonset.template.generation", "1")
+
+    def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
+        super().prepare_update(new, old, subresource)
+        name = "deprecated.daemonset.template.generation"
+        count = int((old["metadata"].get("annotations") or {}).get(name, "0"))
+        if not subresource and new["spec"].get("template") != old["spec"].get("template"):
+            count += 1
+        if count:
+            new["metadata"].setdefault("annotations", {})[name] = str(count)
+
+
+def _node_by_node(strategy: Obj) -> Problems:
+    path, kind = "spec.updateStrategy", strategy.get("type")
+    if kind == "OnDelete":
+        return
+    if kind != "RollingUpdate":
+        dumped = f'{{"Type":"{kind or ""}","RollingUpdate":null}}'
+        yield Problem(
+            path,
+            f'Unsupported value: {dumped}: supported values: "RollingUpdate", "OnDelete"',
+            "FieldValueNotSupported",
+            kind,
+        )
+        return
+    rolling, path = strategy.get("rollingUpdate") or {}, f"{path}.rollingUpdate"
+    for name in ("maxUnavailable", "maxSurge"):
+        yield from int_or_percent(rolling.get(name), f"{path}.{name}")
+        yield from percent_at_most_100(rolling.get(name), f"{path}.{name}")
+    without, extra = (_is_some(rolling.get(name)) for name in ("maxUnavailable", "maxSurge"))
+    if without and extra:
+        yield say.invalid(f"{path}.maxSurge", rolling.get("maxSurge"), "may not be set when maxUnavailable is non-zero")
+    elif not without and not extra:
+        yield say.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+
+
+def _is_some(value: Any) -> bool:
+    """A count or a share that is more than nothing; what cannot be read is nothing."""
+    return bool(re.fullmatch(r"0*[1-9][0-9]*%", value)) if isinstance(value, str) else bool(value)
+
+
+class ControllerRules(WorkloadRules):
+    """ReplicationController: its selector is a plain map, and comes from the template when absent."""
+
+    keeper = "ReplicationController"
+    counts = ReplicaSetRules.counts
+    ceilings = ReplicaSetRules.ceilings
+
+    def defaults(self, obj: Obj) -> None:
+        spec = obj.setdefault("spec", {})
+        if spec.get("template") is not None:
+            default_template(spec["template"])
+        self.own_defaults(obj, spec)
+
+    def own_defaults(self, obj: Obj, spec: Obj) -> None:
+        labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+        if labels:
+            if not spec.get("selector"):
+                spec["selector"] = dict(labels)
+            if not obj["metadata"].get("labels"):
+                obj["metadata"]["labels"] = dict(labels)
+        spec.setdefault("replicas", 1)
+
+    def selector(self, spec: Obj) -> Problems:
+        if not spec.get("selector"):
+            yield say.required("spec.selector")
+
+    def pods(self, spec: Obj) -> Problems:
+        about, selector = spec.get("template"), spec.get("selector")
+        if about is None:
+            yield say.required("spec.template")
+            return
+        if selector:
+            yield from _selects({"matchLabels": selector}, about)
+        yield from template(about, "spec.template")
+        yield from self.endless(about)
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        if subresource == "status":
+            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
+        return [*self.checks(new["spec"])]
+
+
+class RevisionRules(KindRules):
+    """ControllerRevision: data that never changes."""
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        problems = [*not_negative(obj.get("revision", 0), "revision")]
+        data = obj.get("data")
+        if isinstance(data, dict):
+            return problems
+        return [
+            say.required("data", "data is mandatory" if data is None else "data must be a valid JSON object"),
+            *problems,
+        ]
+
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        return [*self.validate(new), *_data_unchanged(new.get("data"), old.get("data"))]
+
+
+def _data_unchanged(new: Any, old: Any) -> Problems:
+    if new != old:
+        yield say.invalid("data", new, IMMUTABLE)
+
+
+class PodTemplateRules(KindRules):
+    generation = True
+
+    def defaults(self, obj: Obj) -> None:
+        default_template(obj.setdefault("template", {}))
+
+    def validate(self, obj: Obj) -> list[Problem]:
+        return [*template(obj.get("template") or {}, "template")]
+
+    def spec_changed(self, new: Obj, old: Obj) -> bool:
+        return new.get("template") != old.get("template")

@@ -1,0 +1,103 @@
+"""Custom resources: drop what the schema does not know, fill in defaults, read metadata as the built-in kinds do.
+
+One compiled closure per node does it in a single walk. Unknown fields are counted while walking; their paths are worked
+out only when there are any. Nulls of fields that may not be null are dropped, so that a default can take their place.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from gangline.api.notation import MISSING
+from gangline.cluster.schema.decode import decoder, unknown_fields
+from gangline.rules.values.schema_node import SchemaNode
+
+Pruner = Callable[[Any, list[str]], Any]
+
+
+def pruner(node: SchemaNode) -> Pruner | None:
+    """The closure that cleans a value of this node; None when every value passes as it is."""
+    if node.type_name:
+        return decoder(node)
+    if node.shape == "list":
+        return _list(node)
+    if node.shape in ("struct", "map") or (node.shape == "any" and node.fields):
+        return _object(node)
+    if node.scalar == "integer":
+        return _integer
+    return None
+
+
+def _integer(value: Any, unknown: list[str]) -> Any:
+    return int(value) if type(value) is float and value.is_integer() and abs(value) < 2**63 else value
+
+
+def _list(node: SchemaNode) -> Pruner | None:
+    assert node.items is not None
+    clean = pruner(node.items)
+    fallback = node.items.default
+    if clean is None and fallback is MISSING:
+        return None
+
+    def prune(value: Any, unknown: list[str]) -> Any:
+        if type(value) is not list:
+            return value
+        filled = [copy.deepcopy(fallback) if item is None and fallback is not MISSING else item for item in value]
+        return [clean(item, unknown) for item in filled] if clean else filled
+
+    return prune
+
+
+def _object(node: SchemaNode) -> Pruner:
+    parts = {name: pruner(child) for name, child in node.fields.items()}
+    defaults = [(name, child.default) for name, child in node.fields.items() if child.default is not MISSING]
+    strict = {name for name, child in node.fields.items() if not child.nullable and child.shape != "any"}
+    values = pruner(node.values) if node.values else None
+    keep_unknown = node.keep_unknown or node.values is not None or node.shape == "any"
+    is_map = node.values is not None
+
+    def prune(value: Any, unknown: list[str]) -> Any:
+        if type(value) is not dict:
+            return value
+        out: dict[str, Any] = {}
+        for name, item in value.items():
+            if name in parts:
+                if item is None and name in strict:
+                    continue
+                clean = parts[name]
+                out[name] = clean(item, unknown) if clean is not None else item
+            elif keep_unknown:
+                out[name] = values(item, unknown) if is_map and values is not None else item
+            else:
+                unknown.append(name)
+        for name, default in defaults:
+            if name not in out:
+                clean = parts[name]
+                fresh = copy.deepcopy(default)
+                out[name] = clean(fresh, []) if clean is not None else fresh
+        return out
+
+    return prune
+
+
+def pruned_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
+    """The paths of fields that pruning drops, sorted by name within each object."""
+    if node.type_name:
+        return unknown_fields(node, value, path)
+    found: list[str] = []
+    if isinstance(value, dict) and (node.shape in ("struct", "map") or node.fields):
+        for name in sorted(value):
+            found.extend(_pruned_child(node, name, value[name], f"{path}.{name}" if path else name))
+    elif node.shape == "list" and isinstance(value, list) and node.items is not None:
+        for index, item in enumerate(value):
+            found.extend(pruned_fields(node.items, item, f"{path}[{index}]"))
+    return found
+
+
+def _pruned_child(node: SchemaNode, name: str, value: Any, where: str) -> list[str]:
+    child = node.child(name)
+    if child is not None:
+        return pruned_fields(child, value, where)
+    return [] if node.keep_unknown or node.shape == "any" else [where]

@@ -1,0 +1,115 @@
+"""Nobody gives away more than he has: whoever writes a role or a binding must hold every right it grants.
+
+Exempt are the administrators' group, holders of `escalate` on roles, and holders of `bind` on the role that is bound.
+A role that aggregates others can come to grant anything, so it takes everything on everything. A write that only
+serves the collection of garbage is never judged; one that only moves a label is, for labels decide what is aggregated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gangline.cluster.server.access.rbac import EVERYTHING, GROUP, MASTERS, Action, Authorizer, covers
+from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
+from gangline.cluster.server.core import Core
+from gangline.cluster.server.status import forbidden, not_found
+from gangline.errors import Problem
+
+Obj = dict[str, Any]
+_UNJUDGED = {"ownerReferences", "finalizers", "managedFields", "resourceVersion", "generation"}
+"""Metadata that grants nobody anything."""
+
+
+class Escalation:
+    def __init__(self, core: Core, authorizer: Authorizer) -> None:
+        self._core = core
+        self._authorizer = authorizer
+        for plural in ("roles", "clusterroles"):
+            core.admission.add(GROUP, plural, (CREATE, UPDATE), validate=self.role, name="Escalation")
+        for plural in ("rolebindings", "clusterrolebindings"):
+            core.admission.add(GROUP, plural, (CREATE, UPDATE), validate=self.binding, name="Escalation")
+
+    def role(self, review: WriteReview) -> Iterable[Problem]:
+        if MASTERS in review.user.groups or not _says_something_new(review):
+            return ()
+        named = review.name if review.operation == UPDATE else ""
+        if self._may(review, "escalate", review.resource.plural, named):
+            return ()
+        new, old = review.object or {}, review.old or {}
+        if new.get("aggregationRule") or old.get("aggregationRule"):
+            self._check(review, EVERYTHING, "must have cluster-admin privileges to use an aggregationRule: ")
+        self._check(review, new.get("rules") or [])
+        return ()
+
+    def binding(self, review: WriteReview) -> Iterable[Problem]:
+        if MASTERS in review.user.groups or not _says_something_new(review):
+            return ()
+        ref = (review.object or {}).get("roleRef") or {}
+        name, plural = ref.get("name") or "", "roles" if ref.get("kind") == "Role" else "clusterroles"
+        if not self._may(review, "bind", plural, name):
+            record = self._core.store.get((GROUP, plural), (review.namespace if plural == "roles" else "", name))
+            if record is None:
+                raise not_found(GROUP, review.resource.plural, name)
+            self._check(review, self._authorizer.resolved(record.object()))
+        return ()
+
+    def _may(self, review: WriteReview, verb: str, plural: str, name: str) -> bool:
+        return self._authorizer.decide(review.user, Action(verb, GROUP, plural, "", review.namespace, name)).allowed
+
+    def _check(self, review: WriteReview, wanted: list[Obj], why: str = "") -> None:
+        held = self._authorizer.rules(review.user, review.namespace)
+        missing = [
+            rule for rule in wanted if not all(any(covers(own, right) for own in held) for right in rights(rule))
+        ]
+        if missing:
+            groups = "[" + " ".join(f'"{group}"' for group in review.user.groups) + "]"
+            told = "\n".join(sorted(_shown(rule) for rule in missing))
+            raise forbidden(
+                GROUP,
+                review.resource.plural,
+                review.name,
+                f'{why}user "{review.user.name}" (groups={groups}) '
+                f"is attempting to grant RBAC permissions not currently held:\n{told}",
+            )
+
+
+def _says_something_new(review: WriteReview) -> bool:
+    return review.operation == CREATE or _judged(review.object or {}) != _judged(review.old or {})
+
+
+def _judged(obj: Obj) -> Obj:
+    about = {key: value for key, value in (obj.get("metadata") or {}).items() if key not in _UNJUDGED and value}
+    return {**{key: value for key, value in obj.items() if value}, "metadata": about}
+
+
+def rights(rule: Obj) -> Iterator[Action]:
+    """Every single thing a rule allows; a star is a thing of its own, which only a star covers, as is whatever name."""
+    for verb in rule.get("verbs") or []:
+        for path in rule.get("nonResourceURLs") or []:
+            yield Action(verb, path=path)
+        for group in rule.get("apiGroups") or []:
+            for resource in rule.get("resources") or []:
+                plural, _, sub = resource.partition("/")
+                if not rule.get("resourceNames"):
+                    yield Action(verb, group, plural, sub, any_name=True)
+                for name in rule.get("resourceNames") or []:
+                    yield Action(verb, group, plural, sub, name=name)
+
+
+_FIELDS = {
+    "apiGroups": "APIGroups",
+    "resources": "Resources",
+    "resourceNames": "ResourceNames",
+    "nonResourceURLs": "NonResourceURLs",
+    "verbs": "Verbs",
+}
+
+
+def _shown(rule: Obj) -> str:
+    parts = [
+        f"{title}:[" + " ".join(f'"{item}"' for item in rule[name]) + "]"
+        for name, title in _FIELDS.items()
+        if rule.get(name)
+    ]
+    return "{" + ", ".join(parts) + "}"

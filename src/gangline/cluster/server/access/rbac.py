@@ -1,0 +1,362 @@
+"""Who may do what: RBAC over the stored roles and bindings, and the roles every cluster starts with.
+
+`Authorizer` keeps roles and bindings decoded, refreshed by the store's changes. `system:masters` may do everything,
+before any lookup. Who may write roles and bindings is escalation.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from gangline.client.wire import User
+from gangline.cluster.server.selectors import selector_test
+from gangline.cluster.server.store.store import DELETED, ShelfKey, Store, StoreChange
+
+GROUP = "rbac.authorization.k8s.io"
+MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
+Obj = dict[str, Any]
+EVERYTHING: list[Obj] = [
+    {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+    {"nonResourceURLs": ["*"], "verbs": ["*"]},
+]
+
+
+class Action(msgspec.Struct, frozen=True, gc=False):
+    """What somebody wants to do; `path` only for what is not a resource."""
+
+    verb: str
+    group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    path: str = ""
+    any_name: bool = False
+    """To objects of whatever name: a rule that names some does not cover it, not even one that names the empty name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessVerdict:
+    allowed: bool
+    reason: str = ""
+
+
+_ANYTHING = AccessVerdict(True)
+
+
+class Authorizer:
+    def __init__(self, store: Store) -> None:
+        self._objects: dict[str, dict[tuple[str, str], Obj]] = {
+            plural: {} for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
+        }
+        self._cache: dict[tuple[str, tuple[str, ...], Action], AccessVerdict] = {}
+        self._everywhere: dict[tuple[str, tuple[str, ...], str, str, str, str], bool] = {}
+        for plural, kept in self._objects.items():
+            for place, record in store.shelf((GROUP, plural)).records.items():
+                kept[place] = record.object()
+        store.listeners.append(self._note)
+
+    def _note(self, key: ShelfKey, change: StoreChange) -> None:
+        if key[0] != GROUP:
+            return
+        self._cache.clear()
+        self._everywhere.clear()
+        kept = self._objects[key[1]]
+        if change.type == DELETED:
+            kept.pop(change.record.place, None)
+        else:
+            kept[change.record.place] = change.record.object()
+
+    def allows_everywhere(self, user: User, action: Action) -> bool:
+        """Whether a user may do this in every namespace and to objects of any name: most of what components ask, and
+        soon told."""
+        key = (user.name, user.groups, action.verb, action.group, action.resource, action.subresource)
+        found = self._everywhere.get(key)
+        if found is None:
+            if len(self._everywhere) > 10_000:
+                self._everywhere.clear()
+            asked = msgspec.structs.replace(action, namespace="", name="", any_name=True)
+            found = self._everywhere[key] = self.decide(user, asked).allowed
+        return found
+
+    def decide(self, user: User, action: Action) -> AccessVerdict:
+        if MASTERS in user.groups:
+            return _ANYTHING
+        key = (user.name, user.groups, action)
+        verdict = self._cache.get(key)
+        if verdict is None:
+            if len(self._cache) > 10_000:
+                self._cache.clear()
+            verdict = self._cache[key] = self._decide(user, action)
+        return verdict
+
+    def _decide(self, user: User, action: Action) -> AccessVerdict:
+        missing: list[str] = []
+        for rules, told in self._rules(user, action.namespace, missing):
+            if any(covers(rule, action) for rule in rules):
+                return AccessVerdict(True, told)
+        return AccessVerdict(False, "RBAC: " + _several(missing) if missing else "")
+
+    def rules(self, user: User, namespace: str) -> list[Obj]:
+        """Every rule that holds for a user in a namespace."""
+        return self.known_rules(user, namespace)[0]
+
+    def known_rules(self, user: User, namespace: str) -> tuple[list[Obj], str]:
+        """Every rule that holds for a user in a namespace, and which roles he is bound to are missing (empty: none)."""
+        missing: list[str] = []
+        found = [rule for rules, _ in self._rules(user, namespace, missing) for rule in rules]
+        return found, _several(missing) if missing else ""
+
+    def _rules(self, user: User, namespace: str, missing: list[str]) -> Iterator[tuple[list[Obj], str]]:
+        for (_, name), binding in self._objects["clusterrolebindings"].items():
+            yield from self._bound(binding, f'ClusterRoleBinding "{name}"', "", user, missing)
+        if namespace:
+            for (where, name), binding in self._objects["rolebindings"].items():
+                if where == namespace:
+                    yield from self._bound(binding, f'RoleBinding "{name}/{where}"', where, user, missing)
+
+    def _bound(
+        self, binding: Obj, told: str, namespace: str, user: User, missing: list[str]
+    ) -> Iterator[tuple[list[Obj], str]]:
+        subject = next(
+            (subject for subject in binding.get("subjects") or [] if matches(subject, user, namespace)), None
+        )
+        if subject is None:
+            return
+        ref = binding["roleRef"]
+        role = (
+            self._objects["roles"].get((namespace, ref["name"]))
+            if ref["kind"] == "Role"
+            else (self._objects["clusterroles"].get(("", ref["name"])))
+        )
+        if role is None:
+            missing.append(f'{ref["kind"].lower()}.{GROUP} "{ref["name"]}" not found')
+            return
+        yield (
+            self.resolved(role),
+            f'RBAC: allowed by {told} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}',
+        )
+
+    def resolved(self, role: Obj, within: frozenset[str] = frozenset()) -> list[Obj]:
+        """A role's rules; of one that aggregates, those of the cluster roles it selects. `within`: for whom this is
+        done."""
+        selectors = ((role.get("aggregationRule") or {}).get("clusterRoleSelectors")) or []
+        if not selectors:
+            return list(role.get("rules") or [])
+        within |= {role["metadata"]["name"]}
+        tests = [selector_test(selector) for selector in selectors]
+        rules: list[Obj] = []
+        for (_, name), other in self._objects["clusterroles"].items():
+            labels = other["metadata"].get("labels") or {}
+            if name not in within and any(test(labels) for test in tests):
+                rules += self.resolved(other, within)
+        return rules
+
+
+def _several(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
+
+
+def _subject_text(subject: Obj) -> str:
+    if subject["kind"] == "ServiceAccount":
+        return f'ServiceAccount "{subject["name"]}/{subject.get("namespace", "")}"'
+    return f'{subject["kind"]} "{subject["name"]}"'
+
+
+def matches(subject: Mapping[str, Any], user: User, namespace: str) -> bool:
+    kind, name = subject.get("kind"), subject.get("name")
+    if kind == "User":
+        return bool(name == user.name)
+    if kind == "Group":
+        return name in user.groups
+    if kind == "ServiceAccount":
+        return bool(user.name == f"system:serviceaccount:{subject.get('namespace') or namespace}:{name}")
+    return False
+
+
+def covers(rule: Mapping[str, Any], action: Action) -> bool:
+    if not _listed(rule.get("verbs"), action.verb):
+        return False
+    if action.path:
+        return any(_path_covers(pattern, action.path) for pattern in rule.get("nonResourceURLs") or [])
+    if not _listed(rule.get("apiGroups"), action.group):
+        return False
+    wanted = f"{action.resource}/{action.subresource}" if action.subresource else action.resource
+    resources = rule.get("resources") or []
+    fits = "*" in resources or wanted in resources or (action.subresource and f"*/{action.subresource}" in resources)
+    names = rule.get("resourceNames") or []
+    return bool(fits and (not names or (action.name in names and not action.any_name)))
+
+
+def _listed(allowed: list[str] | None, wanted: str) -> bool:
+    return bool(allowed) and ("*" in allowed or wanted in allowed)  # type: ignore[operator]
+
+
+def _path_covers(pattern: str, path: str) -> bool:
+    return pattern in ("*", path) or (pattern.endswith("*") and path.startswith(pattern[:-1]))
+
+
+def forbidden_text(user: User, action: Action) -> str:
+    """Why not, in the words kubectl prints."""
+    if action.path:
+        return f'User "{user.name}" cannot {action.verb} path "{action.path}"'
+    resource = f"{action.resource}/{action.subresource}" if action.subresource else action.resource
+    where = f'in the namespace "{action.namespace}"' if action.namespace else "at the cluster scope"
+    return f'User "{user.name}" cannot {action.verb} resource "{resource}" in API group "{action.group}" {where}'
+
+
+_PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
+_DISCOVERY = [
+    "/api",
+    "/api/*",
+    "/apis",
+    "/apis/*",
+    "/healthz",
+    "/livez",
+    "/openapi",
+    "/openapi/*",
+    "/readyz",
+    "/version",
+    "/version/",
+]
+_READ = ["get", "list", "watch"]
+_WRITE = ["create", "delete", "deletecollection", "patch", "update"]
+_VIEWED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "",
+        (
+            "configmaps",
+            "endpoints",
+            "persistentvolumeclaims",
+            "persistentvolumeclaims/status",
+            "pods",
+            "pods/log",
+            "pods/status",
+            "replicationcontrollers",
+            "replicationcontrollers/scale",
+            "serviceaccounts",
+            "services",
+            "services/status",
+            "bindings",
+            "events",
+            "limitranges",
+            "namespaces",
+            "namespaces/status",
+            "resourcequotas",
+            "resourcequotas/status",
+        ),
+    ),
+    (
+        "apps",
+        (
+            "controllerrevisions",
+            "daemonsets",
+            "daemonsets/status",
+            "deployments",
+            "deployments/scale",
+            "deployments/status",
+            "replicasets",
+            "replicasets/scale",
+            "replicasets/status",
+            "statefulsets",
+            "statefulsets/scale",
+            "statefulsets/status",
+        ),
+    ),
+    ("autoscaling", ("horizontalpodautoscalers", "horizontalpodautoscalers/status")),
+    ("batch", ("cronjobs", "cronjobs/status", "jobs", "jobs/status")),
+    ("discovery.k8s.io", ("endpointslices",)),
+    ("networking.k8s.io", ("ingresses", "ingresses/status", "networkpolicies")),
+    ("policy", ("poddisruptionbudgets", "poddisruptionbudgets/status")),
+    ("resource.k8s.io", ("resourceclaims", "resourceclaimtemplates")),
+)
+_EDITED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "",
+        (
+            "configmaps",
+            "persistentvolumeclaims",
+            "pods",
+            "pods/attach",
+            "pods/exec",
+            "pods/eviction",
+            "pods/portforward",
+            "pods/proxy",
+            "replicationcontrollers",
+            "replicationcontrollers/scale",
+            "secrets",
+            "serviceaccounts",
+            "services",
+            "services/proxy",
+            "events",
+        ),
+    ),
+    (
+        "apps",
+        (
+            "daemonsets",
+            "deployments",
+            "deployments/scale",
+            "replicasets",
+            "replicasets/scale",
+            "statefulsets",
+            "statefulsets/scale",
+        ),
+    ),
+    ("autoscaling", ("horizontalpodautoscalers",)),
+    ("batch", ("cronjobs", "jobs")),
+    ("networking.k8s.io", ("ingresses", "networkpolicies")),
+    ("policy", ("poddisruptionbudgets",)),
+    ("resource.k8s.io", ("resourceclaims", "resourceclaimtemplates")),
+    ("coordination.k8s.io", ("leases",)),
+)
+
+
+def _rules(table: tuple[tuple[str, tuple[str, ...]], ...], verbs: list[str]) -> list[Obj]:
+    return [{"apiGroups": [group], "resources": list(resources), "verbs": verbs} for group, resources in table]
+
+
+def bootstrap_roles() -> list[tuple[str, list[Obj], list[Obj]]]:
+    """The cluster roles of every cluster: name, rules, and whom they are bound to."""
+    view = _rules(_VIEWED, _READ)
+    accounts = [
+        {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
+        {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["impersonate"]},
+    ]
+    edit = view + _rules(_EDITED, _READ + _WRITE) + accounts
+    admin = [
+        *edit,
+        {"apiGroups": [GROUP], "resources": ["roles", "rolebindings"], "verbs": _READ + _WRITE},
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]},
+    ]
+    signed_in, anyone = _group(AUTHENTICATED), _group(UNAUTHENTICATED)
+    return [
+        ("cluster-admin", EVERYTHING, [_group(MASTERS)]),
+        ("admin", admin, []),
+        ("edit", edit, []),
+        ("view", view, []),
+        ("system:discovery", [{"nonResourceURLs": _DISCOVERY, "verbs": ["get"]}], [signed_in]),
+        ("system:public-info-viewer", [{"nonResourceURLs": _PUBLIC, "verbs": ["get"]}], [signed_in, anyone]),
+        (
+            "system:basic-user",
+            [
+                {
+                    "apiGroups": ["authorization.k8s.io"],
+                    "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+                    "verbs": ["create"],
+                },
+                {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]},
+            ],
+            [signed_in],
+        ),
+    ]
+
+
+def _group(name: str) -> Obj:
+    return {"kind": "Group", "apiGroup": GROUP, "name": name}

@@ -1,0 +1,320 @@
+"""CustomResourceDefinitions as data: a stored definition becomes served resources, at once and until it goes.
+
+What the controllers of a real control plane do for definitions is done here right after the write: accept names,
+establish, and on deletion take the objects away before the definition. Its own rules are those of a built-in kind; what
+it says about its objects is compiled by `cluster/schema/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.cluster.server.catalogue import CUSTOM_VERBS, SUBRESOURCES, Resource
+from gangline.cluster.server.core import Core, whole
+from gangline.cluster.server.show.discovery import version_rank
+from gangline.cluster.server.store.store import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.verbs.kind_rules import CustomRules
+from gangline.cluster.server.verbs.meta import Obj
+
+SHELF: ShelfKey = ("apiextensions.k8s.io", "customresourcedefinitions")
+ALWAYS = 1 << 62
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class CustomType:
+    """One version of a definition, ready for use."""
+
+    definition: str
+    version: Obj
+    scale: Obj | None
+    rules: CustomRules
+    warning: str = ""
+    """What whoever uses this version is told."""
+    since: int = 0
+    """Objects up to this revision were stored under another schema: they are read through the present one."""
+    terminating: bool = False
+    stored: CustomRules | None = None
+    """Of the version that is stored, where that has another schema: what it does not know is not kept."""
+    plain: CustomRules | None = None
+    """This version's without defaults: what is read in it was given its defaults by the version that is stored."""
+
+    def seen(self, obj: Obj) -> Obj:
+        """A stored object as this version shows it."""
+        if self.stored is None or self.plain is None:
+            return self.rules.schema.admit(obj)[0]
+        return self.plain.schema.admit(self.stored.schema.admit(obj)[0])[0]
+
+
+def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
+    """The resources a definition asks for. `before` are those it had, whose compiled schemas are kept if nothing
+    changed."""
+    spec, names = crd["spec"], crd["spec"]["names"]
+    kept = {resource.version: resource.custom for resource in before}
+    resources = []
+    for version in spec["versions"]:
+        if not version.get("served"):
+            continue
+        subs = version.get("subresources") or {}
+        own = {name: SUBRESOURCES[name] for name in ("status", "scale") if name in subs}
+        plural = names["plural"]
+        resources.append(
+            Resource(
+                spec["group"],
+                version["name"],
+                plural,
+                names["kind"],
+                spec["scope"] == "Namespaced",
+                CUSTOM_VERBS,
+                tuple(names.get("shortNames") or ()),
+                tuple(names.get("categories") or ()),
+                names.get("singular") or names["kind"].lower(),
+                names.get("listKind") or names["kind"] + "List",
+                own,
+                _selectable(version),
+                (spec["group"], plural),
+                None,
+                _custom_type(crd, version, kept.get(version["name"])),
+            )
+        )
+    return resources
+
+
+def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType:
+    subs = version.get("subresources") or {}
+    replicas = str((subs.get("scale") or {}).get("specReplicasPath") or "")
+    terminating = bool(crd["metadata"].get("deletionTimestamp"))
+    since, rules = 0, None
+    if known is not None:
+        same = known.version.get("schema") == version.get("schema") and (
+            known.rules.has_status,
+            known.rules.replicas,
+        ) == ("status" in subs, replicas)
+        since, rules = (known.since, known.rules) if same else (int(crd["metadata"].get("resourceVersion") or 0), None)
+    rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs, replicas)
+    others = [item for item in crd["spec"]["versions"] if item.get("schema") != version.get("schema")]
+    stored = next(
+        (
+            CustomRules((other.get("schema") or {}).get("openAPIV3Schema"), False)
+            for other in others
+            if other.get("storage")
+        ),
+        None,
+    )
+    plain = (
+        CustomRules(_without_defaults((version.get("schema") or {}).get("openAPIV3Schema")), False) if stored else None
+    )
+    return CustomType(
+        crd["metadata"]["name"],
+        version,
+        subs.get("scale"),
+        rules,
+        _warning(crd, version),
+        ALWAYS if others else since,
+        terminating,
+        stored,
+        plain,
+    )
+
+
+def _without_defaults(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_defaults(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = {name: _without_defaults(item) for name, item in (schema.get("properties") or {}).items()}
+    rest = {
+        key: _without_defaults(value)
+        for key, value in schema.items()
+        if key not in ("default", "properties", "enum", "example")
+    }
+    return rest | ({"properties": named} if named else {})
+
+
+def _warning(crd: Obj, version: Obj) -> str:
+    """A deprecated version names the best one to use instead."""
+    if not version.get("deprecated"):
+        return ""
+    if version.get("deprecationWarning"):
+        return str(version["deprecationWarning"])
+    spec, kind = crd["spec"], crd["spec"]["names"]["kind"]
+    better = [item["name"] for item in spec["versions"] if item.get("served") and not item.get("deprecated")]
+    better = [name for name in better if version_rank(name) < version_rank(version["name"])]
+    text = f"{spec['group']}/{version['name']} {kind} is deprecated"
+    return f"{text}; use {spec['group']}/{min(better, key=version_rank)} {kind}" if better else text
+
+
+def _selectable(version: Obj) -> dict[str, str]:
+    paths = [field["jsonPath"].lstrip(".") for field in version.get("selectableFields") or []]
+    return {path: path for path in paths}
+
+
+class Definitions:
+    """Keeps the catalogue in step with the stored definitions."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._served: dict[str, list[Resource]] = {}
+        self.leaving: dict[str, None] = {}
+        """Definitions that are being deleted."""
+        for record in core.store.shelf(SHELF).listing():
+            self._serve(record.place[1], record.object())
+        core.store.listeners.append(self._note)
+
+    def _note(self, key: ShelfKey, change: StoreChange) -> None:
+        if key != SHELF:
+            return
+        name = change.record.place[1]
+        if change.type == DELETED:
+            self._replace(name, [])
+            self.leaving.pop(name, None)
+        else:
+            self._serve(name, change.record.object())
+
+    def _serve(self, name: str, crd: Obj) -> None:
+        if crd["metadata"].get("deletionTimestamp"):
+            self.leaving[name] = None
+        established = _condition(crd, "Established") == "True"
+        self._replace(name, served(crd, self._served.get(name, ())) if established else [])
+
+    def _replace(self, name: str, resources: list[Resource]) -> None:
+        """Swap what is served without a moment in between."""
+        old = self._served.pop(name, [])
+        for resource in old:
+            if not any(new.version == resource.version for new in resources):
+                self._core.catalogue.discard(resource)
+                self._core.store.shelf(resource.shelf).wake()
+        for resource in resources:
+            self._core.catalogue.add(resource)
+            if not old:
+                self._core.store.shelf(resource.shelf).begin(self._core.store.revision)
+        if resources:
+            self._served[name] = resources
+
+    def settle(self, name: str) -> None:
+        """After a write: judge a definition's names and establish it."""
+        definitions = self._core.catalogue.find(SHELF[0], "v1", SHELF[1])
+        record = self._core.store.get(SHELF, ("", name))
+        if definitions is None or record is None:
+            return
+        crd = whole(definitions, record)
+        if not crd["metadata"].get("deletionTimestamp") and self._judge(crd):
+            self._core.write(definitions, ("", name), crd)
+
+    def _judge(self, crd: Obj) -> bool:
+        """Write the verdict on a definition's names into its status; whether anything changed."""
+        names, status = crd["spec"]["names"], crd.setdefault("status", {})
+        before = (status.get("acceptedNames"), [dict(condition) for condition in status.get("conditions") or []])
+        accepted, conflict = self._accepted(crd)
+        status["acceptedNames"] = accepted
+        now = self._core.now()
+        if conflict is None:
+            _set(status, "NamesAccepted", "True", "NoConflicts", "no conflicts found", now)
+            _set(status, "Established", "True", "InitialNamesAccepted", "the initial names have been accepted", now)
+        else:
+            _set(status, "NamesAccepted", "False", *conflict, now)
+            if _condition(crd, "Established") != "True":
+                _set(status, "Established", "False", "NotAccepted", "not all names are accepted", now)
+        assert names
+        return before != (status["acceptedNames"], status["conditions"])
+
+    def _accepted(self, crd: Obj) -> tuple[Obj, tuple[str, str] | None]:
+        """Which of its names a definition gets, and the last conflict with its group."""
+        names, taken, kinds = crd["spec"]["names"], set[str](), set[str]()
+        for plural, resource in self._others(crd):
+            taken |= {plural, resource.singular, *resource.short_names}
+            kinds |= {resource.kind, resource.list_kind}
+        accepted, conflict = dict(names), None
+        for field, reason, used in (
+            ("plural", "PluralConflict", taken),
+            ("singular", "SingularConflict", taken),
+            ("shortNames", "ShortNamesConflict", taken),
+            ("kind", "KindConflict", kinds),
+            ("listKind", "ListKindConflict", kinds),
+        ):
+            wanted = names.get(field) or []
+            doubled = [item for item in (wanted if isinstance(wanted, list) else [wanted]) if item in used]
+            if doubled:
+                told = ", ".join(f'"{item}" is already in use' for item in doubled)
+                conflict = (reason, told)
+                accepted.pop(field, None)
+                accepted |= {field: ""} if field in ("plural", "kind") else {}
+        return accepted, conflict
+
+    def _others(self, crd: Obj) -> Iterator[tuple[str, Resource]]:
+        for found in self._core.catalogue.group(crd["spec"]["group"]).values():
+            for plural, resource in found.items():
+                if resource.custom is None or resource.custom.definition != crd["metadata"]["name"]:
+                    yield plural, resource
+
+    def mark_deleted(self, name: str) -> None:
+        """What a delete does to a definition: it waits until its objects are gone."""
+        definitions = self._core.catalogue.find(SHELF[0], "v1", SHELF[1])
+        record = self._core.store.get(SHELF, ("", name))
+        if definitions is None or record is None:
+            return
+        crd = whole(definitions, record)
+        about = crd["metadata"]
+        if about.get("deletionTimestamp"):
+            return
+        about["deletionTimestamp"] = self._core.now()
+        about["finalizers"] = [*(about.get("finalizers") or []), CLEANUP]
+        _set(
+            crd.setdefault("status", {}),
+            "Terminating",
+            "True",
+            "InstanceDeletionPending",
+            "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+            self._core.now(),
+        )
+        self._core.write(definitions, ("", name), crd)
+
+    def instances(self, name: str) -> list[tuple[Resource, tuple[str, str]]]:
+        """The objects a definition still has."""
+        resource = next(iter(self._served.get(name, [])), None)
+        if resource is None:
+            return []
+        return [(resource, place) for place in self._core.store.shelf(resource.shelf).records]
+
+    def finish(self, name: str) -> None:
+        """The last object is gone: so may the definition."""
+        definitions = self._core.catalogue.find(SHELF[0], "v1", SHELF[1])
+        record = self._core.store.get(SHELF, ("", name))
+        if definitions is None or record is None:
+            return
+        crd = whole(definitions, record)
+        crd["metadata"]["finalizers"] = [
+            finalizer for finalizer in crd["metadata"].get("finalizers") or [] if finalizer != CLEANUP
+        ]
+        self.leaving.pop(name, None)
+        if crd["metadata"]["finalizers"]:
+            self._core.write(definitions, ("", name), crd)
+        else:
+            del crd["metadata"]["finalizers"]
+            self._core.remove(definitions, ("", name), crd)
+
+
+def _condition(crd: Obj, kind: str) -> str:
+    conditions = (crd.get("status") or {}).get("conditions") or []
+    return next((str(condition.get("status")) for condition in conditions if condition.get("type") == kind), "")
+
+
+def _set(status: Obj, kind: str, value: str, reason: str, message: str, now: str) -> None:
+    conditions = status.get("conditions") or []
+    new: dict[str, Any] = {
+        "type": kind,
+        "status": value,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": now,
+    }
+    for index, condition in enumerate(conditions):
+        if condition.get("type") == kind:
+            if condition.get("status") == value:
+                new["lastTransitionTime"] = condition.get("lastTransitionTime", now)
+            conditions[index] = new
+            break
+    else:
+        conditions = [*conditions, new]
+    status["conditions"] = conditions

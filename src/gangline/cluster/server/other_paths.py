@@ -1,0 +1,89 @@
+"""Everything that is not a resource: discovery, OpenAPI, health, version, metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangline.client.wire import Request, Response
+from gangline.cluster.server.core import Core
+from gangline.cluster.server.metrics import Metrics
+from gangline.cluster.server.show import discovery, openapi
+from gangline.cluster.server.status import method_not_allowed, no_such_resource
+from gangline.cluster.server.wire.codec import encode
+
+TEXT = "text/plain; charset=utf-8"
+_HEALTH = frozenset(
+    f"/{name}{check}" for name in ("healthz", "livez", "readyz") for check in ("", "/ping", "/log", "/etcd")
+)
+
+
+class Site:
+    def __init__(self, core: Core, metrics: Metrics) -> None:
+        self._core = core
+        self._metrics = metrics
+        self._documents: dict[tuple[str, int], bytes] = {}
+
+    def answer(self, request: Request) -> Response:
+        path = request.path.rstrip("/") or "/"
+        catalogue = self._core.catalogue
+        if path in _HEALTH:
+            return self._health()
+        if path == "/metrics":
+            return Response(200, self._metrics.text(self._core.store), "text/plain; version=0.0.4; charset=utf-8")
+        if path in ("/api", "/apis") and discovery.wants_aggregated(request.accept):
+            return Response(200, encode(discovery.aggregated(catalogue, path == "/apis")), discovery.AGGREGATED)
+        if path.startswith("/openapi/"):
+            return self._openapi(path)
+        found = self._discovery(path)
+        if found is None:
+            return Response(404, b"404 page not found\n", TEXT)
+        if request.method != "GET" and path != "/apis":
+            raise method_not_allowed()
+        return Response(200, encode(found))
+
+    def _health(self) -> Response:
+        broken = self._core.store.broken
+        if broken is not None:
+            return Response(500, f"[-]journal failed: {broken}\n".encode(), TEXT)
+        return Response(200, b"ok", TEXT)
+
+    def _discovery(self, path: str) -> dict[str, Any] | None:
+        catalogue, pieces = self._core.catalogue, path.strip("/").split("/")
+        if path == "/":
+            return discovery.root_paths(catalogue)
+        if path == "/version":
+            return discovery.server_version()
+        if path in ("/api", "/apis"):
+            return discovery.core_versions() if path == "/api" else discovery.group_list(catalogue)
+        if pieces[0] == "apis" and len(pieces) == 2:
+            return discovery.one_group(catalogue, pieces[1])
+        if pieces[0] == "api" or (pieces[0] == "apis" and len(pieces) == 3 and catalogue.group(pieces[1])):
+            found = discovery.resource_list(catalogue, "" if pieces[0] == "api" else pieces[1], pieces[-1])
+            if found is None:
+                raise no_such_resource()
+            return found
+        return None
+
+    def _openapi(self, path: str) -> Response:
+        """Documents are kept until the catalogue changes."""
+        if path == "/openapi/v3":
+            return Response(200, encode(openapi.index_v3(self._core.catalogue)), "text/plain; charset=utf-8")
+        key = (path, self._core.catalogue.generation)
+        body = self._documents.get(key)
+        if body is None:
+            document = self._document(path)
+            if document is None:
+                return Response(404, b"", "")
+            self._documents = {kept: text for kept, text in self._documents.items() if kept[1] == key[1]}
+            body = self._documents[key] = encode(document)
+        return Response(200, body)
+
+    def _document(self, path: str) -> dict[str, Any] | None:
+        catalogue, pieces = self._core.catalogue, path.strip("/").split("/")
+        if path == "/openapi/v2":
+            return openapi.document_v2(catalogue)
+        if pieces[:3] == ["openapi", "v3", "api"] and len(pieces) == 4:
+            return openapi.document_v3(catalogue, "", pieces[3])
+        if pieces[:3] == ["openapi", "v3", "apis"] and len(pieces) == 5:
+            return openapi.document_v3(catalogue, pieces[3], pieces[4])
+        return None

@@ -1,0 +1,1 @@
+"""How a patch changes an object: JSON patch, merge patch, strategic merge, server-side apply."""

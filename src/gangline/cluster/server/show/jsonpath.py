@@ -1,0 +1,108 @@
+"""The part of JSONPath that printer columns, scale paths and selectable fields use: `.a.b`, `.a\\.b`, `..b`, `.a['b']`,
+`.l[0]`, `.l[*]`, `.l[-2:]`, `.l[0,2]`, `.l[?(@.type=="Ready")].status`. A path is compiled once into a function; what
+it cannot reach it leaves out."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+MOST = 10_000
+"""Values a path finds, at most."""
+Step = Callable[[Any], list[Any]]
+_NAME = r"(?:\\.|[^.\[\]\\])+"
+_PART = re.compile(
+    rf"""\.\.(?P<deep>{_NAME})|\.(?P<name>{_NAME})|\[['"](?P<quoted>[^'"]+)['"]\]|\[(?P<all>\*)\]"""
+    r"""|\[(?P<indexes>-?\d{1,9}(?:\s*,\s*-?\d{1,9})*)\]|\[(?P<slice>-?\d{0,9}:-?\d{0,9}(?::-?\d{0,9})?)\]"""
+    r"""|\[\?\(@\.(?P<key>[^=!<>)\s]+)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<value>'[^']*'|"[^"]*"|[^)\s]+)\s*)?\)\]"""
+)
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+class BadPath(ValueError):
+    """A path this reader does not understand."""
+
+
+@lru_cache(maxsize=4096)
+def compile_path(path: str) -> Callable[[Any], list[Any]]:
+    text = path.strip()
+    if text.startswith("{") and text.endswith("}"):
+        text = text[1:-1]
+    text = text.removeprefix("$")
+    if text and text[0] not in ".[":
+        text = "." + text
+    steps, position = [], 0
+    while position < len(text):
+        match = _PART.match(text, position)
+        if match is None:
+            raise BadPath(f"{path}: cannot be read from {text[position:]!r} on")
+        steps.append(_step(match))
+        position = match.end()
+    return lambda obj: _walk(obj, steps)
+
+
+def _walk(obj: Any, steps: list[Step]) -> list[Any]:
+    found = [obj]
+    for step in steps:
+        found = list(islice((item for value in found for item in step(value)), MOST))
+    return found
+
+
+def _step(match: re.Match[str]) -> Step:
+    name = match["name"] or match["quoted"] or match["deep"]
+    if name:
+        name = re.sub(r"\\(.)", r"\1", name)
+        if match["deep"]:
+            return lambda value: [found[name] for found in _below(value) if name in found]
+        return lambda value: [value[name]] if isinstance(value, dict) and name in value else []
+    if match["indexes"]:
+        indexes = [int(item) for item in match["indexes"].split(",")]
+        return lambda value: [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
+    if match["slice"]:
+        part = slice(*(int(item) if item else None for item in match["slice"].split(":")))
+        return lambda value: value[part] if isinstance(value, list) and part.step != 0 else []
+    if match["all"]:
+        return lambda value: (
+            list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        )
+    return _filter(match["key"], match["operator"], match["value"])
+
+
+def _below(value: Any) -> Iterator[dict[str, Any]]:
+    """Every mapping in a value, itself first."""
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _below(item)
+
+
+def _filter(key: str, sign: str | None, literal: str | None) -> Step:
+    inner = compile_path(key)
+
+    def matching(value: Any) -> list[Any]:
+        items = value if isinstance(value, list) else []
+        return [
+            item for item in items if any(sign is None or _holds(found, sign, literal or "") for found in inner(item))
+        ]
+
+    return matching
+
+
+def _holds(found: Any, sign: str, literal: str) -> bool:
+    wanted: Any = literal[1:-1] if literal[0] in "'\"" else {"true": True, "false": False}.get(literal, literal)
+    if sign in ("==", "!="):
+        return (found == wanted or str(found) == wanted) is (sign == "==")
+    try:
+        return bool(_COMPARE[sign](float(found), float(wanted)))
+    except (TypeError, ValueError):
+        return False
+
+
+def first(obj: Any, path: str) -> Any:
+    """The first value a path finds, or None."""
+    found = compile_path(path)(obj)
+    return found[0] if found else None

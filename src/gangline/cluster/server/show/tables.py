@@ -1,0 +1,157 @@
+"""Tables for `kubectl get`: columns per kind, cells per object.
+
+`table_cells.py` knows the built-in kinds; a custom resource brings its printer columns. A kind with neither shows its
+name and creation time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from gangline.cluster.server.show.jsonpath import BadPath, compile_path
+from gangline.cluster.server.show.table_headings import Column, common
+
+Obj = dict[str, Any]
+Cells = Callable[[Obj, float], list[Any]]
+"""From an object and the present time to one row."""
+META = "meta.k8s.io"
+
+
+NAME, AGE, CREATED = (common(name) for name in ("NAME", "AGE", "CREATED"))
+
+
+@dataclass(frozen=True, slots=True)
+class Printer:
+    columns: tuple[Column, ...]
+    cells: Cells
+
+
+def seconds(text: Any) -> float | None:
+    """A timestamp of an object as seconds since 1970."""
+    if not isinstance(text, str) or not text:
+        return None
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC).timestamp()
+    except ValueError:
+        return None
+
+
+def age(text: Any, now: float) -> str:
+    then = seconds(text)
+    return "<unknown>" if then is None else duration(now - then)
+
+
+def duration(length: float) -> str:
+    """A length of time in one or two units, coarser the longer it is."""
+    total = int(length)
+    if total < -1:
+        return "<invalid>"
+    if total < 0:
+        return "0s"
+    if total < 120:
+        return f"{total}s"
+    minutes, hours, days = total // 60, total // 3600, total // 86400
+    if minutes < 10:
+        return f"{minutes}m{total % 60}s" if total % 60 else f"{minutes}m"
+    if minutes < 180:
+        return f"{minutes}m"
+    if hours < 8:
+        return f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
+    if hours < 48:
+        return f"{hours}h"
+    if hours < 192:
+        return f"{days}d{hours % 24}h" if hours % 24 else f"{days}d"
+    if days < 730:
+        return f"{days}d"
+    years = days // 365
+    return f"{years}y{days % 365}d" if years < 8 and days % 365 else f"{years}y"
+
+
+def plain_cells(obj: Obj, now: float) -> list[Any]:
+    about = obj["metadata"]
+    return [about.get("name", ""), age(about.get("creationTimestamp"), now)]
+
+
+def created_cells(obj: Obj, now: float) -> list[Any]:
+    about = obj["metadata"]
+    return [about.get("name", ""), about.get("creationTimestamp")]
+
+
+PLAIN = Printer((NAME, CREATED), created_cells)
+
+
+def custom_printer(version: Obj) -> Printer:
+    """What a definition's additionalPrinterColumns say; where one of them cannot be read, or there are none, name and
+    age."""
+    given = version.get("additionalPrinterColumns") or []
+    try:
+        paths = [(item["type"], compile_path(item["jsonPath"])) for item in given]
+    except BadPath:
+        paths = []
+    if not paths:
+        return Printer((NAME, Column("Age", "date", description=AGE.description)), plain_cells)
+    columns = [
+        Column(
+            item["name"],
+            item["type"],
+            item.get("format", ""),
+            item.get("priority", 0),
+            item.get("description") or f"Custom resource definition column (in JSONPath format): {item['jsonPath']}",
+        )
+        for item in given
+    ]
+
+    def cells(obj: Obj, now: float) -> list[Any]:
+        return [obj["metadata"].get("name", ""), *(_custom_cell(kind, find(obj), now) for kind, find in paths)]
+
+    return Printer((NAME, *columns), cells)
+
+
+def _custom_cell(kind: str, found: list[Any], now: float) -> Any:
+    if not found or found[0] is None:
+        return None
+    value = found[0]
+    if kind == "date":
+        return age(value, now) if seconds(value) is not None else "<unknown>" if isinstance(value, str) else None
+    if kind == "integer":
+        return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if kind == "number":
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if kind == "boolean":
+        return value if isinstance(value, bool) else None
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return msgspec.json.encode(value).decode()
+
+
+def table(version: str, printer: Printer, about: Obj, rows: list[Obj], headed: bool = True) -> Obj:
+    found: Obj = {
+        "kind": "Table",
+        "apiVersion": f"{META}/{version}",
+        "metadata": about,
+        "columnDefinitions": [column.definition() for column in printer.columns] if headed else None,
+        "rows": rows,
+    }
+    return found
+
+
+def partial(obj: Obj, version: str = "v1") -> Obj:
+    return {"kind": "PartialObjectMetadata", "apiVersion": f"{META}/{version}", "metadata": obj["metadata"]}
+
+
+def row(printer: Printer, stored: Obj, now: float, include: str, version: str, shown: Obj) -> Obj:
+    """One row; `include` is what of the object (as `shown`) goes with it: Metadata, Object or None."""
+    with_it: Any = None
+    if include != "None":
+        with_it = shown if include == "Object" else partial(shown, version)
+    return {"cells": printer.cells(stored, now), "object": with_it}

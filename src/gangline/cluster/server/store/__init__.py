@@ -1,0 +1,1 @@
+"""What is stored: objects as bytes, revisions, the journal on disk, watches."""

@@ -1,0 +1,101 @@
+"""Files that only their owner may read: folders 0700, files 0600, and secrets written whole or not at all.
+
+A secret is written beside its place, brought to the disk, and then renamed into place: whoever reads it finds all of
+it or none, whenever the writer was killed. What exists with wider modes is tightened, and that is told. What is in a
+file is the business of who asked for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from gangline.errors import DataFolderError
+
+log = logging.getLogger(__name__)
+_HALF = ".part"
+"""What the name of a file that is being written ends with."""
+
+
+def private_folder(folder: Path) -> Path:
+    """Make a folder, and those above it that are missing, for its owner only; one that is open to others is closed."""
+    with _told(folder, "make"):
+        for missing in [item for item in (*reversed(folder.parents), folder) if not item.exists()]:
+            missing.mkdir(mode=0o700, exist_ok=True)
+        tighten(folder, 0o700)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(13, "Permission denied")
+    return folder
+
+
+def tighten(path: Path, mode: int) -> None:
+    """Take away what others than the owner may do with a file or folder, if there is anything to take."""
+    wide = stat.S_IMODE(path.stat().st_mode)
+    if wide & ~mode & 0o777:
+        path.chmod(wide & mode)
+        log.warning("%s was open to others (mode %03o); it is now %03o", path, wide, wide & mode)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Put a whole file in place, readable by its owner only, and wait for the disk."""
+    half = path.with_name(path.name + _HALF)
+    with _told(path, "write"):
+        half.unlink(missing_ok=True)
+        handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            half.rename(path)
+        except BaseException:
+            half.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+def read_private(path: Path) -> bytes:
+    """What a file holds; nothing if there is none, which is what a writer that was killed leaves."""
+    with _told(path, "read"):
+        try:
+            tighten(path, 0o600)
+            return path.read_bytes()
+        except FileNotFoundError:
+            return b""
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Nobody else makes secrets in a folder meanwhile."""
+    with _told(folder, "lock"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _told(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        raise DataFolderError(
+            f"cannot {what} {path} ({why}): give the account this runs under the right to, or choose another "
+            "folder with GANGLINE_HOME."
+        ) from None

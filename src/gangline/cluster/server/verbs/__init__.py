@@ -1,0 +1,1 @@
+"""One file per verb: get, list, create, update, patch, delete, and the subresources."""

@@ -1,0 +1,332 @@
+"""Create, update and patch: from a request to a committed record.
+
+Each write runs the same stations: read the body, note who owns which field, let admission change it, stamp its
+metadata, check it, let admission refuse it, commit. An update starts again from the stored object when somebody else
+was faster, unless the caller named a revision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from gangline.cluster.server.access.rbac import Action
+from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
+from gangline.cluster.server.call import ServerCall, is_number
+from gangline.cluster.server.catalogue import Resource
+from gangline.cluster.server.core import Core, unstored, whole
+from gangline.cluster.server.features import drop_disabled
+from gangline.cluster.server.patch import ownership
+from gangline.cluster.server.patch.apply import Untypable
+from gangline.cluster.server.status import (
+    already_exists,
+    bad_request,
+    forbidden,
+    internal,
+    invalid,
+    modified,
+    not_found,
+    storage_conflict,
+)
+from gangline.cluster.server.store.store import Place, Record
+from gangline.cluster.server.verbs import meta
+from gangline.cluster.server.verbs.bodies import check_options, read_object
+from gangline.cluster.server.verbs.kind_rules import metadata_questions, rules_for
+from gangline.cluster.server.verbs.meta import Obj
+from gangline.cluster.server.wire.codec import decode_json, encode
+from gangline.errors import Problem
+
+RETRIES = 16
+Change = Callable[[Obj], Obj]
+"""From the stored object (a fresh copy) to the wanted one, admitted and with its managed fields."""
+
+
+@dataclass(slots=True)
+class WrittenRecord:
+    record: Record
+    created: bool = False
+
+
+async def create(core: Core, call: ServerCall) -> WrittenRecord:
+    check_options(call)
+    rules = rules_for(call.resource)
+    obj = read_object(call, rules)
+    check_namespace(call, obj)
+    deduplicate_owners(call, obj)
+    obj = track(core, call, None, obj)
+    return await create_object(core, call, obj)
+
+
+def track(core: Core, call: ServerCall, old: Obj | None, new: Obj) -> Obj:
+    """Note in managedFields what this write changes."""
+    rules = rules_for(call.resource)
+    endpoint = "" if call.subresource == "scale" else call.subresource
+    try:
+        return ownership.track(
+            old,
+            new,
+            call.manager,
+            rules.schema,
+            core.now(),
+            call.subresource,
+            call.resource.api_version,
+            tuple(rules.reset(endpoint)),
+        )
+    except Untypable:
+        return _with_accounts_of(old, new)
+
+
+def _with_accounts_of(old: Obj | None, new: Obj) -> Obj:
+    """An object that no account can be given of keeps the accounts it had; validation will say what is wrong with
+    it."""
+    kept = old["metadata"].get("managedFields") if old else None
+    about = {name: value for name, value in new["metadata"].items() if name != "managedFields"}
+    return {**new, "metadata": about | ({"managedFields": kept} if kept else {})}
+
+
+def check_namespace(call: ServerCall, obj: Obj) -> None:
+    given = obj["metadata"].get("namespace") or ""
+    wanted = call.namespace if call.resource.namespaced else ""
+    if given and given != wanted:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
+def deduplicate_owners(call: ServerCall, obj: Obj) -> None:
+    owners = obj["metadata"].get("ownerReferences")
+    if not owners or len(owners) < 2:
+        return
+    kept: dict[bytes, Obj] = {}
+    doubled: list[str] = []
+    for owner in owners:
+        mark = msgspec.json.encode(owner, order="deterministic")
+        if mark in kept:
+            doubled.append(owner.get("uid", ""))
+        kept.setdefault(mark, owner)
+    if doubled:
+        obj["metadata"]["ownerReferences"] = list(kept.values())
+        call.warnings.append(
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and "
+            "may reject such "
+            f"requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+            f"{', '.join(dict.fromkeys(doubled))}"
+        )
+
+
+async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord:
+    """Store a new object that was read, admitted and tracked."""
+    resource, rules = call.resource, rules_for(call.resource)
+    namespace = call.namespace if resource.namespaced else ""
+    if obj["metadata"].get("resourceVersion"):
+        raise internal("resourceVersion should not be set on objects to be created")
+    given = obj["metadata"].get("name")
+    meta.fill_new(obj, namespace, core.new_uid(), core.now(), core.suffix)
+    name = obj["metadata"].get("name") or ""
+    if not resource.namespaced and "generateName" in obj["metadata"]:
+        rules.defaults(obj)
+    if resource.namespaced:
+        check_namespace_lives(core, call, name)
+    review = WriteReview(
+        CREATE,
+        resource,
+        namespace,
+        name,
+        obj,
+        None,
+        call.user,
+        dry_run=call.dry_run,
+        warnings=call.warnings,
+        query=call.request.query,
+    )
+    await _mutate_unnamed(core, review, given=bool(given))
+    obj = _readmitted(review, obj, rules)
+    problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
+    rules.prepare_create(obj)
+    drop_disabled(core.settings.features, core.settings.workload_versions, resource, obj, None)
+    meta.tidy(obj)
+    problems += rules.validate(obj)
+    if problems:
+        raise invalid(resource.shelf[0], resource.kind, name, problems)
+    review.object = obj
+    await core.admission.validate(review)
+    call.warnings.extend(rules.warnings(obj, None))
+    place = (namespace, name)
+    if core.store.get(resource.shelf, place) is not None:
+        raise already_exists(resource.shelf[0], resource.plural, name)
+    if call.dry_run:
+        return WrittenRecord(unstored(resource, place, obj, 0), True)
+    return WrittenRecord(core.write(resource, place, obj), True)
+
+
+async def _mutate_unnamed(core: Core, review: WriteReview, *, given: bool) -> None:
+    """Admission may change an object; a name that the server made up is shown to it only afterwards."""
+    if given or review.object is None or not review.name:
+        await core.admission.mutate(review)
+        return
+    del review.object["metadata"]["name"]
+    await core.admission.mutate(review)
+    review.object["metadata"] = {"name": review.name} | review.object["metadata"]
+
+
+def _readmitted(review: WriteReview, before: Obj, rules: object) -> Obj:
+    """What admission left; an object it replaced is read and defaulted anew."""
+    after = review.object
+    if after is None or after is before:
+        return before
+    kind_rules = rules_for(review.resource)
+    clean, _ = kind_rules.schema.admit(after)
+    kind_rules.defaults(clean)
+    return clean
+
+
+def check_namespace_lives(core: Core, call: ServerCall, name: str) -> None:
+    record = core.store.get(("", "namespaces"), ("", call.namespace))
+    if record is None:
+        raise not_found("", "namespaces", call.namespace)
+    if b'"deletionTimestamp"' not in record.body or not record.object()["metadata"].get("deletionTimestamp"):
+        return
+    why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
+    error = forbidden(call.resource.shelf[0], call.resource.plural, name, why)
+    error.status["details"]["causes"] = [
+        {
+            "reason": "NamespaceTerminating",
+            "field": "metadata.namespace",
+            "message": f"namespace {call.namespace} is being terminated",
+        }
+    ]
+    raise error
+
+
+async def update(core: Core, call: ServerCall) -> WrittenRecord:
+    check_options(call)
+    resource, rules = call.resource, rules_for(call.resource)
+    creates = rules.create_on_update and not call.subresource and core.store.get(resource.shelf, call.place) is None
+    if creates:
+        core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
+    obj = read_object(call, rules)
+    check_namespace(call, obj)
+    check_name(call, obj)
+    deduplicate_owners(call, obj)
+    if resource.namespaced:
+        obj["metadata"]["namespace"] = call.namespace
+    pristine = encode(obj)
+
+    def replaced(old: Obj) -> Obj:
+        _check_revision_given(call, obj)
+        return track(core, call, old, decode_json(pristine, resource.kind))
+
+    if creates:
+        return await create_object(core, call, track(core, call, None, obj))
+    return await change(core, call, replaced, in_place=False)
+
+
+def check_name(call: ServerCall, obj: Obj) -> None:
+    name = obj["metadata"].get("name") or ""
+    if not name:
+        raise bad_request(
+            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        )
+    if name != call.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+
+
+def _check_revision_given(call: ServerCall, obj: Obj) -> None:
+    resource, rules = call.resource, rules_for(call.resource)
+    text = obj["metadata"].get("resourceVersion") or ""
+    if text and not is_number(text):
+        raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
+    if not rules.unconditional_update and text in ("", "0"):
+        problem = Problem("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
+        raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
+
+
+async def change(
+    core: Core, call: ServerCall, make: Change, *, admitted: bool = False, in_place: bool = True
+) -> WrittenRecord:
+    """Replace the stored object by what `make` turns it into; `admitted`: admission has already judged what leads to
+    it.
+
+    Not `in_place`: it makes a new object, which may share parts with the stored one, and leaves that alone.
+    """
+    resource, place = call.resource, call.place
+    warned = len(call.warnings)
+    for _ in range(RETRIES):
+        current = core.store.get(resource.shelf, place)
+        if current is None:
+            raise not_found(resource.shelf[0], resource.plural, call.name)
+        del call.warnings[warned:]
+        old = whole(resource, current)
+        apart = in_place or core.admission.changes(resource, UPDATE, call.subresource)
+        written = await _attempt(core, call, current, old, make(whole(resource, current) if apart else old), admitted)
+        if written is not None:
+            return written
+    raise modified(resource.shelf[0], resource.plural, call.name)
+
+
+async def _attempt(
+    core: Core, call: ServerCall, current: Record, old: Obj, new: Obj, admitted: bool
+) -> WrittenRecord | None:
+    """One try; None when the stored object changed meanwhile."""
+    resource, rules = call.resource, rules_for(call.resource)
+    endpoint = "" if call.subresource == "scale" else call.subresource
+    _check_identity(call, new, old)
+    review = WriteReview(
+        UPDATE,
+        resource,
+        call.place[0],
+        call.name,
+        new,
+        old,
+        call.user,
+        call.subresource,
+        call.dry_run,
+        call.warnings,
+        query=call.request.query,
+        face=call.face,
+    )
+    if not admitted:
+        await core.admission.mutate(review)
+        new = _readmitted(review, new, rules)
+    meta.keep_identity(new, old)
+    drop_disabled(core.settings.features, core.settings.workload_versions, resource, new, old)
+    rules.prepare_update(new, old, endpoint)
+    new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+    meta.tidy(new)
+    problems = meta.check_update(new, old, metadata_questions(resource)) + rules.validate_update(new, old, endpoint)
+    if problems:
+        raise invalid(resource.shelf[0], resource.kind, call.name, problems)
+    review.object = new
+    if not admitted:
+        await core.admission.validate(review)
+    if call.subresource != "binding":
+        call.warnings.extend(rules.warnings(new, old))
+    if core.store.get(resource.shelf, call.place) is not current:
+        return None
+    if new == old:
+        return WrittenRecord(current)
+    if call.dry_run:
+        return WrittenRecord(unstored(resource, call.place, new, current.revision))
+    return WrittenRecord(finish(core, resource, call.place, new))
+
+
+def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
+    """Commit an update; an object whose deletion waited only for its last finalizer goes."""
+    about = new["metadata"]
+    done = (
+        about.get("deletionTimestamp") and not about.get("finalizers") and not about.get("deletionGracePeriodSeconds")
+    )
+    if done and not (resource.shelf == ("", "namespaces") and (new.get("spec") or {}).get("finalizers")):
+        last = unstored(resource, place, dict(new), core.store.revision)
+        core.remove(resource, place, core.read(resource, place) or new)
+        return last
+    return core.write(resource, place, new)
+
+
+def _check_identity(call: ServerCall, new: Obj, old: Obj) -> None:
+    resource, about, before = call.resource, new.setdefault("metadata", {}), old["metadata"]
+    revision = about.get("resourceVersion")
+    if revision and revision != "0" and revision != before["resourceVersion"]:
+        raise modified(resource.shelf[0], resource.plural, call.name)
+    uid = about.get("uid")
+    if uid and uid != before["uid"] and call.verb == "update":
+        raise storage_conflict(resource, call.place, f"UID in precondition: {uid}, UID in object meta: {before['uid']}")

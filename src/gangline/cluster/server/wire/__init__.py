@@ -1,0 +1,1 @@
+"""Bytes on a connection: TLS, HTTP, JSON, YAML and protobuf, and the limits of each."""

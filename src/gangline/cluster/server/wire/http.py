@@ -1,0 +1,113 @@
+"""The server over HTTP: a listener whose connections carry requests to `Server.handle` and its answers back.
+
+The life of connections is here: how many there may be, and how long they may take. silent_connection.py lets them in,
+connection.py reads and writes them. Nothing here knows what a request means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import ssl
+from dataclasses import dataclass, field
+
+from gangline.cluster.server.access.identity import server_context
+from gangline.cluster.server.server import Server
+from gangline.cluster.server.wire.connection import ConnectionTimeouts, Rounds, ServerConnection
+from gangline.cluster.server.wire.connection_limits import Callers
+from gangline.cluster.server.wire.silent_connection import Doorway, Entrance
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SWEEP_SECONDS = 1.0
+FAREWELL_SECONDS = 1.0
+PER_ADDRESS = 2000
+OTHER_FILES = 128
+"""Files and sockets that this process needs besides its connections."""
+ROOM = 256 * 1024
+"""Bytes read at once, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerSettings:
+    per_address: int = PER_ADDRESS
+    """Connections that one address may have."""
+    overall: int = field(default_factory=lambda: max(_files() - OTHER_FILES, _files() // 2))
+    patience: ConnectionTimeouts = field(default_factory=ConnectionTimeouts)
+
+
+def _files() -> int:
+    """How many this process may have open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 1_000_000 if soft == resource.RLIM_INFINITY else soft
+
+
+@dataclass(slots=True)
+class ServerListener:
+    url: str
+    port: int
+    _listening: asyncio.Server
+    _connections: set[ServerConnection]
+    _waiting: set[Doorway]
+    _sweeper: asyncio.Task[None]
+
+    async def close(self) -> None:
+        """Let what is being answered finish, for a second; then hang up."""
+        self._listening.close()
+        self._sweeper.cancel()
+        for doorway in list(self._waiting):
+            doorway.abort()
+        left = list(self._connections)
+        ends = [connection.ended() for connection in left]
+        for connection in left:
+            connection.leave()
+        if ends:
+            await asyncio.wait(ends, timeout=FAREWELL_SECONDS)
+        for connection in list(self._connections):
+            connection.abort()
+        await self._listening.wait_closed()
+
+
+async def serve(
+    server: Server, host: str = "127.0.0.1", port: int = 0, tls: bool = True, settings: ListenerSettings | None = None
+) -> ServerListener:
+    """Listen, and answer with `server`. Port 0 takes a free one; without `tls`, plain HTTP."""
+    settings, loop = settings or ListenerSettings(), asyncio.get_running_loop()
+    connections: set[ServerConnection] = set()
+    rounds, room, patience = Rounds(), memoryview(bytearray(ROOM)), settings.patience
+    entrance = Entrance(
+        lambda spoke, gone: ServerConnection(server, connections, rounds, patience, room, spoke, gone),
+        _context(server, host) if tls else None,
+        patience.handshake,
+        room,
+        Callers(settings.per_address, settings.overall, loop.time),
+        set(),
+    )
+    listening = await loop.create_server(lambda: Doorway(entrance), host, port, backlog=512)
+    bound = listening.sockets[0].getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
+    return ServerListener(
+        f"{'https' if tls else 'http'}://{shown}:{bound}",
+        bound,
+        listening,
+        connections,
+        entrance.waiting,
+        asyncio.create_task(_sweep(connections, entrance.waiting)),
+    )
+
+
+def _context(server: Server, host: str) -> ssl.SSLContext:
+    names = ("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+    context = server_context(server.secrets.authority, tuple(dict.fromkeys((*names, host))))
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    return context
+
+
+async def _sweep(connections: set[ServerConnection], waiting: set[Doorway]) -> None:
+    """Hang up on who has asked nothing for long, does not end what it began to ask, or does not take its answer."""
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        now = asyncio.get_running_loop().time()
+        for doorway in [item for item in waiting if item.deadline < now]:
+            doorway.abort()
+        for connection in [item for item in connections if item.deadline < now]:
+            connection.expire()

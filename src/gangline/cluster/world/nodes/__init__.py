@@ -1,0 +1,1 @@
+"""Simulated nodes: what they have, how they live, and pools that grow."""

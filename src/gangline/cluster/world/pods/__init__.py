@@ -1,0 +1,1 @@
+"""What becomes of pods on simulated nodes: kubelet, pod garbage collection, disruption budgets."""

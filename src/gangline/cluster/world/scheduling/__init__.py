@@ -1,0 +1,1 @@
+"""The default scheduler for bystanders, with the Workload API and resource claims."""

@@ -1,0 +1,1 @@
+"""The controllers that keep a cluster in order: garbage collector, namespaces, tokens, endpoints, volumes, quotas."""

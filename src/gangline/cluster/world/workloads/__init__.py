@@ -1,0 +1,1 @@
+"""The workload controllers: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, HorizontalPodAutoscaler."""

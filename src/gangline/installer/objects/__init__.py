@@ -1,0 +1,1 @@
+"""The objects that a Config or a SchedulingShard asks for. Pure."""

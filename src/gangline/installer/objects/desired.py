@@ -1,0 +1,120 @@
+"""A Config → every object that should be there for it: services with their accounts and rights, admission's webhooks,
+reservation and scaling accounts, monitoring. Schedulers are the shards' (shards.py).
+
+Each command line is shown to the component's own reader of flags first; what that refuses is told and not deployed.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gangline.api.kinds import SERVICE_ACCOUNT
+from gangline.api.meta import Raw
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import ComponentParts, InstallFacts, Wishes, digest
+from gangline.installer.objects import monitoring, numa
+from gangline.installer.objects.roles import add_roles
+from gangline.installer.objects.services import (
+    ADMISSION,
+    CERTIFICATES,
+    OPERATOR,
+    SCHEDULER,
+    InstalledService,
+    probe_ports,
+    services,
+)
+from gangline.installer.objects.shapes import RunningComponent, account, add_running
+from gangline.installer.objects.webhooks import TLS_SECRET, add_admission
+from gangline.installer.objects.workload import (
+    FILE,
+    FOLDER,
+    add_configuration,
+    backends,
+    configuration,
+    in_vain,
+    printed,
+    volume,
+)
+
+
+def wishes_of_config(said: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> Wishes:
+    wishes, config = Wishes(notes=in_vain(said, parts.backends)), configuration(said, parts.backends)
+    if not parts.check(OPERATOR.component, {}, config, said.compat):
+        add_configuration(wishes, said, config)
+    for service in (*services(said), *backends(said, parts.backends)):
+        _add_service(wishes, said, facts, parts, service, config)
+    if said.enabled(SCHEDULER):
+        wishes.add(SERVICE_ACCOUNT, account(said, SCHEDULER))
+        add_roles(wishes, said, parts, "scheduler", SCHEDULER)
+    if said.enabled("binder"):
+        _add_helper(
+            wishes,
+            said,
+            parts,
+            "binder",
+            "resource-reservation",
+            (said.reservation_account, said.reservation_namespace),
+        )
+    if said.enabled("nodeScaleAdjuster"):
+        wishes.add(SERVICE_ACCOUNT, account(said, said.scale_account, said.scale_namespace, "node-scale-adjuster"))
+    numa.add_exporter(wishes, said, facts, parts)
+    monitoring.add_monitoring(wishes, said, facts)
+    return wishes
+
+
+def flags_of(said: ConfigReading, facts: InstallFacts, service: InstalledService) -> dict[str, str]:
+    """All flags of a service's component."""
+    probe, metrics = probe_ports(said, service.section)
+    ports = {"metrics-bind-address": f":{metrics}", "health-probe-bind-address": f":{probe}"}
+    return service.flags(said, facts) | ports
+
+
+def _add_service(
+    wishes: Wishes,
+    said: ConfigReading,
+    facts: InstallFacts,
+    parts: ComponentParts,
+    service: InstalledService,
+    operators: Raw,
+) -> None:
+    """`operators`: the operator's configuration."""
+    flags = flags_of(said, facts, service)
+    config = operators if service in (OPERATOR, ADMISSION) or service.words else {}
+    refused = parts.check(service.component, flags, config, said.compat)
+    if refused:
+        wishes.problems.append(f"{service.name} stays as it is, because it would not start: {refused}")
+        wishes.kept.append(service.name)
+        return
+    running = RunningComponent(
+        service.name,
+        service.component,
+        service.section,
+        flags,
+        service.resources,
+        probe_ports(said, service.section)[0],
+        everywhere=service.everywhere,
+        mounts=tuple(_mounts(service, config)),
+        words=service.words,
+        config=f"{FOLDER}/{FILE}" if config else "",
+        mark=digest(printed(config)) if config else "",
+    )
+    add_running(wishes, said, running, service.ports(said), facts)
+    add_roles(wishes, said, parts, service.component, service.name)
+    if service is ADMISSION:
+        add_admission(wishes, said, facts, parts, flags, config)
+
+
+def _mounts(service: InstalledService, config: Raw) -> Iterable[tuple[str, Raw]]:
+    """What a container finds in its folders: a certificate, the operator's configuration."""
+    if service is ADMISSION:
+        yield CERTIFICATES, {"name": "certificate", "secret": {"secretName": TLS_SECRET, "defaultMode": 0o644}}
+    if config:
+        yield FOLDER, volume()
+
+
+def _add_helper(
+    wishes: Wishes, said: ConfigReading, parts: ComponentParts, app: str, component: str, holder: tuple[str, str]
+) -> None:
+    """The account that pods of a service's own making run under, and its rights."""
+    wishes.add(SERVICE_ACCOUNT, account(said, holder[0], holder[1], app))
+    add_roles(wishes, said, parts, component, component, holder)

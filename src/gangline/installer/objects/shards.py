@@ -1,0 +1,258 @@
+"""A SchedulingShard → its scheduler: the config.yaml, the flags, and the objects around it.
+
+Plugins and actions are KAI's, in KAI's order, with what the shard changes; the scheduler's own reader says whether it
+could start with them. The pods of several copies stand behind a Service that only the leader answers for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from gangline.api import names
+from gangline.api.kinds import CONFIG_MAP, ENDPOINT_SLICE, SERVICE
+from gangline.api.meta import Raw
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import ComponentParts, InstallFacts, Wishes, digest, meta
+from gangline.installer.objects.monitoring import usage_address
+from gangline.installer.objects.services import HUGE, SCHEDULER, Port, given
+from gangline.installer.objects.shapes import RunningComponent, add_running, service
+
+FOLDER, FILE = "/etc/config", "config.yaml"
+BINPACK, SPREAD = "binpack", "spread"
+PLUGINS = {
+    "predicates": 1900,
+    "proportion": 1800,
+    "priority": 1700,
+    "nodeavailability": 1600,
+    "resourcetype": 1500,
+    "podaffinity": 1400,
+    "elastic": 1300,
+    "kubeflow": 1200,
+    "ray": 1100,
+    "subgrouporder": 1000,
+    "taskorder": 900,
+    "nominatednode": 800,
+    "dynamicresources": 700,
+    "minruntime": 600,
+    "topology": 500,
+    "snapshot": 400,
+    "sg-nodelocalgreedy": 360,
+    "sg-multinodegang": 350,
+    "gpupack": 300,
+    "gpuspread": 300,
+    "nodeplacement": 200,
+    "gpusharingorder": 100,
+}
+ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
+
+
+def app_of(said: ConfigReading, shard: str) -> str:
+    """The name of everything that belongs to a shard."""
+    return f"{said.scheduler_name}-{shard}"
+
+
+def wishes_of_shard(said: ConfigReading, name: str, spec: Raw, facts: InstallFacts, parts: ComponentParts) -> Wishes:
+    wishes = Wishes()
+    if not said.enabled(SCHEDULER):
+        wishes.notes.append("no scheduler runs: spec.scheduler.service.enabled of the Config is false")
+        return wishes
+    config, flags = config_yaml(said, spec, wishes), scheduler_flags(said, spec, parts, wishes)
+    _check(wishes, said, spec, facts, parts.check("scheduler", flags, config, said.compat), config)
+    if wishes.problems:
+        wishes.kept.append(app_of(said, name))
+        return wishes
+    _add_objects(wishes, said, name, flags, yaml.safe_dump(config, sort_keys=False), facts)
+    return wishes
+
+
+def _check(wishes: Wishes, said: ConfigReading, spec: Raw, facts: InstallFacts, refused: str, config: Raw) -> None:
+    if refused:
+        wishes.problems.append(f"the scheduler would not start: {refused}")
+    actions = [item.strip() for item in config["actions"].split(",")]
+    wishes.problems += [
+        f"spec.queueDepthPerAction.{name}: is none of this shard's actions ({config['actions']}); remove it or switch "
+        "that action on"
+        for name in spec.get("queueDepthPerAction") or {}
+        if name not in actions
+    ]
+    if facts.rivals:
+        pool = spec.get("partitionLabelValue") or ""
+        wishes.problems.append(
+            f"spec.partitionLabelValue: shard {facts.rivals[0]} serves {_pool(said, pool)} already; two schedulers "
+            "would give the same nodes away twice: choose another value, or delete one of the shards"
+        )
+
+
+def _pool(said: ConfigReading, value: str) -> str:
+    if not said.pool_key:
+        return "every node (spec.global.nodePoolLabelKey of the Config is empty)"
+    return f"the nodes labelled {said.pool_key}={value}" if value else f"the nodes without label {said.pool_key}"
+
+
+# --- config.yaml
+# -------------------------------------------------------------------------------------------------------------
+
+
+def config_yaml(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
+    found: Raw = {"actions": ", ".join(_actions(spec)), "tiers": [{"plugins": _plugins(spec)}]}
+    for key in ("queueDepthPerAction", "scenarioSearchBudgets"):
+        found |= {key: spec[key]} if spec.get(key) else {}
+    usage = _usage(said, spec, wishes)
+    return found | ({"usageDBConfig": usage} if usage else {})
+
+
+def _actions(spec: Raw) -> list[str]:
+    moves = SPREAD not in (at(spec, "placementStrategy.gpu"), at(spec, "placementStrategy.cpu"))
+    usual = {
+        name: {"enabled": name != "consolidation" or moves, "priority": priority} for name, priority in ACTIONS.items()
+    }
+    return [name for name, _ in _ordered(usual, spec.get("actions") or {})]
+
+
+def _plugins(spec: Raw) -> list[Raw]:
+    packs = at(spec, "placementStrategy.gpu", BINPACK) == BINPACK
+    off = {"gpuspread"} if packs else {"gpupack", "gpusharingorder"}
+    said = {
+        "nodeplacement": {part: at(spec, f"placementStrategy.{part}", BINPACK) for part in ("gpu", "cpu")},
+        "proportion": given([("kValue", _number(spec.get("kValue")))]),
+        "minruntime": given(
+            [
+                (f"default{word}MinRuntime", at(spec, f"minRuntime.{word.lower()}MinRuntime"))
+                for word in ("Preempt", "Reclaim")
+            ]
+        ),
+    }
+    usual = {
+        name: {"enabled": name not in off, "priority": priority, "arguments": said.get(name, {})}
+        for name, priority in PLUGINS.items()
+    }
+    return [
+        {"name": name} | ({"arguments": words["arguments"]} if words.get("arguments") else {})
+        for name, words in _ordered(usual, spec.get("plugins") or {})
+    ]
+
+
+def _number(value: Any) -> str | None:
+    """As Go prints it: 2, not 2.0."""
+    return None if value is None else f"{value:.15g}"
+
+
+def _ordered(usual: Mapping[str, Raw], given: Mapping[str, Raw]) -> list[tuple[str, Raw]]:
+    """Those that are switched on, the highest priority first. Switch and priority are changed one by one, arguments as
+    a whole."""
+    found = dict(usual)
+    for name, words in given.items():
+        said = {key: value for key, value in words.items() if value is not None}
+        found[name] = {"enabled": True, "priority": 0} | found.get(name, {}) | said
+    on = [(name, words) for name, words in found.items() if words["enabled"]]
+    return sorted(on, key=lambda item: (-item[1]["priority"], item[0]))
+
+
+def _usage(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
+    usage: Raw | None = spec.get("usageDBConfig")
+    if (
+        usage is None
+        or usage.get("clientType") != "prometheus"
+        or usage.get("connectionString")
+        or usage.get("connectionStringEnvVar")
+    ):
+        return usage
+    address = usage_address(said)
+    if address is None:
+        wishes.problems.append(
+            "spec.usageDBConfig: nothing says where Prometheus is; give connectionString, or set "
+            "spec.prometheus.enabled or spec.prometheus.externalPrometheusUrl of the Config"
+        )
+        return usage
+    return {**usage, "connectionString": address}
+
+
+# --- flags
+# -------------------------------------------------------------------------------------------------------------------
+
+
+def scheduler_flags(said: ConfigReading, spec: Raw, parts: ComponentParts, wishes: Wishes) -> dict[str, str]:
+    """What follows from Config and shard, then the shard's own `args`."""
+    args = spec.get("args") or {}
+    strange = sorted(name for name in args if name not in parts.scheduler_flags)
+    wishes.notes += [f"spec.args.{name}: the scheduler has no such flag; it is left out" for name in strange]
+    flags = given(
+        [
+            ("scheduler-conf", f"{FOLDER}/{FILE}"),
+            ("scheduler-name", said.scheduler_names),
+            ("namespace", said.namespace),
+            ("resource-reservation-app-label", said.reservation_app),
+            ("queue-label-key", said.queue_key),
+            ("listen-address", f":{_port(said).target}"),
+            ("metrics-namespace", said.at("queueController.metricsNamespace")),
+        ]
+    )
+    pool = {"nodepool-label-key": said.pool_key, "partition-label-value": str(spec.get("partitionLabelValue") or "")}
+    return flags | pool | {name: str(value) for name, value in sorted(args.items()) if name not in strange}
+
+
+def lease_of(said: ConfigReading, spec: Raw) -> str:
+    """The lease that only one of a shard's pods holds."""
+    return "-".join(filter(None, (said.scheduler_name, str(spec.get("partitionLabelValue") or ""))))
+
+
+# --- objects
+# -----------------------------------------------------------------------------------------------------------------
+
+
+def _port(said: ConfigReading) -> Port:
+    words = said.at("scheduler.schedulerService", {})
+    port = int(words.get("port") or 8080)
+    return Port("http-metrics", port, int(words.get("targetPort") or port))
+
+
+def _add_objects(
+    wishes: Wishes, said: ConfigReading, name: str, flags: Mapping[str, str], text: str, facts: InstallFacts
+) -> None:
+    app, port, alone = app_of(said, name), _port(said), said.replicas(SCHEDULER) == 1
+    wishes.add(CONFIG_MAP, {"metadata": meta(app, app, said.namespace), "data": {FILE: text}})
+    kind = str(said.at("scheduler.schedulerService.type") or "ClusterIP")
+    wishes.add(SERVICE, service(said, app, [port], selector=alone, kind=kind, headless=kind == "ClusterIP"))
+    if not alone:
+        wishes.add(ENDPOINT_SLICE, _leader_slice(said, app, port, facts))
+    volume = {"name": "config", "configMap": {"name": app}}
+    add_running(
+        wishes,
+        said,
+        RunningComponent(
+            app,
+            "scheduler",
+            SCHEDULER,
+            flags,
+            HUGE,
+            port.target,
+            account=SCHEDULER,
+            mounts=((FOLDER, volume),),
+            mark=digest(text),
+        ),
+        (),
+        facts,
+    )
+
+
+def _leader_slice(said: ConfigReading, app: str, port: Port, facts: InstallFacts) -> Raw:
+    """The one address of a Service without a selector: the pod that leads."""
+    found, leader = [], facts.leader
+    if leader is not None:
+        found = [
+            {
+                "addresses": [leader.ip],
+                "conditions": {"ready": True},
+                "targetRef": {"kind": "Pod", "namespace": said.namespace, "name": leader.pod, "uid": leader.uid},
+            }
+        ]
+    labels = {"kubernetes.io/service-name": app, "endpointslice.kubernetes.io/managed-by": names.INSTALLER}
+    family = "IPv6" if leader is not None and ":" in leader.ip else "IPv4"
+    return {
+        "metadata": meta(app, f"{app}-leader", said.namespace, labels),
+        "addressType": family,
+        "endpoints": found,
+        "ports": [{"name": port.name, "port": port.target, "protocol": "TCP"}],
+    }

@@ -1,0 +1,109 @@
+"""Admission's certificate as a Secret, and the webhook configurations that tell the API server to ask.
+
+Which hooks there are is the admission component's affair (`Parts.webhooks`); the Config names the two objects and says
+whose pods are looked at. The API server is told to ask only once somebody answers: a webhook that nobody serves would
+stop the cluster. Pure."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+
+from gangline.api.kinds import MUTATING_WEBHOOK, POD_GROUP, QUEUE, SECRET
+from gangline.api.meta import Raw
+from gangline.installer.config_reader import ConfigReading, at
+from gangline.installer.contract import ComponentParts, InstallFacts, Pair, Wishes, meta
+from gangline.installer.objects.services import ADMISSION, admission_address
+
+TLS_SECRET = "kai-admission-webhook-tls-secret"
+CERTIFICATE, KEY, AUTHORITY = "tls.crt", "tls.key", "ca.crt"
+PODS = ".pods.gangline.io"
+"""What the names of the hooks about pods end with."""
+
+
+def add_admission(
+    wishes: Wishes,
+    said: ConfigReading,
+    facts: InstallFacts,
+    parts: ComponentParts,
+    flags: Mapping[str, str],
+    config: Raw,
+) -> None:
+    if facts.certificate is None:
+        return
+    wishes.add(SECRET, secret(said, facts.certificate))
+    if not facts.answers:
+        return
+    for kind, found in parts.webhooks(flags, config, said.compat, admission_address(said), facts.certificate.authority):
+        word = "mutating" if kind == MUTATING_WEBHOOK else "validating"
+        name = str(said.at(f"admission.{word}WebhookConfigurationName") or f"{word}-kai-admission")
+        hooks = [_narrowed(said, webhook) for webhook in found["webhooks"] if _wanted(said, webhook)]
+        if hooks:
+            wishes.add(kind, {"metadata": meta(ADMISSION.name, name), "webhooks": hooks})
+
+
+def secret(said: ConfigReading, pair: Pair) -> Raw:
+    data = {
+        name: base64.b64encode(part).decode()
+        for name, part in ((CERTIFICATE, pair.certificate), (KEY, pair.key), (AUTHORITY, pair.authority))
+    }
+    return {"metadata": meta(ADMISSION.name, TLS_SECRET, said.namespace), "type": "kubernetes.io/tls", "data": data}
+
+
+def pair_of(kept: Raw) -> Pair:
+    """What a Secret of ours holds."""
+    data = kept.get("data") or {}
+    found = [base64.b64decode(data.get(name) or "") for name in (CERTIFICATE, KEY, AUTHORITY)]
+    return Pair(*found)
+
+
+def with_what_others_add(wanted: Raw, live: Raw) -> Raw:
+    """The configuration with conditions on namespaces that a cloud put into it: it would put them there again and
+    again."""
+    there = {
+        webhook["name"]: at(webhook, "namespaceSelector.matchExpressions", []) for webhook in live.get("webhooks") or ()
+    }
+    return wanted | {"webhooks": [_joined(webhook, there.get(webhook["name"], [])) for webhook in wanted["webhooks"]]}
+
+
+def _joined(hook: Raw, there: Sequence[Raw]) -> Raw:
+    said = at(hook, "namespaceSelector.matchExpressions", [])
+    added = [item for item in there if item["key"] not in {mine["key"] for mine in said}]
+    return (
+        hook | {"namespaceSelector": {**hook.get("namespaceSelector", {}), "matchExpressions": [*said, *added]}}
+        if added
+        else hook
+    )
+
+
+SWITCHES = {
+    QUEUE.plural: "queueController.webhooks.enableValidation",
+    POD_GROUP.plural: "podGroupController.webhooks.enableValidation",
+}
+
+
+def _wanted(said: ConfigReading, hook: Raw) -> bool:
+    """Checks of queues and groups can be switched off each."""
+    rule = hook["rules"][0]
+    switch = SWITCHES.get(rule["resources"][0]) if rule["apiGroups"] == [QUEUE.group] else None
+    return switch is None or bool(said.at(switch, True))
+
+
+def _narrowed(said: ConfigReading, hook: Raw) -> Raw:
+    """Only pods and namespaces that the Config selects."""
+    if not hook["name"].endswith(PODS):
+        return hook
+    spaces: Raw = dict(hook.get("namespaceSelector", {}))
+    if said.at("admission.queueLabelSelector", False):
+        spaces["matchExpressions"] = [
+            *spaces.get("matchExpressions", []),
+            {"key": said.queue_key, "operator": "Exists"},
+        ]
+    if said.at("global.namespaceLabelSelector"):
+        spaces["matchLabels"] = said.at("global.namespaceLabelSelector")
+    labels = said.at("global.podLabelSelector")
+    return (
+        hook
+        | ({"namespaceSelector": spaces} if spaces else {})
+        | ({"objectSelector": {"matchLabels": labels}} if labels else {})
+    )

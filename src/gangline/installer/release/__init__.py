@@ -1,0 +1,1 @@
+"""What `gangline install` brings, as manifests and as a Helm chart. Pure."""

@@ -1,0 +1,308 @@
+"""The Helm chart: what `gangline install` brings, printed as templates with a few values.
+
+The objects are those of manifests.py; here they only get template words where a value decides, and the hook that `helm
+uninstall` needs. `make chart` (cli/chart.py) writes the files, and a test keeps them as they are printed. Control words
+stand on lines of their own: without these lines a template is the object for the usual values. Definitions are
+api/crds.py's, the values' schema is values.py's. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import yaml
+
+from gangline import __version__
+from gangline.api import names
+from gangline.api.kinds import (
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    CONFIG,
+    DEPLOYMENT,
+    JOB,
+    NAMESPACE,
+    POD_CLIQUE_SET,
+    ROLE,
+    ROLE_BINDING,
+    SCHEDULING_SHARD,
+    SERVICE_ACCOUNT,
+    Kind,
+)
+from gangline.api.meta import Raw
+from gangline.installer.contract import APP, OURS
+from gangline.installer.plan import ALWAYS, SOMETIMES
+from gangline.installer.release.manifests import Manifest
+from gangline.installer.release.values import VALUES, schema
+from gangline.installer.settings import BOTH, Image
+
+WORDS = {
+    names.SYSTEM_NAMESPACE: "{{ .Release.Namespace }}",
+    str(Image()): "{{ .Values.image }}",
+    f"--image={Image()}": "--image={{ .Values.image }}",
+    f"--half={BOTH}": "--half={{ .Values.half }}",
+    "--log-format=text": '--log-format={{ ternary "json" "text" ($global.jsonLog | default false) }}',
+}
+"""What `gangline install` says by default → what the chart says instead."""
+SERVICE = "{{ .Release.Service }}"
+"""Helm marks what it brings as its own."""
+SPEC_MARK = "gangline.io/values"
+"""Annotation on the Config: what the values said of its spec, as a digest, so that NOTES.txt can tell a change by
+hand."""
+ONCE = {"helm.sh/hook": "pre-install,pre-upgrade", "helm.sh/hook-delete-policy": "hook-failed"}
+"""On what is made only where it is missing. What a hook makes Helm neither changes nor deletes later."""
+GLOBAL = "{{- $global := .Values.config.global | default dict }}"
+AFFINITY = "{{- $affinity := $global.affinity | default dict }}"
+HEAD = "{{- /* Printed by `make chart` from src/gangline/installer; change it there. */}}"
+UNINSTALLER, UNINSTALL = "gangline-uninstaller", "gangline-uninstall"
+RIGHTS = (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING)
+
+
+class Line(str):
+    """A line of control words among the keys of an object. No two are the same key."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+def chart(manifests: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str, str]:
+    """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl,
+    NOTES.txt)."""
+    usual = [item for item in manifests if item.once and item.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
+    [deployment] = [item for item in manifests if item.kind == DEPLOYMENT]
+    [config] = [item for item in manifests if item.kind == CONFIG]
+    [shard] = [item for item in manifests if item.kind == SCHEDULING_SHARD]
+    return {
+        "Chart.yaml": about(),
+        "values.yaml": values(),
+        "values.schema.json": schema(definitions),
+        "templates/rights.yaml": _file(*(_document(_said(item.whole)) for item in manifests if item.kind in RIGHTS)),
+        "templates/installer.yaml": _file(GLOBAL, _document(_installer(_said(deployment.whole)))),
+        "templates/defaults.yaml": _file(*(_guarded(item) for item in usual)),
+        "templates/config.yaml": _file(_document(_config(config.whole)), _shards(shard.whole)),
+        "templates/uninstall.yaml": _file(GLOBAL, *(_document(item) for item in uninstalling(_said(deployment.whole)))),
+    }
+
+
+def about() -> str:
+    said = {
+        "apiVersion": "v2",
+        "name": "gangline",
+        "type": "application",
+        "version": __version__,
+        "appVersion": __version__,
+        "description": "Gang scheduling for Kubernetes: the installer, a Config and its shards, and all that they "
+        "deploy",
+        "keywords": ["gang scheduling", "scheduler", "gpu"],
+    }
+    return "# Printed by `make chart`.\n" + yaml.safe_dump(said, sort_keys=False, width=200)
+
+
+def values() -> str:
+    """Each with its meaning above it."""
+    parts = [f"# {value.meaning}\n{yaml.safe_dump({value.name: value.usual}, sort_keys=False)}" for value in VALUES]
+    return "# Printed by `make chart`: what can be said, with what holds if nothing is said.\n\n" + "\n".join(parts)
+
+
+# --- objects
+# -----------------------------------------------------------------------------------------------------------------
+
+
+def _said(data: Any) -> Any:
+    """An object with the chart's words; what is marked as the installer's at its top is Helm's here."""
+    if isinstance(data, dict):
+        found = {key: _said(value) for key, value in data.items()}
+        return (
+            found | {"metadata": _marked(found["metadata"])} if "apiVersion" in data and "metadata" in data else found
+        )
+    if isinstance(data, list):
+        return [_said(item) for item in data]
+    return WORDS.get(data, data) if isinstance(data, str) else data
+
+
+def _marked(metadata: Raw) -> Raw:
+    labels = metadata.get("labels", {})
+    return metadata | ({"labels": labels | dict.fromkeys(OURS, SERVICE)} if OURS.items() <= labels.items() else {})
+
+
+def _installer(obj: Raw) -> Raw:
+    """The installer's Deployment, which goes where `global` of the Config lets all pods go."""
+    pod = obj["spec"]["template"]["spec"]
+    pod["containers"] = [_confined(pod["containers"][0])]
+    pod["affinity"] = {
+        Line(AFFINITY): None,
+        Line(_given("nodeAffinity", "$affinity.nodeAffinity", 8)): None,
+        Line(_given("podAffinity", "$affinity.podAffinity", 8)): None,
+        Line(_given("podAntiAffinity", "$affinity.podAntiAffinity", 8, "{{ else }}")): None,
+        **pod["affinity"],
+        Line("{{- end }}"): None,
+    }
+    obj["spec"]["template"]["spec"] = pod | _wherever()
+    return obj
+
+
+def _confined(container: Raw) -> Raw:
+    """Confined as `global` says; OpenShift confines by itself."""
+    security = container.pop("securityContext")
+    return container | {
+        Line("{{- if not $global.openshift }}"): None,
+        "securityContext": {
+            Line(
+                '{{- if kindIs "map" $global.securityContext }}{{ toYaml $global.securityContext | nindent 10 }}{{ '
+                "else }}"
+            ): None,
+            **security,
+            Line("{{- end }}"): None,
+        },
+        Line("{{- end }}"): None,
+    }
+
+
+def _wherever() -> Raw:
+    """What `global` says of every pod: words of _helpers.tpl."""
+    return {Line('{{- with include "gangline.wherever" . }}{{ . | trim | nindent 6 }}{{ end }}'): None}
+
+
+def _given(name: str, value: str, indent: int, end: str = "{{ end }}") -> str:
+    """One line: a field, where something is said of it."""
+    return f'{{{{- with {value} }}}}{{{{ dict "{name}" . | toYaml | nindent {indent} }}}}{end}'
+
+
+def _config(obj: Raw) -> Raw:
+    mark = {SPEC_MARK: "{{ toJson .Values.config | sha256sum }}"}
+    return obj | {
+        "metadata": obj["metadata"] | {"annotations": mark},
+        "spec": {Line("{{- toYaml .Values.config | nindent 2 }}"): None},
+    }
+
+
+def _shards(obj: Raw) -> str:
+    each = obj | {
+        "metadata": {"name": "{{ $name }}"},
+        "spec": {Line("{{- toYaml ($spec | default dict) | nindent 2 }}"): None},
+    }
+    return f"{{{{- range $name, $spec := .Values.shards }}}}\n{_document(each)}\n{{{{- end }}}}"
+
+
+def _guarded(manifest: Manifest) -> str:
+    """Made where it is missing, and left when the rest goes, because users' objects hang on it."""
+    obj = manifest.whole
+    asked = f'{{{{- if include "gangline.missing" (list . "{obj["apiVersion"]}" "{obj["kind"]}" "{manifest.name}") }}}}'
+    return f"{asked}\n{_document(obj | {'metadata': obj['metadata'] | {'annotations': dict(ONCE)}})}\n{{{{- end }}}}"
+
+
+# --- before `helm uninstall`
+# ---------------------------------------------------------------------------------------------------
+
+
+def uninstalling(installer: Raw) -> list[Raw]:
+    """`gangline uninstall` as a Job with an account of its own: Helm deletes the installer before Config and shards,
+    and never what users made themselves; what shards of theirs deployed would stay."""
+    place = {"name": UNINSTALLER, "namespace": WORDS[names.SYSTEM_NAMESPACE]}
+    role = {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": UNINSTALLER}
+    return [
+        _hook(SERVICE_ACCOUNT, place, {}),
+        _hook(CLUSTER_ROLE, {"name": UNINSTALLER}, {"rules": uninstaller_rules()}),
+        _hook(
+            CLUSTER_ROLE_BINDING,
+            {"name": UNINSTALLER},
+            {"roleRef": role, "subjects": [{"kind": SERVICE_ACCOUNT.kind, **place}]},
+        ),
+        _hook(
+            JOB,
+            place | {"name": UNINSTALL},
+            {"spec": _job(installer)},
+            {"helm.sh/hook-output-log-policy": "hook-failed"},
+        ),
+    ]
+
+
+def _hook(kind: Kind[Any], metadata: Raw, rest: Raw, more: Raw | None = None) -> Raw:
+    """What others of the hook need comes first; a Job that failed stays to be looked at."""
+    marks = {
+        "helm.sh/hook": "pre-delete",
+        "helm.sh/hook-weight": "0" if kind == JOB else "-1",
+        "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded",
+        **(more or {}),
+    }
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata | {"annotations": marks}, **rest}
+
+
+def _job(installer: Raw) -> Raw:
+    """Runs where the installer runs, once."""
+    pod = installer["spec"]["template"]["spec"]
+    wanted = {key: pod["containers"][0][key] for key in ("image", "imagePullPolicy", "resources", "securityContext")}
+    container = _confined({"name": UNINSTALL, "command": ["gangline", "uninstall", "--keep-installer"], **wanted})
+    nodes = (
+        '{{- with $affinity.nodeAffinity }}{{ dict "affinity" (dict "nodeAffinity" .) | toYaml | nindent 6 }}{{ end }}'
+    )
+    spec = {
+        "serviceAccountName": UNINSTALLER,
+        "restartPolicy": "Never",
+        "containers": [container],
+        Line(AFFINITY): None,
+        Line(nodes): None,
+        **_wherever(),
+    }
+    return {"backoffLimit": 0, "template": {"metadata": {"labels": {APP: UNINSTALL}}, "spec": spec}}
+
+
+def uninstaller_rules() -> list[Raw]:
+    """To see what is left of a Config or shard, and to delete these two."""
+    groups: dict[str, list[str]] = {}
+    for kind in (POD_CLIQUE_SET, *ALWAYS, *SOMETIMES):
+        groups.setdefault(kind.group, []).append(kind.plural)
+    seen = [
+        {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
+        for group, plurals in sorted(groups.items())
+    ]
+    return [
+        *seen,
+        {
+            "apiGroups": [CONFIG.group],
+            "resources": [CONFIG.plural, SCHEDULING_SHARD.plural],
+            "verbs": ["list", "delete"],
+        },
+    ]
+
+
+# --- text
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class _Dumper(yaml.SafeDumper):
+    """Short lists on one line."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _list(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
+    short = (
+        all(isinstance(item, str) for item in data)
+        and len(", ".join(data)) < 110
+        and not any("{" in item for item in data)
+    )
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=short)
+
+
+_Dumper.add_representer(list, _list)
+_Dumper.add_representer(Line, lambda dumper, data: dumper.represent_scalar("tag:yaml.org,2002:str", str(data)))
+
+
+def _file(*parts: str) -> str:
+    return "\n".join((HEAD, *parts)) + "\n"
+
+
+def _document(obj: Raw) -> str:
+    text = yaml.dump(obj, Dumper=_Dumper, sort_keys=False, width=10_000, allow_unicode=True)
+    return "---\n" + "\n".join(_control(line) for line in text.splitlines())
+
+
+def _control(line: str) -> str:
+    """A key that is a line of control words, as that line."""
+    indent, mark, rest = line.partition("'{{-")
+    return (
+        f"{indent}{{{{-{rest.removesuffix(chr(39) + ': null')}".replace("''", "'")
+        if mark and rest.endswith("': null")
+        else line
+    )

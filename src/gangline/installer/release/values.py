@@ -1,0 +1,143 @@
+"""What the chart can be told: THE table of its values, and their schema.
+
+The spec of the Config and of shards is checked by the definitions' own schema, so that a misspelt field is refused
+before anything is written. chart.py prints it. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
+from gangline.api.meta import Raw
+from gangline.installer.release.manifests import DEFAULT_CONFIG, DEFAULT_SHARD
+from gangline.installer.settings import BOTH, SCHEDULER, Image
+
+DIALECT = "http://json-schema.org/draft-07/schema#"
+IMAGE = r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$"
+NAME = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
+LONG = 150
+"""Characters from which on a part of the schema that occurs twice is written once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    name: str
+    meaning: str
+    """One line, which values.yaml and the schema say."""
+    usual: Any
+
+
+VALUES = (
+    Value("image", "Where every component runs from: an image with `gangline` on its PATH.", str(Image())),
+    Value("half", "both, or scheduler: leave PodCliqueSets to another operator, such as Grove's.", BOTH),
+    Value(
+        "config",
+        "The spec of the Config kai-config: what is deployed and how, and how the operator of sets is configured "
+        "(docs/guide/install.md).",
+        DEFAULT_CONFIG,
+    ),
+    Value(
+        "shards",
+        "SchedulingShards by name, each with its spec: a scheduler per pool of nodes. A null takes one away.",
+        {DEFAULT_SHARD: {}},
+    ),
+)
+
+
+def schema(definitions: Iterable[Raw]) -> str:
+    """values.schema.json."""
+    specs = {definition["metadata"]["name"]: _plain(_spec(definition)) for definition in definitions}
+    parts: dict[str, Raw] = {
+        "image": {"type": "string", "pattern": IMAGE},
+        "half": {"enum": [BOTH, SCHEDULER]},
+        "config": specs[CONFIG.resource],
+        "shards": {
+            "type": "object",
+            "propertyNames": {"pattern": NAME},
+            "additionalProperties": specs[SCHEDULING_SHARD.resource] | {"type": ["object", "null"]},
+        },
+    }
+    shared = _Shared(parts)
+    own = {value.name: {"description": value.meaning} | shared.short(parts[value.name], top=True) for value in VALUES}
+    helms = {
+        "global": {
+            "description": "Helm's own: what a chart that holds this one tells all its parts. Nothing of it is read.",
+            "type": "object",
+        }
+    }
+    found = {
+        "$schema": DIALECT,
+        "title": "Values of gangline",
+        "type": "object",
+        "properties": own | helms,
+        "additionalProperties": False,
+        "definitions": shared.definitions,
+    }
+    return json.dumps(found, indent=1) + "\n"
+
+
+def _spec(definition: Raw) -> Raw:
+    found: Raw = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"].get("spec", {})
+    return found
+
+
+def _plain(data: Any) -> Any:
+    """A definition's schema in the words of JSON Schema; a field that it does not name is refused."""
+    if isinstance(data, list):
+        return [_plain(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    found = {
+        key: _plain(value) for key, value in data.items() if not key.startswith("x-kubernetes-") and key != "format"
+    }
+    if found.get("exclusiveMinimum") is True:
+        found["exclusiveMinimum"] = found.pop("minimum")
+    if (
+        isinstance(data.get("properties"), dict)
+        and data.get("type") == "object"
+        and not data.get("x-kubernetes-preserve-unknown-fields")
+    ):
+        found["additionalProperties"] = False
+    return found
+
+
+class _Shared:
+    """Long parts that occur more than once, each written once under the name of the field where it was first met."""
+
+    def __init__(self, parts: Raw) -> None:
+        self._counts: Counter[str] = Counter()
+        self._names: dict[str, str] = {}
+        self.definitions: Raw = {}
+        self._count(parts)
+
+    def _count(self, data: Any) -> None:
+        if isinstance(data, dict) and data.get("type") == "object":
+            self._counts[json.dumps(data)] += 1
+        for item in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+            self._count(item)
+
+    def short(self, data: Any, name: str = "", *, top: bool = False) -> Any:
+        """The same with references."""
+        text = json.dumps(data)
+        if not top and len(text) >= LONG and self._counts[text] > 1:
+            return {"$ref": f"#/definitions/{self._names.get(text) or self._define(text, data, name)}"}
+        if isinstance(data, list):
+            return [self.short(item, name) for item in data]
+        if not isinstance(data, dict):
+            return data
+        inside = ("properties", "items", "additionalProperties")
+        return {key: self.short(value, name if key in inside else key) for key, value in data.items()}
+
+    def _define(self, text: str, data: Any, name: str) -> str:
+        free = next(
+            item
+            for item in (name, *(f"{name}{number}" for number in range(2, 100)))
+            if item not in self._names.values()
+        )
+        self._names[text] = free
+        self.definitions[free] = self.short(data, name, top=True)
+        return free

@@ -1,0 +1,258 @@
+"""An upper bound of what an expression can cost, from the sizes its schema allows.
+
+Sizes come from maxLength, maxItems and maxProperties; where there is none, from what fits into a request. The unit is
+the one the runtime budget is counted in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.rules.cel.kinds import unescape
+from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.values.schema_node import SchemaNode
+
+REQUEST = 3 * 2**20
+UNKNOWN = 2**63
+_TENTH = (
+    "startsWith",
+    "endsWith",
+    "lowerAscii",
+    "upperAscii",
+    "trim",
+    "split",
+    "replace",
+    "substring",
+    "quote",
+    "url",
+    "isURL",
+    "ip",
+    "isIP",
+    "cidr",
+    "isCIDR",
+    "quantity",
+    "isQuantity",
+    "semver",
+    "isSemver",
+    "timestamp",
+    "duration",
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "bytes",
+    "format",
+    "find",
+    "findAll",
+    "isCanonical",
+    "containsIP",
+    "containsCIDR",
+)
+_ROUND = {"all": 3, "exists": 4, "exists_one": 4, "existsOne": 4, "optMap": 1, "optFlatMap": 1, "transformList": 12}
+"""What one round of a comprehension costs besides its body."""
+_NUMBERS = ("int", "uint", "double", "timestamp", "duration")
+_COMPARED = ("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf")
+_WHOLE = ("distinct", "flatten", "sort")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a value can be, and where in the schema it comes from."""
+
+    most: int
+    node: SchemaNode | None = None
+
+
+def size_of(node: SchemaNode | None) -> Size:
+    if node is None:
+        return Size(UNKNOWN)
+    return Size(_most(node), node)
+
+
+def _most(node: SchemaNode) -> int:
+    checks = node.checks
+    if node.shape == "list":
+        if "maxItems" in checks:
+            return int(checks["maxItems"])
+        return REQUEST // ((smallest(node.items) if node.items else 1) + 1)
+    if node.shape in ("map",):
+        if "maxProperties" in checks:
+            return int(checks["maxProperties"])
+        return REQUEST // ((smallest(node.values) if node.values else 1) + 6)
+    if node.scalar == "string":
+        return _longest(node)
+    return REQUEST - 2 if node.shape == "intstr" else 1
+
+
+def _longest(node: SchemaNode) -> int:
+    checks = node.checks
+    if node.form in ("date-time", "time", "date", "duration"):
+        return 32
+    if "maxLength" in checks:
+        return int(checks["maxLength"])
+    if "enum" in checks:
+        return max((len(str(item)) for item in checks["enum"]), default=0)
+    return REQUEST - 2
+
+
+def smallest(node: SchemaNode, depth: int = 0) -> int:
+    """The fewest bytes a value takes in a request."""
+    if depth > 30:
+        return 2
+    if node.shape == "struct":
+        total = 2
+        for name in node.required:
+            child = node.fields.get(name)
+            if child is not None:
+                total += len(name) + 4 + smallest(child, depth + 1)
+        return total
+    if node.shape in ("list", "map") or node.scalar == "string":
+        return 2
+    return 4 if node.scalar == "boolean" else 1
+
+
+class Estimate:
+    """Cost of a tree. `sizes` gives the size of each variable."""
+
+    def __init__(self, sizes: dict[str, Size]) -> None:
+        self.sizes = sizes
+
+    def cost(self, tree: Expr) -> int:
+        return min(self._of(tree, self.sizes)[0], UNKNOWN)
+
+    def _of(self, tree: Expr, scope: dict[str, Size]) -> tuple[int, Size]:
+        if isinstance(tree, Const):
+            return 0, Size(len(tree.value) if isinstance(tree.value, str | bytes) else 1)
+        if isinstance(tree, Ident):
+            return 1, scope.get(tree.name, Size(UNKNOWN))
+        if isinstance(tree, Select):
+            cost, size = self._of(tree.operand, scope)
+            return cost + (0 if tree.test else 1), self._child(size, tree.field)
+        if isinstance(tree, ListLit):
+            parts = [self._of(item, scope) for item in tree.items]
+            return 10 + sum(cost for cost, _ in parts), Size(len(parts))
+        if isinstance(tree, MapLit):
+            costs = [self._of(part, scope)[0] for key, value, _ in tree.entries for part in (key, value)]
+            return 30 + sum(costs), Size(len(tree.entries))
+        if isinstance(tree, Macro):
+            return self._macro(tree, scope)
+        assert isinstance(tree, Call)
+        return self._chain(tree, scope) if tree.target is None and tree.name in LEVELS else self._call(tree, scope)
+
+    def _child(self, size: Size, name: str) -> Size:
+        node = size.node.child(unescape(name)) if size.node is not None else None
+        return size_of(node)
+
+    def _macro(self, tree: Macro, scope: dict[str, Size]) -> tuple[int, Size]:
+        cost, target = self._of(tree.target, scope)
+        node = target.node
+        inside = (node.items or node.values) if node is not None else None
+        item = size_of(inside) if inside is not None else Size(UNKNOWN if node is None else 1)
+        key = Size(1)
+        inner = (
+            {**scope, tree.variables[-1]: item}
+            if len(tree.variables) == 1
+            else {**scope, tree.variables[0]: key, tree.variables[1]: item}
+        )
+        if node is not None and node.shape == "map" and len(tree.variables) == 1:
+            inner[tree.variables[0]] = Size(REQUEST // 2)
+        bodies = [self._of(body, inner) for body in tree.bodies]
+        rounds = 1 if tree.name in ("optMap", "optFlatMap") else target.most
+        step = sum(entry for entry, _ in bodies) + _ROUND.get(tree.name, 13)
+        if tree.name == "sortBy":
+            step += self._text_inside(target) // 10
+        result = Size(target.most, node) if tree.name in ("filter", "sortBy") else Size(target.most)
+        return cost + 1 + rounds * step, result
+
+    def _chain(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
+        first, calls = chain(tree)
+        found = self._of(first, scope)
+        for call in calls:
+            found = self._sum(call, [found, self._of(call.args[1], scope)])
+        return found
+
+    def _call(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
+        parts = [*([tree.target] if tree.target is not None else []), *tree.args]
+        return self._sum(tree, [self._of(part, scope) for part in parts])
+
+    def _sum(self, tree: Call, parts: list[tuple[int, Size]]) -> tuple[int, Size]:
+        cost = sum(item for item, _ in parts) + (0 if tree.name in ("_&&_", "_||_", "_?_:_") else 1)
+        if tree.name == "_?_:_":
+            return parts[0][0] + max(parts[1][0], parts[2][0]), max(
+                parts[1][1], parts[2][1], key=lambda size: size.most
+            )
+        sizes = [size for _, size in parts]
+        extra, result = self._extra(
+            tree.name.rpartition(".")[2] if not tree.name.startswith("_") else tree.name, sizes, tree
+        )
+        return cost + extra, result
+
+    def _extra(self, name: str, sizes: list[Size], tree: Call) -> tuple[int, Size]:
+        first = sizes[0] if sizes else Size(1)
+        text = self._is_text(tree)
+        if (
+            name == "_+_"
+            and getattr(tree.kind, "name", "") not in _NUMBERS
+            and (text or UNKNOWN in (size.most for size in sizes))
+        ):
+            total = sum(size.most for size in sizes)
+            return total // 10, Size(total)
+        if name in ("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"):
+            return (min(size.most for size in sizes) // 10 if text else 0), Size(1)
+        if name == "@in":
+            return sizes[1].most, Size(1)
+        if name in ("_[_]", "_[?_]"):
+            node = first.node
+            return 0, size_of(node.items or node.values) if node is not None and (node.items or node.values) else Size(
+                UNKNOWN
+            )
+        return self._function(name, first, sizes)
+
+    def _function(self, name: str, first: Size, sizes: list[Size]) -> tuple[int, Size]:
+        if name == "contains":
+            return max(1, first.most // 10) * max(1, sizes[-1].most // 10), Size(1)
+        if name == "matches":
+            return (first.most + 1) // 10 * max(1, sizes[-1].most // 4), Size(1)
+        if name == "validate":
+            return (sizes[-1].most + 1) // 10 * 32, Size(1)
+        if name == "string":
+            return first.most // 10 if first.node is not None and first.node.scalar == "string" else 0, (
+                first if first.node is not None and first.node.scalar == "string" else Size(UNKNOWN)
+            )
+        if name in _TENTH:
+            return first.most // 10, Size(first.most)
+        if name in _COMPARED:
+            return first.most * (1 + self._text_inside(first) // 10), Size(1)
+        if name == "join":
+            return first.most * self._text_inside(first) // 10, Size(first.most * self._text_inside(first))
+        if name == "charAt":
+            return 0, Size(UNKNOWN)
+        if name in _WHOLE:
+            return first.most, Size(first.most)
+        return 0, Size(1) if name == "size" else first
+
+    @staticmethod
+    def _text_inside(size: Size) -> int:
+        """How long the texts of a list can be; of what came from no place of the schema, nobody knows."""
+        if size.node is None:
+            return UNKNOWN
+        inside = size.node.items
+        return _longest(inside) if inside is not None and inside.scalar == "string" else 0
+
+    @staticmethod
+    def _is_text(tree: Call) -> bool:
+        return any(getattr(arg.kind, "name", "") in ("string", "bytes", "dyn") for arg in tree.args)
+
+
+def estimate(tree: Expr, sizes: dict[str, Size]) -> int:
+    return Estimate(sizes).cost(tree)
+
+
+def cardinality(node: SchemaNode) -> int:
+    """How many values of this place fit into a request."""
+    return REQUEST // (smallest(node) + 1)
+
+
+def shown_factor(cost: Any, limit: int) -> str:
+    factor = cost / limit
+    return "more than 100x" if factor > 100 else f"{factor:f}x"

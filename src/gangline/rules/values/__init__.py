@@ -1,0 +1,1 @@
+"""How single values are read and judged: names, patterns, times, documents. Pure."""

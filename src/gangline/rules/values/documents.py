@@ -1,0 +1,329 @@
+"""YAML and JSON texts → plain data, within bounds: how deep they nest, how many values they hold, what aliases repeat.
+
+    read_json(body) -> data                   raises Unreadable
+    read_yaml(text, doubled) -> data          one document; `doubled` receives what is told of keys that stand twice
+    read_documents(text) -> [data, …]         all documents of a text
+
+Request bodies, manifests, kubeconfigs, configuration and nodes files are read here and nowhere else. Libraries take the
+bytes apart (msgspec, PyYAML on libyaml); this counts what they find and builds as it counts, so that no text can ask
+for more than it says. Values are what JSON knows, as Kubernetes converts YAML: dates are texts, keys are texts, an
+alias is a copy. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import copy
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import yaml
+
+from gangline.errors import GanglineError
+
+DEPTH = 100
+"""How deep objects and lists may stand in each other: far beyond any object, and well within the stack of whoever walks
+them."""
+VALUES = 200_000
+"""How many values a text may hold: no object comes near, and one of 3 MiB could say eight times as many."""
+REPEATED = 100_000
+"""How many values aliases may add to a document; a long text counts as several."""
+LONGEST_NUMBER = 1024
+"""Letters of a number at most; what is longer is text."""
+_LETTERS = 16
+"""Letters of a text that count as one more value when it is repeated."""
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_decode = msgspec.json.Decoder().decode
+_STRING = re.compile(rb'"(?:[^"\\]+|\\.)*+"', re.DOTALL)
+_TAG = "tag:yaml.org,2002:"
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
+}
+_INTEGER = re.compile(r"([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0o?([0-7_]+)|(0|[1-9][0-9_]*))", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_ENDLESS = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_BASES = (2, 16, 8, 10)
+
+
+class DocumentUnreadable(GanglineError):
+    """The text is no JSON or YAML, or asks for more than the bounds allow. The text of the error says where."""
+
+
+def read_json(body: bytes) -> Any:
+    if _marks(body) > VALUES and _marks(_STRING.sub(b"", body)) > VALUES:
+        raise DocumentUnreadable(f"document holds more than {VALUES} values")
+    try:
+        data = _decode(body)
+    except RecursionError:
+        raise _too_deep() from None
+    except UnicodeDecodeError:
+        raise DocumentUnreadable("invalid UTF-8 in the text") from None
+    except (msgspec.DecodeError, ValueError) as error:
+        empty = "truncated" in str(error) and not body.endswith((b'"', b"}", b"]"))
+        raise DocumentUnreadable("unexpected end of JSON input" if empty or not body.strip() else str(error)) from None
+    if body.count(b"{") + body.count(b"[") > DEPTH and _is_deep(data):
+        raise _too_deep()
+    return data
+
+
+def _marks(body: bytes) -> int:
+    """At least as many as there are values."""
+    return body.count(b",") + body.count(b"[") + body.count(b"{")
+
+
+def _too_deep(where: str = "") -> DocumentUnreadable:
+    return DocumentUnreadable(f"{where}exceeded max depth of {DEPTH}")
+
+
+def _is_deep(data: Any) -> bool:
+    level = [data]
+    for _ in range(DEPTH + 1):
+        level = [
+            part
+            for item in level
+            for part in (item.values() if type(item) is dict else item if type(item) is list else ())
+            if type(part) is dict or type(part) is list
+        ]
+        if not level:
+            return False
+    return True
+
+
+def read_yaml(text: str | bytes, doubled: list[str] | None = None) -> Any:
+    documents = _documents(text, [] if doubled is None else doubled)
+    first = next(documents, None)
+    if next(documents, _END) is not _END:
+        raise DocumentUnreadable("expected a single document in the stream, but found another document")
+    return first
+
+
+def read_documents(text: str | bytes) -> list[Any]:
+    return list(_documents(text, []))
+
+
+_END = object()
+
+
+def _documents(text: str | bytes, doubled: list[str]) -> Iterator[Any]:
+    try:
+        builder = _Builder(doubled)
+        for event in yaml.parse(text, Loader=_Loader):
+            if type(event) is yaml.DocumentEndEvent:
+                yield builder.finish()
+                builder = _Builder(doubled)
+            else:
+                builder.take(event)
+    except yaml.YAMLError as error:
+        raise DocumentUnreadable(str(error)) from None
+    except UnicodeDecodeError:
+        raise DocumentUnreadable("invalid UTF-8 in the text") from None
+
+
+@dataclass(slots=True)
+class _Built:
+    """A value, how many values it stands for, and how deep it is."""
+
+    value: Any
+    weight: int = 1
+    height: int = 0
+
+
+@dataclass(slots=True)
+class _Filling:
+    """A list or map whose end was not met yet."""
+
+    anchor: str | None
+    into: list[Any] | dict[str, Any]
+    weight: int = 1
+    height: int = 1
+    key: str | None = None
+    """Of the value that comes next; None when a key comes next."""
+    merging: bool = False
+    """The value that comes next is merged into the map: its key is <<."""
+    merged: list[dict[str, Any]] = field(default_factory=list)
+
+
+class _Builder:
+    """One document, built from its events and weighed as it grows."""
+
+    def __init__(self, doubled: list[str]) -> None:
+        self._doubled = doubled
+        self._filling: list[_Filling] = []
+        self._anchors: dict[str, _Built | None] = {}
+        """What each anchor stands for; None while it is being filled."""
+        self._whole: Any = None
+        self._values = 0
+        self._repeated = 0
+
+    def finish(self) -> Any:
+        return self._whole
+
+    def take(self, event: Any) -> None:
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            self._count(event)
+            self._put(self._anchored(event.anchor, _Built(_scalar(event), 1 + len(event.value) // _LETTERS)), event)
+        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+            self._open(event)
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            self._close(event)
+        elif kind is yaml.AliasEvent:
+            self._put(self._repeat(event), event)
+
+    def _count(self, event: Any) -> None:
+        self._values += 1
+        if self._values > VALUES:
+            raise DocumentUnreadable(f"{_place(event)}document holds more than {VALUES} values")
+
+    def _open(self, event: Any) -> None:
+        self._count(event)
+        if len(self._filling) >= DEPTH:
+            raise _too_deep(_place(event))
+        is_map = isinstance(event, yaml.MappingStartEvent)
+        if event.tag not in (None, "!", _TAG + ("map" if is_map else "seq")):
+            raise DocumentUnreadable(f"{_place(event)}unknown tag {event.tag}")
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        self._filling.append(_Filling(event.anchor, {} if is_map else []))
+
+    def _close(self, event: Any) -> None:
+        done = self._filling.pop()
+        value = done.into
+        if done.merged and isinstance(value, dict):
+            value = {**_merged(done.merged), **value}
+        self._put(self._anchored(done.anchor, _Built(value, done.weight, done.height)), event)
+
+    def _anchored(self, anchor: str | None, built: _Built) -> _Built:
+        if anchor:
+            self._anchors[anchor] = built
+        return built
+
+    def _repeat(self, event: Any) -> _Built:
+        if event.anchor not in self._anchors:
+            raise DocumentUnreadable(f"{_place(event)}unknown anchor '{event.anchor}' referenced")
+        meant = self._anchors[event.anchor]
+        if meant is None:
+            raise DocumentUnreadable(f"{_place(event)}anchor '{event.anchor}' value contains itself")
+        self._repeated += meant.weight
+        if self._repeated > REPEATED:
+            raise DocumentUnreadable(f"{_place(event)}document contains excessive aliasing")
+        if len(self._filling) + meant.height > DEPTH:
+            raise _too_deep(_place(event))
+        return _Built(copy.deepcopy(meant.value), meant.weight, meant.height)
+
+    def _put(self, built: _Built, event: Any) -> None:
+        if not self._filling:
+            self._whole = built.value
+            return
+        where = self._filling[-1]
+        where.weight += built.weight
+        where.height = max(where.height, built.height + 1)
+        if isinstance(where.into, list):
+            where.into.append(built.value)
+        elif where.merging:
+            where.merging = False
+            where.merged += _to_merge(built.value, event)
+        elif where.key is None:
+            self._put_key(where, where.into, built, event)
+        else:
+            where.into[where.key] = built.value
+            where.key = None
+
+    def _put_key(self, where: _Filling, into: dict[str, Any], built: _Built, event: Any) -> None:
+        if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and event.implicit[0] and not event.style:
+            where.merging = True
+            return
+        where.key = _key(built.value, event)
+        if where.key in into:
+            self._doubled.append(f'line {event.start_mark.line + 1}: key "{where.key}" already set in map')
+
+
+def _place(event: Any) -> str:
+    return f"line {event.start_mark.line + 1}: "
+
+
+def _to_merge(value: Any, event: Any) -> list[dict[str, Any]]:
+    maps = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, dict) for item in maps):
+        raise DocumentUnreadable(f"{_place(event)}map merge requires map or sequence of maps as the value")
+    return maps
+
+
+def _merged(maps: list[dict[str, Any]]) -> dict[str, Any]:
+    """What stands first counts."""
+    found: dict[str, Any] = {}
+    for item in maps:
+        found |= {key: value for key, value in item.items() if key not in found}
+    return found
+
+
+def _key(value: Any, event: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    shown = "null" if value is None else "map" if isinstance(value, dict) else "list"
+    raise DocumentUnreadable(f"{_place(event)}a key must be a text, not {shown}")
+
+
+def _scalar(event: Any) -> Any:
+    text: str = event.value
+    tag = event.tag
+    if tag is None or tag == "!":
+        return _plain(text, event) if tag is None and event.implicit[0] else text
+    if tag == _TAG + "str":
+        return text
+    if tag == _TAG + "binary":
+        return _binary(text, event)
+    found = _plain(text, event)
+    if tag == _TAG + "float" and type(found) is int:
+        return float(found)
+    kinds: dict[str, Any] = {"int": int, "float": float, "bool": bool, "null": type(None)}
+    if not tag.startswith(_TAG) or tag.removeprefix(_TAG) not in kinds:
+        raise DocumentUnreadable(f"{_place(event)}unknown tag {tag}")
+    if type(found) is not kinds[tag.removeprefix(_TAG)]:
+        raise DocumentUnreadable(f"{_place(event)}cannot decode {_shown(text)} as a {tag.removeprefix(_TAG)}")
+    return found
+
+
+def _plain(text: str, event: Any) -> Any:
+    """What a text without quotes means."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "-+.0123456789":
+        return text
+    if len(text) > LONGEST_NUMBER:
+        return text
+    whole = _INTEGER.fullmatch(text)
+    if whole and len(text) <= 64:
+        digits, base = next(
+            (digits.replace("_", ""), base) for digits, base in zip(whole.groups()[1:], _BASES, strict=True) if digits
+        )
+        number = int(whole[1] + (digits or "0"), base)
+        return number if -(2**63) <= number < 2**64 else float(number)
+    if not _ENDLESS.fullmatch(text):
+        if not _FLOAT.fullmatch(text):
+            return text
+        found = float(text.replace("_", ""))
+        if math.isfinite(found):
+            return found
+    raise DocumentUnreadable(f"{_place(event)}{_shown(text)} is no number that JSON can write")
+
+
+def _binary(text: str, event: Any) -> str:
+    try:
+        return base64.b64decode(text).decode()
+    except (binascii.Error, ValueError):
+        raise DocumentUnreadable(f"{_place(event)}!!binary value contains invalid base64 data") from None
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 30 else f"{text[:30]} ..."

@@ -1,0 +1,94 @@
+"""How a Problem reads: the wording Kubernetes uses for field errors, one function per kind of wrongness.
+
+Every rule of the server, for custom and built-in kinds alike, makes its Problems here; the message is the whole text
+after the path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from gangline.errors import Problem
+
+OMIT: Any = object()
+
+
+def show(value: Any) -> str:
+    """A value as a message quotes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, str):
+        return quote(value)
+    return compact(value)
+
+
+def compact(value: Any, *, ordered: bool = True) -> str:
+    """JSON as the real server prints it: no spaces, sorted keys (unless not to be ordered), the three HTML characters
+    escaped."""
+    text = json.dumps(value, separators=(",", ":"), sort_keys=ordered, ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def number(value: float) -> str:
+    """A number without a needless fraction."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e21 else repr(value)
+
+
+def _say(path: str, kind: str, title: str, value: Any, detail: str) -> Problem:
+    message = title if value is OMIT else f"{title}: {show(value)}"
+    return Problem(path, f"{message}: {detail}" if detail else message, kind, None if value is OMIT else value)
+
+
+def invalid(path: str, value: Any, detail: str) -> Problem:
+    return _say(path, "FieldValueInvalid", "Invalid value", value, detail)
+
+
+def type_invalid(path: str, value: Any, detail: str) -> Problem:
+    return _say(path, "FieldValueTypeInvalid", "Invalid value", value, detail)
+
+
+def required(path: str, detail: str = "") -> Problem:
+    return _say(path, "FieldValueRequired", "Required value", OMIT, detail)
+
+
+def forbidden(path: str, detail: str) -> Problem:
+    return _say(path, "FieldValueForbidden", "Forbidden", OMIT, detail)
+
+
+def duplicate(path: str, value: Any) -> Problem:
+    return _say(path, "FieldValueDuplicate", "Duplicate value", value, "")
+
+
+def repeated(path: str, item: Any) -> Problem:
+    """An item of a list whose key another one has, as it stands."""
+    return Problem(path, f"Duplicate value: {compact(item, ordered=False)}", "FieldValueDuplicate", item)
+
+
+def not_found(path: str, value: Any) -> Problem:
+    return _say(path, "FieldValueNotFound", "Not found", value, "")
+
+
+def unsupported(path: str, value: Any, supported: Iterable[Any]) -> Problem:
+    allowed = ", ".join(quote(item) if isinstance(item, str) else quote(compact(item)) for item in supported)
+    return _say(
+        path, "FieldValueNotSupported", "Unsupported value", value, f"supported values: {allowed}" if allowed else ""
+    )
+
+
+def too_long(path: str, limit: int) -> Problem:
+    return _say(
+        path, "FieldValueTooLong", "Too long", OMIT, f"may not be more than {limit} byte{'' if limit == 1 else 's'}"
+    )
+
+
+def too_many(path: str, actual: int, limit: int) -> Problem:
+    return _say(
+        path, "FieldValueTooMany", "Too many", actual, f"must have at most {limit} item{'' if limit == 1 else 's'}"
+    )

@@ -1,0 +1,514 @@
+"""Watch events → changes of the model.
+
+An event only notes *which* thing changed; before the next cycle, `gather` looks each of them up once (on the event
+loop, where the caches live) and `apply` reads them into records and puts those into the cluster (in the cycle's thread,
+which owns the model). What a cycle decided and the watch does not show yet is laid over what is read (overlay.py), so
+nothing is booked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from msgspec import structs
+
+from gangline.api import names
+from gangline.api.builtin import Untyped
+from gangline.api.core import Node, PersistentVolumeClaim, Pod
+from gangline.api.kai import BindRequest, PodGroup, Queue
+from gangline.api.kinds import (
+    BIND_REQUEST,
+    CONFIG_MAP,
+    CSI_STORAGE_CAPACITY,
+    DEVICE_CLASS,
+    NAMESPACE,
+    NODE,
+    NODE_RESOURCE_TOPOLOGY,
+    POD,
+    POD_GROUP,
+    PRIORITY_CLASS,
+    PV,
+    PVC,
+    QUEUE,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    STORAGE_CLASS,
+    TOPOLOGY,
+    Kind,
+)
+from gangline.api.meta import Object, Raw, as_raw
+from gangline.api.selectors import parse_labels
+from gangline.rules import requests
+from gangline.rules.values import times
+from gangline.runtime import Cache, Key, key_of
+from gangline.scheduler import objects
+from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.loop.overlay import Overlay
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.objects.devices import allocated_devices
+from gangline.scheduler.objects.gangs import gang_uid, level_aliases
+from gangline.scheduler.objects.reading import ObjectReading
+from gangline.scheduler.records import (
+    ClaimRecord,
+    ConfigMapRecord,
+    DeviceClassRecord,
+    DeviceId,
+    GangRecord,
+    NodeRecord,
+    QueueRecord,
+    Record,
+    SliceRecord,
+    StorageCapacityRecord,
+    TaskRecord,
+    TopologyRecord,
+    VolumeClaimRecord,
+)
+
+CONFIG_MAP_NAMES: Kind[Object] = replace(cast("Kind[Any]", CONFIG_MAP), type=Object)
+"""ConfigMaps by name only: what stands in them is nobody's business here."""
+OWN_HANDLERS = (
+    BIND_REQUEST,
+    PRIORITY_CLASS,
+    TOPOLOGY,
+    NAMESPACE,
+    RESOURCE_CLAIM,
+    PV,
+    STORAGE_CLASS,
+    NODE_RESOURCE_TOPOLOGY,
+)
+POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
+"""What is divided into node pools: only our own pool's are put into the model."""
+STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
+PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
+
+T = TypeVar("T", bound=Object)
+Promise = tuple[str, tuple[DeviceId, ...]]
+"""The uid of a pod, and the devices that one of its claims gets."""
+Usage = Callable[[str], dict[str, float]]
+"""A queue's part of the cluster in the past, per cpu, memory and gpu."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChange:
+    """One thing to put into the model, or to take away (`make` None)."""
+
+    type: type[Record]
+    key: Any
+    make: Callable[[], Record] | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadRecord:
+    """An object that could not be read, and why."""
+
+    type: type[Record]
+    key: Any
+    reason: str
+
+
+def apply(cluster: ClusterModel, changes: Iterable[ModelChange]) -> list[UnreadRecord]:
+    """Put changes into the model; an object that cannot be read is left out and hurts nobody else."""
+    unread = []
+    for change in changes:
+        record: Record | None = None
+        try:
+            record = change.make() if change.make is not None else None
+        except (objects.ObjectUnreadable, ValueError) as error:
+            unread.append(UnreadRecord(change.type, change.key, str(error)))
+        if record is not None:
+            cluster.apply(record)
+        elif _there(cluster, change):
+            cluster.remove(change.type, change.key)
+    return unread
+
+
+def _there(cluster: ClusterModel, change: ModelChange) -> bool:
+    held: dict[type[Record], Any] = {
+        TaskRecord: cluster.tasks,
+        GangRecord: cluster.gangs,
+        NodeRecord: cluster.nodes,
+        QueueRecord: cluster.queues,
+        TopologyRecord: cluster.topologies,
+        ClaimRecord: cluster.devices.records,
+        SliceRecord: cluster.devices.slices,
+        DeviceClassRecord: cluster.devices.classes,
+        VolumeClaimRecord: cluster.volume_claims,
+        StorageCapacityRecord: cluster.capacities,
+        ConfigMapRecord: cluster.config_maps,
+    }
+    return change.key in held[change.type]
+
+
+class Feed:
+    """What changed since the last cycle. `woken` is called at every event."""
+
+    def __init__(self, cache: Cache, options: SchedulerOptions, overlay: Overlay, woken: Callable[[], None]) -> None:
+        self._cache, self._options, self._overlay, self._woken = cache, options, overlay, woken
+        self._changed: dict[tuple[Kind[Any], Key], None] = {}
+        self._uids: dict[Key, str] = {}
+        self._turns: dict[Key, float] = {}
+        self._usage: Usage = lambda queue: {}
+        self._pool = parse_labels(options.selector)
+
+    @staticmethod
+    def prepare(cache: Cache, options: SchedulerOptions) -> None:
+        """The informers the scheduler reads."""
+        for kind in POOLED:
+            cache.informer(kind)
+        cache.informer(POD).add_index("claim", _claims_of)
+        requests_of = cache.informer(BIND_REQUEST)
+        requests_of.add_index("pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"])
+        requests_of.add_index("node", lambda request: [request.spec.selected_node])
+        for other in (*OWN_HANDLERS, *PLAIN):
+            cache.informer(cast("Kind[Any]", other))
+        cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
+        cache.informer(PVC).add_index("class", lambda claim: [claim.spec.storage_class_name or ""])
+
+    def start(self) -> None:
+        handlers: dict[Kind[Any], Callable[[Any, Any], None]] = {
+            BIND_REQUEST: self._request_changed,
+            PRIORITY_CLASS: self._every_gang,
+            TOPOLOGY: self._topology_changed,
+            QUEUE: self._queue_changed,
+            POD_GROUP: self._group_changed,
+            RESOURCE_CLAIM: self._claim_changed,
+            NAMESPACE: self._namespace_changed,
+            NODE_RESOURCE_TOPOLOGY: self._zones_changed,
+            PV: partial(self._storage_changed, "volume"),
+            STORAGE_CLASS: partial(self._storage_changed, "class"),
+        }
+        for kind in (NODE, POD, *handlers, *PLAIN):
+            self._cache.informer(kind).on_change(handlers.get(kind) or partial(self._changed_itself, kind))
+
+    @property
+    def pending(self) -> bool:
+        return bool(self._changed)
+
+    def note(self, kind: Kind[Any], key: Key) -> None:
+        self._changed[kind, key] = None
+        self._woken()
+
+    def usage_changed(self, usage: Usage) -> None:
+        """New figures of past use; every queue is read again."""
+        self._usage = usage
+        for queue in self._cache.list(QUEUE):
+            self.note(QUEUE, key_of(queue))
+
+    # --- events: which things changed ------------------------------------------------------------------------------
+
+    def _changed_itself(self, kind: Kind[Any], before: Object | None, after: Object | None) -> None:
+        obj = after or before
+        if obj is not None:
+            self.note(kind, key_of(obj))
+
+    def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
+        """That a request was fulfilled is told by its pod."""
+        request = after or before
+        if request is not None and (before is None or after is None or _promises(before) != _promises(after)):
+            self.note_pod(Key(request.namespace, request.spec.pod_name))
+
+    def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
+        """What others write into its status changes nothing here."""
+        if before is None or after is None or _read_of(before) != _read_of(after):
+            self._changed_itself(POD_GROUP, before, after)
+        if before is None and after is not None:
+            for owner in after.metadata.owner_references:
+                if owner.kind == POD.kind:
+                    self.note(POD, Key(after.namespace, owner.name))
+
+    def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
+        if (
+            before is None
+            or after is None
+            or (before.uid, before.spec, before.labels) != (after.uid, after.spec, after.labels)
+        ):
+            self._changed_itself(QUEUE, before, after)
+
+    def note_pod(self, key: Key) -> None:
+        """A pod, and the claims whose devices were promised to it."""
+        self.note(POD, key)
+        pod = self._cache.get(POD, key.name, key.namespace)
+        for name in requests.claim_names(pod).values() if pod is not None else ():
+            self.note(RESOURCE_CLAIM, Key(key.namespace, name))
+
+    def _every_gang(self, before: Object | None, after: Object | None) -> None:
+        for group in self._cache.list(POD_GROUP):
+            self.note(POD_GROUP, key_of(group))
+
+    def _topology_changed(self, before: Object | None, after: Object | None) -> None:
+        self._changed_itself(TOPOLOGY, before, after)
+        self._every_gang(before, after)
+
+    def _claim_changed(self, before: Object | None, after: Object | None) -> None:
+        self._changed_itself(RESOURCE_CLAIM, before, after)
+        claim = after or before
+        if claim is not None:
+            for pod in self._cache.by(POD, "claim", f"{claim.namespace}/{claim.name}"):
+                self.note(POD, key_of(pod))
+
+    def _zones_changed(self, before: Object | None, after: Object | None) -> None:
+        zones = after or before
+        if zones is not None:
+            self.note(NODE, Key("", zones.name))
+
+    def _storage_changed(self, index: str, before: Object | None, after: Object | None) -> None:
+        obj = after or before
+        if obj is None:
+            return
+        found = self._cache.by(PVC, index, obj.name)
+        if isinstance(obj, Untyped) and index == "volume":
+            found = [*found, *self._cache.by(PVC, "class", (obj.spec or {}).get("storageClassName") or "")]
+        for claim in found:
+            self.note(PVC, key_of(claim))
+
+    def _namespace_changed(self, before: Object | None, after: Object | None) -> None:
+        if before is not None and after is not None and before.labels != after.labels:
+            for pod in self._cache.list(POD):
+                if pod.spec.affinity:
+                    self.note(POD, key_of(pod))
+
+    # --- before a cycle: look them up --------------------------------------------------------------------------------
+
+    def gather(self, now: float) -> list[ModelChange]:
+        """Everything noted since the last time, looked up once each."""
+        noted, self._changed = self._changed, {}
+        reading = self._reading(now)
+        known = objects.priorities(self._cache.list(PRIORITY_CLASS))
+        aliases = level_aliases(self._cache.list(TOPOLOGY))
+        changes: list[ModelChange] = []
+        for kind, key in noted:
+            if kind is POD:
+                changes += self._pod(key, reading, now)
+            elif kind is POD_GROUP:
+                group = self._mine(self._cache.get(POD_GROUP, key.name, key.namespace))
+                over = self._overlay.of_gang(gang_uid(*key))
+                make = None if group is None else partial(gang, group, known, aliases, reading, over)
+                changes.append(ModelChange(GangRecord, gang_uid(*key), make))
+            else:
+                changes.append(self._plain(kind, key, reading))
+        return changes
+
+    def _mine(self, obj: T | None) -> T | None:
+        return obj if obj is not None and self._pool.matches(obj.metadata.labels) else None
+
+    def _reading(self, now: float) -> ObjectReading:
+        options = self._options
+        return ObjectReading(
+            now=now,
+            scheduler_names=options.scheduler_names,
+            node_pool_key=options.node_pool_key,
+            node_pool=options.node_pool,
+            stuck_releasing=options.stuck_releasing,
+            reservation_app=options.reservation_app,
+            scaling_app=options.scaling_app,
+            mig_label=options.mig_worker_label,
+            namespaces={namespace.name: namespace.labels for namespace in self._cache.list(NAMESPACE)},
+        )
+
+    def _pod(self, key: Key, reading: ObjectReading, now: float) -> Iterable[ModelChange]:
+        pod = self._cache.get(POD, key.name, key.namespace)
+        pod = None if pod is not None and pod.status.phase == "Failed" else pod
+        before = self._uids.get(key)
+        if before is not None and (pod is None or pod.uid != before):
+            self._overlay.forget(before)
+            del self._uids[key]
+            yield ModelChange(TaskRecord, before, None)
+        self._turns.pop(key, None)
+        if pod is None:
+            return
+        self._uids[key] = pod.uid
+        pod = self._in_own_group(pod)
+        when = turns(pod, self._options.stuck_releasing)
+        if when is not None and when > now:
+            self._turns[key] = when
+        request = self._request_of(pod)
+        claims = [
+            claim
+            for name in used_claims(pod)
+            if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None
+        ]
+        over = self._overlay.of_pod(pod, request)
+        yield ModelChange(TaskRecord, pod.uid, partial(task, pod, request, claims, reading, over, now))
+
+    def _in_own_group(self, pod: Pod) -> Pod:
+        """A pod that stands for itself is in the group made for it, whether or not it is marked as its member yet."""
+        if names.POD_GROUP_NAME in pod.annotations:
+            return pod
+        group = names.kai_pod_group(pod.name, pod.uid)
+        if self._cache.get(POD_GROUP, group, pod.namespace) is None:
+            return pod
+        marked = {**pod.annotations, names.POD_GROUP_NAME: group}
+        return structs.replace(pod, metadata=structs.replace(pod.metadata, annotations=marked))
+
+    def _plain(self, kind: Kind[Any], key: Key, reading: ObjectReading) -> ModelChange:
+        obj = self._cache.get(kind, key.name, key.namespace)
+        obj = self._mine(obj) if kind in POOLED else obj
+        type_, name, make = _PLAIN[kind]
+        if obj is None or (kind is NODE and not self._usable(obj)):
+            return ModelChange(type_, name(key), None)
+        if kind is QUEUE:
+            return ModelChange(type_, name(key), partial(make, obj, self._usage(key.name)))
+        if kind is NODE:
+            zones = self._cache.get(NODE_RESOURCE_TOPOLOGY, key.name)
+            return ModelChange(type_, name(key), partial(make, obj, None if zones is None else as_raw(zones), reading))
+        if kind is RESOURCE_CLAIM:
+            return ModelChange(type_, name(key), partial(make, obj, self._promised(key)))
+        if kind is PVC:
+            return ModelChange(type_, name(key), partial(make, obj, *self._storage_of(obj)))
+        return ModelChange(type_, name(key), partial(make, obj))
+
+    def _promised(self, key: Key) -> Promise | None:
+        """Devices that a request on its way gives the claim, before the binder has written them down."""
+        for pod in self._cache.by(POD, "claim", f"{key.namespace}/{key.name}"):
+            devices = self._overlay.promise(pod.uid, key.name)
+            if devices is not None:
+                return pod.uid, devices
+            request = self._request_of(pod)
+            if request is not None and objects.bind_request_live(request):
+                for given in request.spec.resource_claim_allocations:
+                    if requests.claim_names(pod).get(str(given.get("name"))) == key.name:
+                        return pod.uid, tuple(allocated_devices(given.get("allocation") or {}))
+        return None
+
+    def _request_of(self, pod: Pod) -> BindRequest | None:
+        made = self._cache.by(BIND_REQUEST, "pod", f"{pod.namespace}/{pod.name}")
+        return next((item for item in made if for_pod(item, pod)), None)
+
+    def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
+        """The claim's volume, or those it could have, and its class, by name."""
+        volume = self._cache.get(PV, claim.spec.volume_name)
+        volumes = [volume] if volume is not None else [] if claim.spec.volume_name else self._cache.list(PV)
+        storage = self._cache.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
+        return {item.name: as_raw(item) for item in volumes}, (
+            {} if storage is None else {storage.name: as_raw(storage)}
+        )
+
+    def _usable(self, node: Node) -> bool:
+        options = self._options
+        return (
+            not options.restrict_nodes
+            or options.cpu_worker_label in node.labels
+            or options.gpu_worker_label in node.labels
+        )
+
+    def note_all(self) -> None:
+        """Read everything again, into an empty model."""
+        self._uids.clear()
+        for kind in (NODE, QUEUE, TOPOLOGY, POD_GROUP, *PLAIN, RESOURCE_CLAIM, POD):
+            for obj in self._cache.list(cast("Kind[Any]", kind)):
+                self.note(kind, key_of(obj))
+
+    def next_turn(self, now: float) -> float | None:
+        """When the next pod's reading changes without any event: a back-off ends, or a deletion turns out to be
+        stuck."""
+        return min((when for when in self._turns.values() if when > now), default=None)
+
+    def note_turned(self, now: float) -> None:
+        for key in [key for key, when in self._turns.items() if when <= now]:
+            self.note(POD, key)
+
+
+def _promises(request: BindRequest) -> tuple[Any, ...]:
+    return request.uid, request.spec, request.metadata.deleting, objects.bind_request_live(request)
+
+
+def _read_of(group: PodGroup) -> tuple[Any, ...]:
+    """All that a gang's record is made of."""
+    noted, spec = group.annotations, group.spec
+    conditions = group.status.scheduling_conditions if spec.scheduling_backoff is not None else ()
+    return group.uid, spec, group.labels, conditions, *(noted.get(name) for name in STAMPS)
+
+
+def for_pod(request: BindRequest, pod: Pod) -> bool:
+    """A request of an earlier pod with the same name is not this pod's."""
+    owner = next(
+        (
+            owner_reference.uid
+            for owner_reference in request.metadata.owner_references
+            if owner_reference.kind == POD.kind
+        ),
+        None,
+    )
+    return owner is None or owner == pod.uid
+
+
+def turns(pod: Pod, stuck_releasing: float) -> float | None:
+    """The moment at which time alone changes how a pod is read."""
+    if pod.metadata.deleting:
+        deleted = times.seconds(pod.metadata.deletion_timestamp)
+        return None if deleted is None else deleted + stuck_releasing
+    return times.seconds(pod.annotations.get(names.BIND_AFTER)) if not pod.spec.node_name else None
+
+
+def task(
+    pod: Pod,
+    request: BindRequest | None,
+    claims: list[Any],
+    reading: ObjectReading,
+    over: Callable[[TaskRecord], TaskRecord],
+    now: float,
+) -> TaskRecord:
+    record = objects.task_record(pod, request, [as_raw(claim) for claim in claims], reading)
+    after = times.seconds(pod.annotations.get(names.BIND_AFTER)) or 0.0
+    over_with = request is not None and not objects.bind_request_live(request)
+    if record.status is Status.PENDING and (after > now or over_with):
+        record = replace(record, status=Status.GATED)
+    return over(record)
+
+
+def gang(
+    group: PodGroup,
+    known: objects.Priorities,
+    aliases: Mapping[str, Mapping[str, str]],
+    reading: ObjectReading,
+    over: Callable[[GangRecord], GangRecord],
+) -> GangRecord:
+    return over(objects.gang_record(group, known, aliases, reading))
+
+
+def claim(obj: Object, promised: Promise | None) -> ClaimRecord:
+    """A claim that has no devices yet has those that were promised to it."""
+    record = objects.claim_record(as_raw(obj))
+    if promised is None or record.allocated is not None:
+        return record
+    uid, devices = promised
+    return replace(record, allocated=devices, reserved_for=(*record.reserved_for, uid))
+
+
+def _claims_of(pod: Pod) -> list[str]:
+    return [f"{pod.namespace}/{name}" for name in used_claims(pod)]
+
+
+def used_claims(pod: Pod) -> list[str]:
+    """Claims it names, and the one made for its extended resources."""
+    made = requests.extended_claim_name(pod) if pod.status.extended_resource_claim_status else ""
+    return [*requests.claim_names(pod).values(), *([made] if made else [])]
+
+
+def _raw(read: Callable[[Any], Record]) -> Callable[[Any], Record]:
+    return lambda obj: read(as_raw(obj))
+
+
+def _one(key: Key) -> Any:
+    return key.name
+
+
+def _both(key: Key) -> Any:
+    return key.namespace, key.name
+
+
+_PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., Record]]] = {
+    NODE: (NodeRecord, _one, objects.node_record),
+    QUEUE: (QueueRecord, _one, objects.queue_record),
+    TOPOLOGY: (TopologyRecord, _one, objects.topology_record),
+    RESOURCE_CLAIM: (ClaimRecord, _both, claim),
+    PVC: (VolumeClaimRecord, _both, objects.volume_claim_record),
+    CSI_STORAGE_CAPACITY: (StorageCapacityRecord, str, _raw(objects.storage_capacity_record)),
+    CONFIG_MAP_NAMES: (ConfigMapRecord, _both, lambda found: ConfigMapRecord(found.name, found.namespace)),
+    RESOURCE_SLICE: (SliceRecord, _one, _raw(objects.slice_record)),
+    DEVICE_CLASS: (DeviceClassRecord, _one, _raw(objects.device_class_record)),
+}

@@ -1,0 +1,58 @@
+"""Paths of printer columns: what each form reaches, and what happens to one that cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gangline.cluster.server.show.jsonpath import BadPath, compile_path
+from gangline.cluster.server.show.tables import custom_printer
+
+THING = {
+    "metadata": {"name": "thing", "labels": {"example.com/role": "lead"}},
+    "spec": {"list": [10, 20, 30], "deep": {"name": "inner"}},
+    "status": {
+        "conditions": [{"type": "Ready", "status": "False", "count": 3}, {"type": "Up", "status": "True", "count": 7}]
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (".metadata.name", ["thing"]),
+        (r".metadata.labels.example\.com/role", ["lead"]),
+        (".metadata.labels['example.com/role']", ["lead"]),
+        (".spec.list[0]", [10]),
+        (".spec.list[-1]", [30]),
+        (".spec.list[7]", []),
+        (".spec.list[*]", [10, 20, 30]),
+        (".spec.list[-1:]", [30]),
+        (".spec.list[0:2]", [10, 20]),
+        (".spec.list[::2]", [10, 30]),
+        (".spec.list[0,2]", [10, 30]),
+        (".spec..name", ["inner"]),
+        ('.status.conditions[?(@.type=="Ready")].status', ["False"]),
+        (".status.conditions[?(@.type!='Ready')].type", ["Up"]),
+        (".status.conditions[?(@.count>3)].type", ["Up"]),
+        (".status.conditions[?(@.count<=3)].type", ["Ready"]),
+        (".status.conditions[?(@.missing)].type", []),
+        (".status.conditions[?(@.count)].type", ["Ready", "Up"]),
+        (".status.nothing.there", []),
+    ],
+)
+def test_a_path_finds_what_it_names(path: str, found: list[Any]) -> None:
+    assert compile_path(path)(THING) == found
+
+
+def test_a_path_that_cannot_be_read_says_where() -> None:
+    with pytest.raises(BadPath, match=r"cannot be read from '\[oops\]' on"):
+        compile_path(".spec[oops]")
+
+
+def test_a_kind_with_a_column_that_cannot_be_read_is_shown_by_name_and_age() -> None:
+    printer = custom_printer(
+        {"additionalPrinterColumns": [{"name": "Odd", "type": "string", "jsonPath": ".spec[oops]"}]}
+    )
+    assert [column.name for column in printer.columns] == ["Name", "Age"]

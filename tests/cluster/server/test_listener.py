@@ -1,0 +1,234 @@
+"""Connections that do not behave: too many, too slow, no TLS, no reader. None of them keeps others out, and none
+fills the log."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import socket
+import ssl
+import struct
+import tracemalloc
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from cluster.server.conftest import MAPS, TOKEN, config_map, in_process
+from embedded import until
+from gangline.cluster.server.server import Server
+from gangline.cluster.server.wire.connection import ConnectionTimeouts
+from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve
+from gangline.cluster.server.wire.tls import TlsProtocol
+
+ASK = f"GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+Listen = Callable[..., Awaitable[ServerListener]]
+
+
+@pytest.fixture
+async def listen(server: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Listen]:
+    """Listens with settings; deadlines are looked at all the time."""
+    monkeypatch.setattr("gangline.cluster.server.wire.http.SWEEP_SECONDS", 0.005)
+    made: list[ServerListener] = []
+
+    async def start(tls: bool = True, **settings: Any) -> ServerListener:
+        made.append(await serve(server, tls=tls, settings=ListenerSettings(**settings)))
+        return made[-1]
+
+    yield start
+    for listener in made:
+        await listener.close()
+
+
+def trusting() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+async def connect(listener: ServerListener, tls: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", listener.port, ssl=trusting() if tls else None)
+
+
+async def healthy(listener: ServerListener, tls: bool) -> bool:
+    reader, writer = await connect(listener, tls)
+    writer.write(ASK)
+    found = await reader.readuntil(b"\r\n\r\n")
+    writer.close()
+    return found.startswith(b"HTTP/1.1 200 ")
+
+
+async def is_ended(reader: asyncio.StreamReader) -> bool:
+    try:
+        return await reader.read() == b""
+    except ConnectionError:
+        return True
+
+
+# --- too slow ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tls", [False, True])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHos",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n30000000\r\nab",
+    ],
+)
+async def test_who_does_not_end_what_it_began_is_hung_up_on(listen: Listen, tls: bool, said: bytes) -> None:
+    listener = await listen(
+        tls,
+        patience=ConnectionTimeouts(handshake=30, head=0.05, body=0.05)
+        if tls
+        else ConnectionTimeouts(0.05, 0.05, 0.05),
+    )
+    reader, writer = await connect(listener, tls)
+    writer.write(said)
+    assert await is_ended(reader)
+
+
+async def test_who_never_begins_the_handshake_or_stops_in_it_is_hung_up_on(listen: Listen) -> None:
+    listener = await listen(patience=ConnectionTimeouts(handshake=0.05))
+    for said in (b"", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
+        reader, writer = await connect(listener, False)
+        writer.write(said)
+        assert await is_ended(reader)
+
+
+async def test_who_asks_nothing_more_is_hung_up_on_and_who_watches_is_not(listen: Listen, server: Server) -> None:
+    listener = await listen(False, patience=ConnectionTimeouts(idle=0.05))
+    watching, other = await connect(listener, False)
+    other.write(
+        f"GET {MAPS}?watch=true&resourceVersion={server.revision} HTTP/1.1\r\nHost: x\r\n".encode()
+        + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
+    )
+    await watching.readuntil(b"\r\n\r\n")
+    reader, writer = await connect(listener, False)
+    writer.write(ASK)
+    assert (await reader.read()).endswith(b"ok")
+    await in_process(server).post(MAPS, config_map("a"))
+    assert b'"name":"a"' in await watching.readuntil(b"\n\r\n")
+
+
+async def test_who_does_not_take_its_answer_is_hung_up_on(listen: Listen, server: Server) -> None:
+    for number in range(10):
+        await in_process(server).post(MAPS, config_map(f"m{number}", {"text": "z" * 1_000_000}))
+    listener = await listen(False, patience=ConnectionTimeouts(stalled=0.05))
+    with socket.create_connection(("127.0.0.1", listener.port)) as plug:
+        plug.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        plug.sendall(ASK.replace(b"/healthz", MAPS.encode()))
+        await until(lambda: len(listener._connections) == 1)
+        await until(lambda: not listener._connections)
+
+
+async def test_requests_without_end_are_not_answered_faster_than_the_answers_are_taken(
+    listen: Listen, server: Server
+) -> None:
+    await in_process(server).post(MAPS, config_map("large", {"text": "z" * 1_000_000}))
+    listener, loop = await listen(False), asyncio.get_running_loop()
+    with socket.create_connection(("127.0.0.1", listener.port)) as plug:
+        plug.setblocking(False)
+        asking = loop.create_task(loop.sock_sendall(plug, ASK.replace(b"/healthz", MAPS.encode()) * 20_000))
+        await until(lambda: any(item._paused and item._held_back for item in listener._connections))
+        [connection] = listener._connections
+        assert connection._transport.get_write_buffer_size() + len(connection._held) < 2_000_000
+        assert await healthy(listener, False)
+        asking.cancel()
+
+
+# --- too many ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tls", [False, True])
+async def test_an_address_that_holds_too_many_silent_connections_loses_the_oldest_and_is_still_served(
+    listen: Listen, tls: bool
+) -> None:
+    listener = await listen(tls, per_address=3)
+    held = [await connect(listener, tls) for _ in range(8)]
+    for reader, _ in held[:5]:
+        assert await is_ended(reader)
+    assert await healthy(listener, tls)
+    held[-1][1].write(ASK)
+    assert (await held[-1][0].readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_when_every_connection_of_an_address_is_in_use_a_new_one_is_refused(listen: Listen) -> None:
+    listener = await listen(per_address=2)
+    held = [await connect(listener, True) for _ in range(2)]
+    for reader, writer in held:
+        writer.write(ASK)
+        await reader.readuntil(b"\r\n\r\n")
+    with pytest.raises(OSError):
+        await connect(listener, True)
+    held[0][1].close()
+    await until(lambda: len(listener._connections) == 1)
+    assert await healthy(listener, True)
+
+
+# --- not filling anything ----------------------------------------------------------------------------------
+
+
+def misbehave(port: int) -> None:
+    """A port scan, plain HTTP, half a handshake, a bad certificate check, resets, a silent end."""
+    for said in (b"", ASK, b"\x16\x03\x01", b"\x80\x2e\x01\x03\x01", bytes(5000), b"\x15\x03\x01\x00\x02\x02\x28"):
+        for reset in (False, True):
+            with socket.create_connection(("127.0.0.1", port)) as plug:
+                plug.sendall(said)
+                if reset:
+                    plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    with pytest.raises(ssl.SSLError), socket.create_connection(("127.0.0.1", port)) as plug:
+        ssl.create_default_context().wrap_socket(plug, server_hostname="localhost")
+    for said in (ASK, b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\n", ASK * 100):
+        with socket.create_connection(("127.0.0.1", port)) as plug, trusting().wrap_socket(plug) as secure:
+            secure.sendall(said)
+            secure.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+async def test_connections_that_fail_leave_nothing_in_the_log_and_nothing_in_memory(
+    listen: Listen, caplog: pytest.LogCaptureFixture
+) -> None:
+    listener = await listen()
+    gc.collect()
+    gc.disable()
+    try:
+        with caplog.at_level(logging.INFO):
+            await asyncio.to_thread(misbehave, listener.port)
+            await until(lambda: not listener._connections and not listener._waiting)
+            assert await healthy(listener, True)
+            await until(lambda: not any(isinstance(get_object, TlsProtocol) for get_object in gc.get_objects()))
+    finally:
+        gc.enable()
+    assert caplog.records == []
+
+
+async def test_who_forgot_the_tls_is_told(listen: Listen) -> None:
+    reader, writer = await connect(await listen(), False)
+    writer.write(ASK)
+    assert (await reader.read()).endswith(b"\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+    writer.close()
+
+
+async def test_an_idle_connection_has_no_buffer_of_its_own(listen: Listen) -> None:
+    """What OpenSSL takes is not seen here; `make bench BENCH=connections` measures it all."""
+    listener, count = await listen(), 20
+
+    def open_all() -> list[ssl.SSLSocket]:
+        context = trusting()
+        return [context.wrap_socket(socket.create_connection(("127.0.0.1", listener.port))) for _ in range(count)]
+
+    for plug in await asyncio.to_thread(open_all):
+        plug.close()
+    tracemalloc.start()
+    try:
+        plugs = await asyncio.to_thread(open_all)
+        await until(lambda: len(listener._connections) >= count)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    for plug in plugs:
+        plug.close()
+    assert used / count < 50_000

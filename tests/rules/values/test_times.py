@@ -1,0 +1,42 @@
+"""Time stamps and durations."""
+
+from __future__ import annotations
+
+import pytest
+
+from gangline.rules.values import times
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("90s", 90),
+        ("1h30m", 5400),
+        ("2d", 172800),
+        ("1w", 604800),
+        ("1.5h", 5400),
+        ("250ms", 0.25),
+        ("-1s", -1),
+        ("0", 0),
+    ],
+)
+def test_durations_of_every_unit(text: str, value: float) -> None:
+    assert times.duration(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "5", "soon", "1h 30m", "1y"])
+def test_what_is_no_duration_says_what_one_looks_like(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a duration: write for example 90s, 1h30m or 2d"):
+        times.duration(text)
+
+
+def test_a_duration_reads_back() -> None:
+    for value in (0, 1, 90, 5400, 3661.5, -30, 86400):
+        assert times.duration(times.as_duration(value)) == value
+    assert times.as_duration(5400) == "1h30m0s"
+
+
+def test_a_time_stamp_is_seconds_since_the_epoch_and_nonsense_is_none() -> None:
+    assert times.seconds("1970-01-01T00:01:00Z") == 60
+    assert times.seconds("2026-01-02T03:04:05.5+01:00") == 1767319445.5
+    assert times.seconds("yesterday") is None and times.seconds(None) is None

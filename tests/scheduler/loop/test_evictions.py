@@ -1,0 +1,145 @@
+"""What an evicted pod and its gang say: by which action, for whom and when, before the pod goes."""
+
+from __future__ import annotations
+
+from gangline import components
+from gangline.api.core import Pod
+from gangline.api.kinds import POD, PRIORITY_CLASS
+from gangline.api.meta import condition
+from gangline.binder.component import component as binder
+from gangline.cli.explain import explain
+from gangline.rules.evictions import EvictionNote, last_eviction, sentence
+from gangline.runtime import Component
+from gangline.runtime.clock import ManualClock
+from gangline.scheduler.loop.component import component as scheduler
+from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.settings import shard_settings
+from stage import SPACE, Stage, stage
+
+
+def fast() -> Component:
+    return scheduler(options=SchedulerOptions(period=0.01))
+
+
+async def hold(here: Stage) -> None:
+    """Pods run, and stay visible while they are being deleted."""
+    for name in await here.placed():
+        await here.run(name)
+        await here.client.patch(POD, name, SPACE, {"metadata": {"finalizers": ["example.com/held"]}})
+
+
+async def victims(here: Stage) -> list[Pod]:
+    return [pod for pod in (await here.client.list(POD, SPACE)).items if pod.metadata.deleting]
+
+
+async def target(here: Stage) -> str:
+    """The message of the one victim's condition."""
+    (victim,) = await victims(here)
+    found = condition(victim.status.conditions, "DisruptionTarget")
+    assert found is not None and (found.status, found.reason) == ("True", "PreemptionByScheduler")
+    return found.message
+
+
+async def preempted(here: Stage) -> None:
+    await here.node("n0", gpus=1)
+    await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
+    await here.gang("old", 1, gpus=1, priorityClassName="low")
+    await here.settles()
+    await hold(here)
+    await here.gang("new", 1, gpus=1)
+    await here.settles()
+
+
+async def test_a_preempted_pod_is_marked_before_it_goes_and_says_for_whom() -> None:
+    async with stage(fast(), binder()) as here:
+        await preempted(here)
+        assert await target(here) == (
+            "preempt to make room for work/new: Pod work/old-0 was preempted by higher priority workload work/new"
+        )
+
+
+async def test_the_evicted_gang_says_by_whom_and_when_and_explain_shows_it() -> None:
+    async with stage(fast(), binder()) as here:
+        await preempted(here)
+        found = last_eviction(await here.get_group("old"))
+        assert found is not None and (found.action, found.by, found.pods, found.of) == ("preempt", "work/new", 1, 1)
+        assert found.message == "Pod work/old-0 was preempted by higher priority workload work/new"
+        (answer,) = await explain(here.client, "old", SPACE)
+        assert (
+            answer.evicted
+            == f"last evicted {found.at} by work/new (preempt: higher priority in the same queue): 1 of 1 pods"
+        )
+        assert answer.data["lastEviction"]["by"] == "work/new"
+        assert last_eviction(await here.get_group("new")) is None
+
+
+async def test_a_pod_whose_queue_gives_back_says_so() -> None:
+    async with stage(fast(), binder()) as here:
+        await here.node("n0")
+        await here.queue("top", quota=8)
+        await here.queue("a", "top", quota=4)
+        await here.queue("b", "top", quota=4)
+        for number in range(2):
+            await here.gang(f"a{number}", 1, gpus=4, queue="a")
+        await here.settles()
+        await hold(here)
+        await here.gang("b0", 1, gpus=4, queue="b")
+        await here.settles()
+        (victim,) = await victims(here)
+        said = await target(here)
+        assert said.startswith(
+            f"reclaim to make room for work/b0: Pod work/{victim.name} was preempted by workload work/b0."
+        )
+        found = last_eviction(await here.get_group(victim.name.removesuffix("-0")))
+        assert found is not None and (found.action, found.by) == ("reclaim", "work/b0")
+
+
+async def test_a_pod_that_is_moved_says_for_whom() -> None:
+    async with stage(fast(), binder()) as here:
+        for number in range(2):
+            await here.node(f"n{number}", gpus=4)
+            await here.group(f"small{number}")
+            await here.pod(f"small{number}-0", f"small{number}", gpus=1, node=f"n{number}")
+        await hold(here)
+        await here.gang("large", 1, gpus=4)
+        await here.settles()
+        (victim,) = await victims(here)
+        assert await target(here) == (
+            f"consolidation to make room for work/large: Pod work/{victim.name} was preempted and rescheduled "
+            "due to bin packing (resource consolidation) procedure"
+        )
+
+
+async def test_what_is_left_of_a_gang_that_lost_its_minimum_says_so() -> None:
+    clock = ManualClock()
+    async with stage(scheduler(options=SchedulerOptions(period=0.0)), binder(), clock=clock) as here:
+        await here.node("n0")
+        await here.gang("g", 2, gpus=1)
+        await here.settles()
+        await hold(here)
+        await here.run("g-1", "Failed")
+        await here.settles()
+        clock.advance(shard_settings().staleness_grace + 1)
+        await here.settles()
+        assert (await target(here)).startswith(
+            "stalegangeviction: Workload doesn't meet the minimum required number of pods (2)"
+        )
+        found = last_eviction(await here.get_group("g"))
+        assert found is not None and (found.action, found.by, found.pods) == ("stalegangeviction", "", 1)
+
+
+async def test_as_kai_does_it_nothing_is_marked_unless_a_flag_asks() -> None:
+    for flags, marked in (({}, False), ({"update-pod-eviction-condition": "true"}, True)):
+        kai = components.build("scheduler", components.ComponentOptions(compat=("kai",), period=0.01, flags=flags))
+        async with stage(kai, binder()) as here:
+            await preempted(here)
+            (victim,) = await victims(here)
+            assert (condition(victim.status.conditions, "DisruptionTarget") is not None) is marked
+            assert last_eviction(await here.get_group("old")) is None
+
+
+def test_a_sentence_names_what_there_is() -> None:
+    stale = EvictionNote("stalegangeviction", "2026-01-02T03:04:05Z", "", 1, 2)
+    assert sentence(stale) == (
+        "last evicted 2026-01-02T03:04:05Z (stalegangeviction: it was below its minimum for too long): 1 of 2 pods"
+    )

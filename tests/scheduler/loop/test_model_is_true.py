@@ -1,0 +1,99 @@
+"""After any history, the model that events built is the one a fresh start builds: nothing is lost, nothing is booked
+twice."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from embedded import until
+from gangline.api.kinds import POD
+from gangline.binder.component import component as binder
+from gangline.errors import NotFound
+from gangline.runtime import BackgroundService, Component
+from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.loop.service import SchedulerService
+from stage import SPACE, Stage, stage
+
+
+def shard() -> tuple[SchedulerService, Component]:
+    scheduler = SchedulerService(SchedulerOptions(period=0.001, stamp_every_start=True))
+    return scheduler, Component(
+        "scheduler",
+        services=(BackgroundService("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),),
+    )
+
+
+async def something_happens(here: Stage, chance: random.Random, number: int) -> None:
+    what = chance.randrange(8)
+    if what <= 2:
+        await here.gang(
+            f"g{number}",
+            chance.randrange(1, 5),
+            gpus=chance.choice([1, 2, 4]),
+            preemptibility=chance.choice(["preemptible", "non-preemptible"]),
+            priorityClassName=chance.choice(["train", "build", "inference"]),
+        )
+    elif what == 3:
+        await here.node(f"n{number}", gpus=chance.choice([4, 8]))
+    else:
+        pods = (await here.client.list(POD, SPACE)).items
+        if pods:
+            await to_pod(here, chance.choice(pods).name, what)
+
+
+async def to_pod(here: Stage, name: str, what: int) -> None:
+    try:
+        pod = await here.get_pod(name)
+        if what == 4:
+            await here.client.delete(POD, name, SPACE, grace=0)
+        elif pod.spec.node_name:
+            await here.run(name, {5: "Running", 6: "Succeeded", 7: "Failed"}[what])
+    except NotFound:
+        return
+
+
+def plain(state: dict[str, Any]) -> dict[str, Any]:
+    """Without what only says in which order things came."""
+    return {key: value for key, value in state.items() if key in ("nodes", "queues", "gangs", "tasks")}
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_the_model_equals_one_built_from_scratch(seed: int) -> None:
+    chance = random.Random(seed)
+    scheduler, component = shard()
+    async with stage(component, binder()) as here:
+        await here.node("n")
+        for number in range(40):
+            await something_happens(here, chance, number)
+            if chance.random() < 0.3:
+                await here.settles()
+        await here.settles()
+        lived = plain(scheduler.cluster.state())
+        await here.kill("scheduler")
+        await scheduler.stop()
+        fresh, again = shard()
+        await here.start(again)
+        await here.settles()
+        assert plain(fresh.cluster.state()) == lived
+        assert lived["tasks"]
+        await fresh.stop()
+
+
+async def test_a_failed_cycle_is_survived_by_building_the_model_anew(caplog: pytest.LogCaptureFixture) -> None:
+    scheduler, component = shard()
+    async with stage(component, binder()) as here:
+        await here.node("n")
+        await here.gang("g", 2)
+        await here.settles()
+        scheduler.cluster.gangs = None  # type: ignore[assignment]
+        await here.gang("h", 2)
+
+        async def bound() -> bool:
+            return len(await here.placed()) == 4
+
+        await until(bound, "the second gang to be bound")
+        assert "a cycle failed; the model is built anew" in caplog.text
+        await scheduler.stop()
