@@ -8,8 +8,7 @@ from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, NODE, POD
 from gangline.binder.component import component as binder
-from gangline.binder.settings import BinderPluginSetting
-from gangline.binder.settings import BinderSettings as BinderSettings
+from gangline.binder.settings import BinderPluginSetting, BinderSettings
 from gangline.errors import ApiError
 from journeys.growing import come, grows
 from journeys.story import Story, told

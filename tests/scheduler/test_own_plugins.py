@@ -14,7 +14,7 @@ from gangline import extend
 from gangline.binder.plugins import build
 from gangline.binder.plugins.plugin import BinderPlugin as BinderBase
 from gangline.binder.settings import BinderPluginSetting as BinderPlugin
-from gangline.binder.settings import BinderSettings as BinderSettings
+from gangline.binder.settings import BinderSettings
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler import plugins
 from gangline.scheduler.combine import overriding
