@@ -7,14 +7,13 @@ tell.py of its room. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from gangline.api import names
 from gangline.api.grove import LastError, PodClique, PodCliqueScalingGroup, PodCliqueSet
-from gangline.api.kinds import Kind
-from gangline.api.meta import Condition, Object, Raw, as_raw, condition
+from gangline.api.meta import Condition, Model, Raw, as_raw, condition
 from gangline.operator.plan import merge_patch
 
 BREACHED, SCHEDULED, TERMINATING = "MinAvailableBreached", "PodCliqueScheduled", "GangTerminationInProgress"
@@ -25,13 +24,13 @@ HELD_BACK = "HeldBack"
 
 
 def is_true(conditions: tuple[Condition, ...], type: str) -> bool:
-    found = condition(conditions, type)
-    return found is not None and found.status == "True"
+    told = condition(conditions, type)
+    return told is not None and told.status == "True"
 
 
 def is_reason(conditions: tuple[Condition, ...], type: str, reason: str) -> bool:
-    found = condition(conditions, type)
-    return found is not None and found.reason == reason
+    told = condition(conditions, type)
+    return told is not None and told.reason == reason
 
 
 def since(obj: PodClique | PodCliqueScalingGroup, before: tuple[Condition, ...], new: Condition, now: str) -> str:
@@ -91,19 +90,22 @@ def as_choice(chosen: Sequence[Any]) -> Raw:
     return {"current": chosen[-1]} | ({"completed": list(chosen[:-1])} if len(chosen) > 1 else {})
 
 
-def status_patch(kind: Kind[Any], live: Object, new: Raw) -> Raw | None:
+class WithStatus(Protocol):
+    """An object of a kind that has a status."""
+
+    @property
+    def status(self) -> Model: ...
+
+
+def status_patch(live: WithStatus, new: Raw) -> Raw | None:
     """The merge patch of the status subresource, or None where nothing differs."""
-    before = getattr(live, "status")  # noqa: B009 (kinds differ, all have one)
+    before = live.status
     after = msgspec.convert(new, type(before), strict=False)
     if before == after:
         return None
-    return {
-        "status": {
-            key: value
-            for key, value in merge_patch(as_raw(before), new).items()
-            if value is not None or key in as_raw(before)
-        }
-    }
+    known = as_raw(before)
+    patch = merge_patch(known, new)
+    return {"status": {key: value for key, value in patch.items() if value is not None or key in known}}
 
 
 def error_list(

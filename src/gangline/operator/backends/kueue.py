@@ -118,10 +118,10 @@ class KueueBackend(Backend):
         live: Any = read.get(KUEUE_WORKLOAD, gang.name, gang.namespace)
         status = live.status if live is not None else None
         for type, state, reason in (("Evicted", "True", "Evicted"), ("QuotaReserved", "False", "QuotaPending")):
-            found = first_condition(status, type, state)
-            if found is not None:
+            told = first_condition(status, type, state)
+            if told is not None:
                 return GangState(
-                    f"Kueue: {found.get('message') or found.get('reason')}", str(found.get("reason") or reason), lost
+                    f"Kueue: {told.get('message') or told.get('reason')}", str(told.get("reason") or reason), lost
                 )
         return GangState(lost=lost)
 

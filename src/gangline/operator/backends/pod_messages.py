@@ -13,14 +13,16 @@ _OF_NODES = re.compile(r"0/[0-9]+ nodes are available")
 def said_of_a_pod(gang: PodGangInfo) -> str:
     """A pod that was refused a place, and why; the first of which it is told what the nodes lack, else the first; empty
     if none was."""
-    said = [
-        (pod.name, found.message)
+    refused = [
+        (pod.name, told.message)
         for group in gang.groups
         for pod in sorted(group.pods, key=lambda pod: pod.name)
         if not pod.metadata.deleting
-        and (found := condition(pod.status.conditions, "PodScheduled")) is not None
-        and found.status == "False"
-        and found.reason == "Unschedulable"
+        and (told := condition(pod.status.conditions, "PodScheduled")) is not None
+        and told.status == "False"
+        and told.reason == "Unschedulable"
     ]
-    name, message = next((item for item in said if _OF_NODES.match(item[1])), said[0] if said else ("", ""))
-    return f"pod {name}: {message}" if name else ""
+    if not refused:
+        return ""
+    name, message = next((item for item in refused if _OF_NODES.match(item[1])), refused[0])
+    return f"pod {name}: {message}"

@@ -13,12 +13,12 @@ from gangline.operator.backends.contract import GroupInfo, PodGangInfo
 def domains(pod: Pod, gang: PodGangInfo, labels: Callable[[str], Mapping[str, str]]) -> dict[str, str]:
     """Node labels, by key: of the gang's, its group of groups' and its group's required domain, as far as somebody of
     them has a node."""
-    found: dict[str, str] = {}
+    selector: dict[str, str] = {}
     for key, groups in _required(pod, gang):
         value = next((labels(node)[key] for node in _nodes(groups) if key in labels(node)), None)
         if value is not None:
-            found[key] = value
-    return found
+            selector[key] = value
+    return selector
 
 
 def _required(pod: Pod, gang: PodGangInfo) -> Iterator[tuple[str, list[GroupInfo]]]:

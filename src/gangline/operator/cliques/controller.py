@@ -112,7 +112,7 @@ async def _tell(
     clique = look.clique
     new = status_after(op.settings.manner, look, thought, failed, now)
     tell_events(ctx, events_of(clique, new))
-    patch = status_patch(POD_CLIQUE, clique, new)
+    patch = status_patch(clique, new)
     if patch is None:
         return None
     return await ctx.client.patch(POD_CLIQUE, clique.name, clique.namespace, patch, subresource="status")

@@ -73,8 +73,8 @@ class PodCounts:
 
 
 def gated(pod: Pod) -> bool:
-    found = condition(pod.status.conditions, "PodScheduled")
-    return found is not None and found.status == "False" and found.reason == "SchedulingGated"
+    placed = condition(pod.status.conditions, "PodScheduled")
+    return placed is not None and placed.status == "False" and placed.reason == "SchedulingGated"
 
 
 def errored(pod: Pod) -> bool:

@@ -112,8 +112,8 @@ def _overtaken(view: CliqueView, progress: Raw) -> bool:
 
 def _clique_conditions(view: CliqueView, now: str) -> list[Raw]:
     before = view.clique.status.conditions
-    found = [_breach(view), _scheduled(view)]
-    return [with_condition(before, item, since(view.clique, before, item, now)) for item in found]
+    conditions = [_breach(view), _scheduled(view)]
+    return [with_condition(before, item, since(view.clique, before, item, now)) for item in conditions]
 
 
 def _breach(view: CliqueView) -> Condition:

@@ -16,8 +16,8 @@ from gangline.runtime import Key, Reader
 
 def cliques_with_gang(gang: PodGang, read: Reader) -> Iterable[Key]:
     value = f"{gang.namespace}/{gang.name}"
-    found = [*read.by(POD_CLIQUE, "gang", value), *read.by(POD_CLIQUE, "base gang", value)]
-    return [Key(clique.namespace, clique.name) for clique in found]
+    cliques = [*read.by(POD_CLIQUE, "gang", value), *read.by(POD_CLIQUE, "base gang", value)]
+    return [Key(clique.namespace, clique.name) for clique in cliques]
 
 
 def cliques_of_set(pcs: PodCliqueSet, read: Reader) -> Iterable[Key]:

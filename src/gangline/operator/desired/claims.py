@@ -87,13 +87,13 @@ def _spec(level: Level, entry: ResourceSharing, internal: Mapping[str, Raw], ext
     if not entry.namespace and entry.name in internal:
         return internal[entry.name]
     namespace = entry.namespace or level.owner.namespace
-    found = external(namespace, entry.name)
-    if found is None:
+    template = external(namespace, entry.name)
+    if template is None:
         raise MissingTemplate(
             f"resourceSharing of {level.owner.name} names ResourceClaimTemplate {namespace}/{entry.name}, which does "
             f"not exist; create it, or add {entry.name} to the set's resourceClaimTemplates"
         )
-    return found
+    return template
 
 
 def surplus(level: Level, live: Iterable[Object]) -> list[Object]:
@@ -116,18 +116,18 @@ def names_for_pod(pcs: PodCliqueSet, place: CliquePlace, index: int) -> list[str
     """The claims a pod uses, in the order set, scaling group, clique; shared by all before shared per replica."""
     clique = place.template.name
     group = place.group.name if place.group else ""
-    found = _names(
+    claim_names = _names(
         pcs.name,
         place.replica,
         [item for item in pcs.spec.template.resource_sharing if _passes(item.filter, clique, group)],
     )
     if place.group is not None:
-        found += _names(
+        claim_names += _names(
             place.group_name,
             place.group_replica,
             [item for item in place.group.resource_sharing if _passes(item.filter, clique, "")],
         )
-    return found + _names(place.name, index, place.template.resource_sharing)
+    return claim_names + _names(place.name, index, place.template.resource_sharing)
 
 
 def _names(owner: str, replica: int, sharing: Sequence[ResourceSharing]) -> list[str]:

@@ -96,8 +96,8 @@ def _spec(pcs: PodCliqueSet, place: CliquePlace, mnnvl_group: str, live: PodCliq
 def _pod_spec(pcs: PodCliqueSet, template: CliqueTemplate) -> Raw:
     """The template's pod spec without what it gives empty: pods are made from it, and nobody asks for an empty
     value."""
-    found: Raw = remembered(pcs, f"pod {template.name}", lambda: plain("core", "PodSpec", template.spec.pod_spec))
-    return found
+    completed: Raw = remembered(pcs, f"pod {template.name}", lambda: plain("core", "PodSpec", template.spec.pod_spec))
+    return completed
 
 
 def _group_variables(pcs: PodCliqueSet, place: CliquePlace) -> list[Raw]:

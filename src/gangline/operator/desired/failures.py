@@ -46,8 +46,8 @@ def marks(pod: Pod, now: float) -> dict[str, str]:
 
 def why(pod: Pod) -> str:
     """A failure in words: the pod's own reason and message, else how its containers ended."""
-    said = ": ".join(filter(None, (pod.status.reason, " ".join(pod.status.message.split()))))
-    return (said or _exits(pod) or "it does not say why")[:TEXT]
+    own_words = ": ".join(filter(None, (pod.status.reason, " ".join(pod.status.message.split()))))
+    return (own_words or _exits(pod) or "it does not say why")[:TEXT]
 
 
 def told(pods: Iterable[Pod]) -> str:

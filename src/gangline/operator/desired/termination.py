@@ -38,23 +38,23 @@ def delay(pcs: PodCliqueSet) -> float | None:
 
 
 def ever_scheduled(clique: PodClique) -> bool:
-    found = condition(clique.status.conditions, SCHEDULED)
-    return found is not None and (found.status == "True" or _moved_later(found, clique.metadata.creation_timestamp))
+    told = condition(clique.status.conditions, SCHEDULED)
+    return told is not None and (told.status == "True" or _moved_later(told, clique.metadata.creation_timestamp))
 
 
 def ever_healthy(group: PodCliqueScalingGroup) -> bool:
-    found = condition(group.status.conditions, BREACHED)
-    return found is not None and (found.status == "False" or _moved_later(found, group.metadata.creation_timestamp))
+    told = condition(group.status.conditions, BREACHED)
+    return told is not None and (told.status == "False" or _moved_later(told, group.metadata.creation_timestamp))
 
 
-def _moved_later(found: Condition, created: str | None) -> bool:
-    moved, born = seconds(found.last_transition_time), seconds(created)
+def _moved_later(told: Condition, created: str | None) -> bool:
+    moved, born = seconds(told.last_transition_time), seconds(created)
     return moved is not None and born is not None and moved > born + SETTLING
 
 
 def _remaining(conditions: tuple[Condition, ...], grace: float, now: float) -> float:
-    found = condition(conditions, BREACHED)
-    since = seconds(found.last_transition_time) if found is not None else None
+    breach = condition(conditions, BREACHED)
+    since = seconds(breach.last_transition_time) if breach is not None else None
     return grace if since is None else grace - (now - since)
 
 
@@ -78,8 +78,8 @@ def group_replicas(
         return Doom()
     waits = {
         index: min(_remaining(clique.status.conditions, grace, now) for clique in bad)
-        for index, found in enumerate(members)
-        if (bad := [clique for clique in found if breached_clique(clique)])
+        for index, replica in enumerate(members)
+        if (bad := [clique for clique in replica if breached_clique(clique)])
     }
     least = 1 if group.spec.min_available is None else group.spec.min_available
     if group.spec.replicas - len(waits) < least:

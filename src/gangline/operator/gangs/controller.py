@@ -69,7 +69,7 @@ async def _tell_lapse(op: Operator, ctx: Context, look: GangObjects, info: PodGa
     """A gang that stood and has neither all pods nor its minimum any more says so before it lists new ones: these would
     be let go."""
     new = lapsed_status(op, ctx.read, look, info, timestamp(ctx.clock.now()))
-    patch = status_patch(POD_GANG, look.gang, new) if new is not None else None
+    patch = status_patch(look.gang, new) if new is not None else None
     if patch is not None:
         await ctx.client.patch(POD_GANG, look.gang.name, look.gang.namespace, patch, subresource="status")
 
@@ -81,7 +81,7 @@ async def _tell(op: Operator, ctx: Context, look: GangObjects, info: PodGangInfo
     says = look.selection.backend.gang_status(info, ctx.read)
     wait = op.silence.wait(Key(gang.namespace, gang.name), gang.uid, unanswered(look.pods, says), now)
     new = gang_status(gang_view(op, ctx.read, look, info, trouble, says, wait == 0), timestamp(now))
-    patch = status_patch(POD_GANG, gang, new)
+    patch = status_patch(gang, new)
     if patch is not None:
         tell_events(ctx, events_of(gang, new, says))
         await ctx.client.patch(POD_GANG, gang.name, gang.namespace, patch, subresource="status")
@@ -99,7 +99,7 @@ async def _tell_absence(op: Operator, ctx: Context, look: GangObjects) -> Again 
         return None
     why = await op.outside.absent(ctx, name, op.settings.namespace)
     told = absent_status(gang, why, timestamp(ctx.clock.now())) if why else None
-    patch = status_patch(POD_GANG, gang, told) if told is not None else None
+    patch = status_patch(gang, told) if told is not None else None
     if patch is not None:
         ctx.events.tell(POD_GANG, gang, NOT_RUNNING, why, warning=True)
         await ctx.client.patch(POD_GANG, gang.name, gang.namespace, patch, subresource="status")

@@ -74,15 +74,15 @@ def gang_info(
 
 def _former_places(read: Reader | None, earlier: PodReference | None) -> dict[str, tuple[str, ...]]:
     """The nodes of an earlier gang, by group; a group's name counts without its set and replica."""
-    found: dict[str, dict[str, None]] = {}
+    nodes_by_group: dict[str, dict[str, None]] = {}
     for pod in (
         read.by(POD, "gang", f"{earlier.namespace}/{earlier.name}") if read is not None and earlier is not None else ()
     ):
         if pod.spec.node_name:
             prefix = f"{pod.labels.get(names.PART_OF, '')}-{pod.labels.get(names.SET_REPLICA, '')}-"
             group = pod.labels.get(names.POD_CLIQUE, "").removeprefix(prefix)
-            found.setdefault(group, {})[pod.spec.node_name] = None
-    return {group: tuple(sorted(nodes)) for group, nodes in found.items()}
+            nodes_by_group.setdefault(group, {})[pod.spec.node_name] = None
+    return {group: tuple(sorted(nodes)) for group, nodes in nodes_by_group.items()}
 
 
 def _passed_on(marks: Mapping[str, str]) -> dict[str, str]:

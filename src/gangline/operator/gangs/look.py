@@ -17,6 +17,7 @@ from gangline.api.meta import Object, condition
 from gangline.operator.backends import KEPT, NoBackend, Selection
 from gangline.operator.backends.contract import Facts
 from gangline.operator.memory.lookups import set_of
+from gangline.operator.status import is_true
 
 if TYPE_CHECKING:
     from gangline.operator.operator import Operator
@@ -80,13 +81,11 @@ def living(objects: Iterable[PodClique]) -> list[PodClique]:
 
 
 def initialized(gang: PodGang) -> bool:
-    found = condition(gang.status.conditions, "Initialized")
-    return found is not None and found.status == "True"
+    return is_true(gang.status.conditions, "Initialized")
 
 
 def is_scheduled(gang: PodGang) -> bool:
-    found = condition(gang.status.conditions, "Scheduled")
-    return found is not None and found.status == "True"
+    return is_true(gang.status.conditions, "Scheduled")
 
 
 NOT_READY, NOT_RUNNING = "BackendNotReady", "BackendNotRunning"
@@ -95,11 +94,9 @@ NOT_READY, NOT_RUNNING = "BackendNotReady", "BackendNotRunning"
 
 def held_by_backend(gang: PodGang) -> str:
     """Why its backend holds the gates of a gang, whatever else is true of it; empty: it does not."""
-    found = condition(gang.status.conditions, "Initialized")
+    told = condition(gang.status.conditions, "Initialized")
     return (
-        found.message
-        if found is not None and found.status == "False" and found.reason in (NOT_READY, NOT_RUNNING)
-        else ""
+        told.message if told is not None and told.status == "False" and told.reason in (NOT_READY, NOT_RUNNING) else ""
     )
 
 

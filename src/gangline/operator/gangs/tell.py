@@ -55,9 +55,8 @@ class GangView:
 
 def gang_status(view: GangView, now: str) -> Raw:
     placed, running = _short(view, scheduled), _short(view, ready)
-    phase = PENDING if placed else STARTING if running else RUNNING
     before = view.gang.status.conditions
-    found = [
+    conditions = [
         _initialized(view),
         _scheduled_condition(view, placed),
         _ready_condition(running),
@@ -67,9 +66,26 @@ def gang_status(view: GangView, now: str) -> Raw:
         *_stays(view),
         None if view.sticky else failed_condition(before, (pod for group in view.info.groups for pod in group.pods)),
     ]
-    new: Raw = {"phase": phase, "conditions": [with_condition(before, item, now) for item in found if item is not None]}
-    score = view.says.score if view.says.score is not None else view.score if not placed else None
+    new: Raw = {
+        "phase": _phase(placed, running),
+        "conditions": [with_condition(before, item, now) for item in conditions if item is not None],
+    }
+    score = _score(view, placed)
     return new | ({"placementScore": score} if score is not None else {})
+
+
+def _phase(placed: Sequence[str], running: Sequence[str]) -> str:
+    """`placed` and `running` name the groups that are short of scheduled or of ready pods."""
+    if placed:
+        return PENDING
+    return STARTING if running else RUNNING
+
+
+def _score(view: GangView, placed: Sequence[str]) -> float | None:
+    """The scheduler's own score first; ours only for a gang that is placed."""
+    if view.says.score is not None or placed:
+        return view.says.score
+    return view.score
 
 
 def absent_status(gang: PodGang, why: str, now: str) -> Raw:
@@ -96,9 +112,9 @@ def incomplete(view: GangView) -> str:
 def _initialized(view: GangView) -> Condition:
     was = condition(view.gang.status.conditions, "Initialized")
     if not view.says.ready:
-        said = view.says.why or "it does not say why"
+        cause = view.says.why or "it does not say why"
         return Condition(
-            type="Initialized", status="False", reason=NOT_READY, message=f"{view.backend} holds the gates: {said}"
+            type="Initialized", status="False", reason=NOT_READY, message=f"{view.backend} holds the gates: {cause}"
         )
     if view.sticky and was is not None and was.status == "True":
         return was
@@ -112,12 +128,12 @@ def _initialized(view: GangView) -> Condition:
 
 def _short(view: GangView, test: Callable[[Pod], bool]) -> list[str]:
     """Groups below their minimum, as text."""
-    found = []
+    short = []
     for group in view.info.groups:
         good = sum(test(pod) for pod in group.pods if not pod.metadata.deleting and (view.sticky or not failed(pod)))
         if good < group.minimum:
-            found.append(f"{group.name} {good}/{group.minimum}")
-    return found
+            short.append(f"{group.name} {good}/{group.minimum}")
+    return short
 
 
 def _scheduled_condition(view: GangView, placed: Sequence[str]) -> Condition:
@@ -241,8 +257,8 @@ def _stays(view: GangView) -> list[Condition]:
 
 
 def _target(pod: Pod) -> str:
-    found = condition(pod.status.conditions, "DisruptionTarget")
-    return found.reason or "Disruption" if found is not None and found.status == "True" else ""
+    disrupted = condition(pod.status.conditions, "DisruptionTarget")
+    return disrupted.reason or "Disruption" if disrupted is not None and disrupted.status == "True" else ""
 
 
 def gang_view(

@@ -137,8 +137,8 @@ def _wanted(op: Operator, read: Reader, look: GangObjects) -> Raw | None:
     )
 
     def info() -> PodGangInfo:
-        found = gang_info(look.gang, look.pcs, look.selection, look.facts, look.live, look.pods)
-        return replace(found, lessened=_only_less(look, wanted))
+        described = gang_info(look.gang, look.pcs, look.selection, look.facts, look.live, look.pods)
+        return replace(described, lessened=_only_less(look, wanted))
 
     notes = look.selection.backend.notes(info, look.facts)
     if notes:

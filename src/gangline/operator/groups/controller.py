@@ -80,7 +80,7 @@ async def _tell(
     group = look.group
     new = status_after(op.settings.manner, look, progress, errors, now)
     tell_events(ctx, events_of(group, new))
-    patch = status_patch(SCALING_GROUP, group, new)
+    patch = status_patch(group, new)
     if patch is None:
         return None
     return await ctx.client.patch(SCALING_GROUP, group.name, group.namespace, patch, subresource="status")

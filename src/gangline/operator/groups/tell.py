@@ -45,8 +45,8 @@ class GroupView:
 
     def members(self, index: int) -> list[PodClique] | None:
         """The living cliques of a replica, or None where one is missing."""
-        found = [self.cliques(place.name) for place in self.places[index]]
-        return [clique for clique in found if clique is not None] if all(found) else None
+        expected = [self.cliques(place.name) for place in self.places[index]]
+        return [clique for clique in expected if clique is not None] if all(expected) else None
 
 
 def group_status(view: GroupView, now: str) -> Raw:
@@ -98,8 +98,8 @@ def _group_hash(view: GroupView, replicas: Sequence[list[PodClique] | None], exp
         )
         for members in replicas
     )
-    found = set_hash if current else view.group.status.current_pod_clique_set_generation_hash
-    return {"currentPodCliqueSetGenerationHash": found} if found else {}
+    told = set_hash if current else view.group.status.current_pod_clique_set_generation_hash
+    return {"currentPodCliqueSetGenerationHash": told} if told else {}
 
 
 def _group_conditions(view: GroupView, whole: list[list[PodClique]], now: str) -> list[Raw]:
@@ -114,10 +114,10 @@ def _group_conditions(view: GroupView, whole: list[list[PodClique]], now: str) -
 
 def _in_doubt(clique: PodClique, failed_is_fine: bool) -> bool:
     """A clique in breach, or one that has not been looked at yet: a fresh one must not look like a recovery."""
-    found = condition(clique.status.conditions, BREACHED)
-    if found is None:
+    breach = condition(clique.status.conditions, BREACHED)
+    if breach is None:
         return not (failed_is_fine and clique.status.last_errors)
-    return found.status == "True"
+    return breach.status == "True"
 
 
 def _group_breach(view: GroupView, whole: list[list[PodClique]]) -> Condition:

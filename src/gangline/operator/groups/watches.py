@@ -49,15 +49,15 @@ def clique_matters(before: PodClique | None, after: PodClique | None) -> bool:
 
 
 def _essence(clique: PodClique) -> tuple[object, ...]:
-    found = clique.status
+    status = clique.status
     return (
-        found.ready_replicas,
-        found.scheduled_replicas,
-        found.updated_replicas,
-        found.current_pod_template_hash,
-        found.current_pod_clique_set_generation_hash,
-        condition(found.conditions, BREACHED),
-        condition(found.conditions, SCHEDULED),
+        status.ready_replicas,
+        status.scheduled_replicas,
+        status.updated_replicas,
+        status.current_pod_template_hash,
+        status.current_pod_clique_set_generation_hash,
+        condition(status.conditions, BREACHED),
+        condition(status.conditions, SCHEDULED),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.kinds import Kind
+from gangline.api.meta import spec_of
 from gangline.client import Client
 from gangline.errors import ApiError
 from gangline.operator.backends import Registry
@@ -50,8 +51,8 @@ class Probes:
             return
         async with self._lock:
             if self.due(facts, clock.now()):
-                found = [await _dropped(client, item, namespace) for item in wanted]
-                self.dropped = frozenset(pair for item in found for pair in item)
+                dropped = [await _dropped(client, item, namespace) for item in wanted]
+                self.dropped = frozenset(pair for item in dropped for pair in item)
                 self._asked = facts.served, clock.now()
 
 
@@ -87,5 +88,5 @@ async def _dropped(client: Client, probe: GangObject, namespace: str) -> list[tu
     except ApiError as error:
         log.info("cannot find out which fields of %s work: %s", probe.kind.resource, error)
         return []
-    kept = getattr(answer, "spec", None) or {}
+    kept = spec_of(answer)
     return [(probe.kind, field) for field, value in wanted["spec"].items() if kept.get(field) != value]

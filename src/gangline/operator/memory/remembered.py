@@ -23,9 +23,9 @@ def remembered(pcs: PodCliqueSet, what: str, compute: Callable[[], T]) -> T:
     key, generation = (pcs.uid, what), pcs.metadata.generation
     if not pcs.uid or not generation:
         return compute()
-    found = _known.get(key)
-    if found is None or found[0] != generation:
-        found = _known[key] = (generation, compute())
+    known = _known.get(key)
+    if known is None or known[0] != generation:
+        known = _known[key] = (generation, compute())
         if len(_known) > MOST:
             _known.popitem(last=False)
-    return cast("T", found[1])
+    return cast("T", known[1])

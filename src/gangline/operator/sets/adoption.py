@@ -57,11 +57,11 @@ def adoption(
     progress = pcs.status.update_progress
     if not upstream(pcs.status.current_generation_hash) or update_open(progress) or not unchanged(pcs, cliques, groups):
         return []
-    new, found = set_hash(pcs), list[Step]()
+    new, relabelled = set_hash(pcs), list[Step]()
     for clique in cliques:
         place = place_of(pcs, clique)
         if place is not None and not clique.metadata.deleting:
-            found += [
+            relabelled += [
                 _relabel(POD, pod, clique_hash(pcs, place.template))
                 for pod in pods(clique)
                 if pod.labels.get(names.TEMPLATE_HASH) == clique.labels.get(names.TEMPLATE_HASH)
@@ -76,7 +76,7 @@ def adoption(
     last: list[Step] = [
         Patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, {"status": {"currentGenerationHash": new}}, "status")
     ]
-    return [found, owners, last]
+    return [relabelled, owners, last]
 
 
 def _relabel(kind: Any, obj: Any, hash: str) -> Patch:

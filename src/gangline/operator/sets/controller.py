@@ -158,7 +158,7 @@ async def _tell(op: Operator, ctx: Context, look: SetObjects, errors: list[tuple
     pcs = look.pcs
     new = status_after(op, look, errors, now)
     tell_events(ctx, events_of(pcs, new))
-    patch = status_patch(POD_CLIQUE_SET, pcs, new)
+    patch = status_patch(pcs, new)
     if patch is not None:
         await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch, subresource="status")
     return progress.remaining(progress.told(new), wishes.progress_deadline(pcs.annotations), ctx.clock.now())

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 def token(op: Operator, read: Reader, pcs: PodCliqueSet) -> list[Step]:
     """The init container's token; a Secret under Grove's former name goes once nobody mounts it any more."""
-    found = op.tokens.of(pcs)
-    if found.current is None:
+    secrets = op.tokens.of(pcs)
+    if secrets.current is None:
         return [Create(SECRET, access.token_secret(pcs), "ERR_CREATE_SECRET", taken="ERR_SECRET_CONFLICT")]
-    former = found.former
-    if former is None or not found.current.filled:
+    former = secrets.former
+    if former is None or not secrets.current.filled:
         return []
     pods = (pod for clique in cliques_of_set(read, pcs) for pod in read.owned(POD, clique.uid))
     mounted = any(_mounts(pod, former.name) for pod in pods)
@@ -75,15 +75,15 @@ def service_objects(op: Operator, read: Reader, look: SetObjects) -> list[Step]:
     live = {obj.name: obj for obj in read.owned(SERVICE, pcs.uid)}
     wish, steps, code = wish_of(pcs), list[Step](), "ERR_SYNC_PODCLIQUESET_SERVICE"
     for replica in range(look.size):
-        found = live.pop(names.set_replica(pcs.name, replica), None)
-        if found is None:
+        service = live.pop(names.set_replica(pcs.name, replica), None)
+        if service is None:
             steps.append(Create(SERVICE, services.service(pcs, replica), code))
-        elif not fine(op, SERVICE, found, wish):
-            patch = changed(SERVICE, found, services.service(pcs, replica))
+        elif not fine(op, SERVICE, service, wish):
+            patch = changed(SERVICE, service, services.service(pcs, replica))
             if patch is not None:
-                steps.append(Patch(SERVICE, found.name, found.namespace, patch, code=code))
+                steps.append(Patch(SERVICE, service.name, service.namespace, patch, code=code))
             else:
-                op.settled.note(SERVICE, found, wish)
+                op.settled.note(SERVICE, service, wish)
     surplus = [
         obj
         for obj in live.values()
@@ -143,13 +143,13 @@ def _ensure(
     live = {obj.name: obj for obj in read.owned(kind, pcs.uid)}
     steps: list[Step] = []
     for obj in wanted:
-        found = live.get(obj["metadata"]["name"])
-        if found is None:
+        child = live.get(obj["metadata"]["name"])
+        if child is None:
             steps.append(Create(kind, obj, code))
-        elif update and not found.metadata.deleting:
-            patch = changed(kind, found, obj)
+        elif update and not child.metadata.deleting:
+            patch = changed(kind, child, obj)
             if patch is not None:
-                steps.append(Patch(kind, found.name, found.namespace, patch, code=code))
+                steps.append(Patch(kind, child.name, child.namespace, patch, code=code))
     return steps
 
 

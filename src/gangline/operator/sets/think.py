@@ -129,9 +129,9 @@ def _cliques(op: Operator, look: SetObjects, plan: WritePlan) -> list[Step]:
         for place in places:
             live = look.cliques.get(place.name)
             if not fine(op, POD_CLIQUE, live, wish):
-                found = _clique(pcs, live, standalone_clique(pcs, place, live), plan)
-                steps += found
-                if live is not None and not found:
+                writes = _clique(pcs, live, standalone_clique(pcs, place, live), plan)
+                steps += writes
+                if live is not None and not writes:
                     op.settled.note(POD_CLIQUE, live, wish)
     extra = [
         clique

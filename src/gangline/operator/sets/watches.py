@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gangline.api.grove import ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodGang
 from gangline.api.kinds import POD_CLIQUE_SET
-from gangline.api.meta import Object, condition
+from gangline.api.meta import Object, Raw, as_raw, condition
 from gangline.operator.desired import topology
 from gangline.operator.status import BREACHED
 from gangline.operator.watches import asked_again
@@ -22,15 +22,15 @@ def clique_matters(before: PodClique | None, after: PodClique | None) -> bool:
 
 def _essence(clique: PodClique) -> tuple[object, ...]:
     """What of a clique's status the set looks at."""
-    found = clique.status
-    breach = condition(found.conditions, BREACHED)
+    status = clique.status
+    breach = condition(status.conditions, BREACHED)
     return (
-        found.ready_replicas,
-        found.scheduled_replicas,
-        found.updated_replicas,
-        found.current_pod_template_hash,
-        found.current_pod_clique_set_generation_hash,
-        found.update_progress,
+        status.ready_replicas,
+        status.scheduled_replicas,
+        status.updated_replicas,
+        status.current_pod_template_hash,
+        status.current_pod_clique_set_generation_hash,
+        status.update_progress,
         breach and breach.status,
         breach and seconds(breach.last_transition_time),
     )
@@ -64,8 +64,9 @@ def gone_or_edited(before: Object | None, after: Object | None) -> bool:
     return after is None or (before is not None and (asked_again(before, after) or _content(before) != _content(after)))
 
 
-def _content(obj: Object) -> tuple[object, ...]:
-    return tuple(getattr(obj, part, None) for part in ("spec", "rules", "subjects", "automount_service_account_token"))
+def _content(obj: Object) -> Raw:
+    """What somebody wants of an object: all but its metadata and status."""
+    return {key: value for key, value in as_raw(obj).items() if key not in ("metadata", "status")}
 
 
 def sets_of_binding(binding: ClusterTopologyBinding, read: Reader) -> Iterable[Key]:

@@ -14,7 +14,6 @@ from gangline.api.kai import Topology
 from gangline.api.kinds import TOPOLOGY, TOPOLOGY_BINDING, reference
 from gangline.api.meta import Raw
 from gangline.operator.plan import Create, Step, WritePlan, delete
-from gangline.operator.watches import served
 
 if TYPE_CHECKING:
     from gangline.operator.operator import Operator
@@ -43,18 +42,21 @@ def schedulers(op: Operator) -> list[str]:
     )
 
 
-def think(op: Operator, read: Reader, binding: ClusterTopologyBinding) -> tuple[WritePlan, list[TopologyState]]:
-    plan, found = WritePlan(), list[TopologyState]()
+def think(
+    op: Operator, read: Reader, binding: ClusterTopologyBinding, served: bool
+) -> tuple[WritePlan, list[TopologyState]]:
+    """The plan, and the topology of each scheduler; `served`: whether the cluster has topology objects at all."""
+    plan, states = WritePlan(), list[TopologyState]()
     entries = {entry.scheduler_name: entry for entry in binding.spec.scheduler_topology_bindings}
     for scheduler in schedulers(op):
         entry = entries.pop(scheduler, None)
         if entry is not None:
-            found.append(compare(binding, entry, read.get(TOPOLOGY, entry.topology_reference)))
-        elif served(read, TOPOLOGY):
+            states.append(compare(binding, entry, read.get(TOPOLOGY, entry.topology_reference)))
+        elif served:
             step, seen = keep(binding, scheduler, read.get(TOPOLOGY, binding.name))
             plan.stage(step)
-            found.append(seen)
-    found += [
+            states.append(seen)
+    states += [
         TopologyState(
             entry.scheduler_name,
             entry.topology_reference,
@@ -64,7 +66,7 @@ def think(op: Operator, read: Reader, binding: ClusterTopologyBinding) -> tuple[
         )
         for entry in entries.values()
     ]
-    return plan, found
+    return plan, states
 
 
 def wanted(binding: ClusterTopologyBinding) -> Raw:
