@@ -45,5 +45,5 @@ def _leaves(before: Pod | None, after: Pod | None) -> bool:
 
 def controller(op: Operator) -> Controller:
     return Controller(
-        "farewell", partial(reconcile, op), (Watch(POD, itself, _leaves),), selectors=op.selectors, trims=TRIMS
+        "finalizers", partial(reconcile, op), (Watch(POD, itself, _leaves),), selectors=op.selectors, trims=TRIMS
     )

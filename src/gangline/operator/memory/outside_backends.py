@@ -1,7 +1,8 @@
 """Whether a backend that the operator leaves to another process has such a process: asked by its lease.
 
-podgang.py leaves the gangs of such a backend alone, and asks here whether anybody else looks after them. A lease that
-nobody holds, or that its holder has stopped renewing as seen by our own clock, means nobody does. Writes nothing."""
+The controller of gangs leaves those of such a backend alone, and asks here whether anybody else looks after them. A
+lease that nobody holds, or that its holder has stopped renewing as seen by our own clock, means nobody does. Writes
+nothing."""
 
 from __future__ import annotations
 

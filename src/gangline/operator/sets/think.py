@@ -198,7 +198,7 @@ def _config_name(group: PodCliqueScalingGroup, pcs: PodCliqueSet) -> str:
 
 
 def _gangs(op: Operator, read: Reader, look: SetObjects, plan: WritePlan) -> list[Step]:
-    """Gangs that are missing, made empty; podgang.py fills them. Gangs that nobody asks for go."""
+    """Gangs that are missing, made empty; their own controller fills them. Gangs that nobody asks for go."""
     pcs = look.pcs
     try:
         selection = op.registry.for_set(pcs)
