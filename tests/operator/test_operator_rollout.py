@@ -185,7 +185,7 @@ ONE_HOUR_LATER = 1767261600.0 + 3600
 def test_a_replica_in_breach_lives_for_the_delay_and_not_longer() -> None:
     clique_ = breached("2026-01-01T10:00:00Z")
     assert termination.set_replica([clique_], [], 4 * 3600.0, ONE_HOUR_LATER) == 3 * 3600.0
-    assert termination.set_replicas({0: -1.0, 1: 60.0}) == termination.Doom([0], 60.0)
+    assert termination.set_replicas({0: -1.0, 1: 60.0}) == termination.DueTerminations([0], 60.0)
 
 
 def test_a_clique_that_never_ran_is_not_ended_for_being_incomplete() -> None:
@@ -199,8 +199,10 @@ def test_a_missing_clique_postpones_the_judgement() -> None:
 def test_a_group_loses_the_replica_in_breach_as_long_as_its_own_minimum_holds() -> None:
     owner = msgspec.convert({"spec": {"replicas": 2, "minAvailable": 1}}, PodCliqueScalingGroup)
     bad, good = breached("2026-01-01T10:00:00Z"), a_clique()
-    assert termination.group_replicas(owner, [[bad], [good]], 60.0, ONE_HOUR_LATER) == termination.Doom([0], None)
-    assert termination.group_replicas(owner, [[bad], [bad]], 60.0, ONE_HOUR_LATER) == termination.Doom()
+    assert termination.group_replicas(owner, [[bad], [good]], 60.0, ONE_HOUR_LATER) == termination.DueTerminations(
+        [0], None
+    )
+    assert termination.group_replicas(owner, [[bad], [bad]], 60.0, ONE_HOUR_LATER) == termination.DueTerminations()
 
 
 # --- status

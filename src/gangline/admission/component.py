@@ -132,8 +132,7 @@ def mounted(folder: Path) -> WebhookKeyPair:
     if missing:
         raise ConfigError(
             f"{folder} has no {' and no '.join(missing)}: mount the Secret with the certificate there, or let "
-            f"admission make "
-            "its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)"
+            "admission make its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)"
         )
     authority = folder / AUTHORITY
     return WebhookKeyPair(

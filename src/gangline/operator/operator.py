@@ -62,8 +62,8 @@ class Operator:
     """Their kinds."""
     written: tuple[Kind[Any], ...] = field(init=False)
     """Those that they write."""
-    settled: SettledChildren = field(default_factory=lambda: SettledChildren())
-    pace: SetPace = field(default_factory=lambda: SetPace())
+    settled: SettledChildren = field(default_factory=SettledChildren)
+    pace: SetPace = field(default_factory=SetPace)
     probes: Probes = field(default_factory=Probes)
     tokens: TokenSecrets = field(default_factory=TokenSecrets)
     silence: SchedulerSilence = field(default_factory=SchedulerSilence)

@@ -63,6 +63,6 @@ def wanted_again(before: Object | None, after: Object | None) -> bool:
     )
 
 
-def set_heard(manner: Manner) -> Callable[[Object | None, Object | None], bool]:
+def set_change_filter(manner: Manner) -> Callable[[Object | None, Object | None], bool]:
     """Which changes of a set are acted upon."""
     return wanted_again if manner.marks_unheard else asked_again

@@ -63,7 +63,6 @@ def containers(pod: Raw) -> Iterator[tuple[GpuTarget, Raw]]:
 
 
 # --- completing
-# ------------------------------------------------------------------------------------------------------------
 
 
 def complete(review: HookReview, settings: AdmissionSettings, chance: Chance) -> Raw | Denied:
@@ -168,7 +167,6 @@ def _asks_for_gpu(container: Raw) -> bool:
 
 
 # --- checking
-# --------------------------------------------------------------------------------------------------------------
 
 
 def problem(review: HookReview, settings: AdmissionSettings) -> Denied | None:
@@ -176,8 +174,8 @@ def problem(review: HookReview, settings: AdmissionSettings) -> Denied | None:
     pod = review.obj
     if fractional(pod) and not settings.gpu_sharing:
         return Denied(
-            f"pod {review.namespace}/{review.name or pod['metadata'].get('name', '')} asks for a part of a GPU, "
-            f"but GPU sharing is switched off here"
+            f"pod {review.namespace}/{review.name or pod['metadata'].get('name', '')} asks for a part of a GPU, but "
+            "GPU sharing is switched off here"
         )
     wrong = _contradiction(pod, settings) or _bad_number(annotations_of(pod))
     if wrong is None and settings.block_visible_devices:
@@ -192,8 +190,8 @@ def _contradiction(pod: Raw, settings: AdmissionSettings) -> str | None:
     whole = _whole_gpu(pod, settings)
     if names.GPU_FRACTION in annotations and whole:
         return (
-            f"annotation {names.GPU_FRACTION} and a limit on {names.NVIDIA_GPU} exclude each other: ask for a part "
-            f"or for whole GPUs"
+            f"annotation {names.GPU_FRACTION} and a limit on {names.NVIDIA_GPU} exclude each other: ask for a part or "
+            "for whole GPUs"
         )
     if names.GPU_MEMORY in annotations and (names.GPU_FRACTION in annotations or whole):
         return (
@@ -240,8 +238,7 @@ def _own_devices(pod: Raw) -> str | None:
             if item.get("name") == VISIBLE_DEVICES and _chooses(item):
                 return (
                     f"container {container.get('name')} sets {VISIBLE_DEVICES} itself, which the device plugin must "
-                    f"do: "
-                    f"remove it, or set it to {' or '.join(HARMLESS)}"
+                    f"do: remove it, or set it to {' or '.join(HARMLESS)}"
                 )
     return None
 

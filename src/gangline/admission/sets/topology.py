@@ -242,6 +242,6 @@ def warnings(obj: Raw, read: Reader | None = None) -> list[str]:
         ):
             texts.append(
                 f"{place.path}.pack.preferred: {place.preferred} is wider than the required {place.required} and has "
-                f"no effect"
+                "no effect"
             )
     return old + texts

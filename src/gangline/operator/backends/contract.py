@@ -345,12 +345,12 @@ def setting(gang: PodGangInfo, key: str, config: str = "") -> str:
     """What a set says under a key, as label or annotation, on itself or on a clique; else what the profile says."""
     places: list[Mapping[str, str]] = [gang.labels, gang.annotations]
     if gang.pcs is not None:
-        places += said_by(gang.pcs)
+        places += labels_and_annotations(gang.pcs)
     own = next((place[key] for place in places if place.get(key)), "")
     return own or str(gang.facts.config.get(config) or "")
 
 
-def said_by(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
+def labels_and_annotations(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
     """Labels and annotations of a set and of its cliques."""
     templates = pcs.spec.template.cliques
     return [

@@ -57,7 +57,7 @@ from gangline.operator.backends.default_generations import (
     probes,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
-from gangline.operator.backends.pod_messages import said_of_a_pod
+from gangline.operator.backends.pod_messages import refused_pod
 from gangline.operator.backends.surplus_domains import domains
 
 if TYPE_CHECKING:
@@ -153,8 +153,7 @@ class DefaultBackend(Backend):
         if _unlinked(gang, served):
             return GangState(
                 "the API server dropped the pods' link to their group, so they are placed one by one: switch on "
-                "feature gate "
-                "GenericWorkload; pods from before an upgrade are linked once they are made anew",
+                "feature gate GenericWorkload; pods from before an upgrade are linked once they are made anew",
                 UNAVAILABLE,
                 wishes,
                 blocked=True,
@@ -215,7 +214,7 @@ def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
 
 def _words(gang: PodGangInfo, told: str) -> str:
     """What the scheduler says of a group, and of one of its pods: of a group it does not say what the nodes lack."""
-    of_a_pod = said_of_a_pod(gang)
+    of_a_pod = refused_pod(gang)
     return f"{told}; it says of {of_a_pod}" if of_a_pod and told not in of_a_pod else told
 
 

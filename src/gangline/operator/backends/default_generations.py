@@ -105,8 +105,7 @@ def lost_fields(gang: PodGangInfo, served: str) -> Iterator[str]:
     if kind is not None and gang.priority_class and not keeps_priority(facts, kind):
         yield (
             f"the group would rather have priority class {gang.priority_class}, but the API server drops that: switch "
-            f"on feature gate "
-            f"{PREEMPTION_GATE}"
+            f"on feature gate {PREEMPTION_GATE}"
         )
 
 

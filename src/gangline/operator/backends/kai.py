@@ -65,7 +65,7 @@ class KaiBackend(Backend):
         if gang.constrained and not _topology(gang):
             raise CannotTranslate(
                 f"gang {gang.name} has a topology constraint but names no topology; set topologyName in the "
-                f"PodCliqueSet"
+                "PodCliqueSet"
             )
         meta: Raw = {
             "name": group_name(gang),

@@ -41,7 +41,7 @@ from gangline.operator.backends.contract import (
     with_metadata,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
-from gangline.operator.backends.pod_messages import said_of_a_pod
+from gangline.operator.backends.pod_messages import refused_pod
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import minimum
 
@@ -111,7 +111,7 @@ class KoordinatorBackend(Backend):
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
         phases = {live.name: str(status_of(live).get("phase") or "") for _, live in gang.live}
         waiting = [f"{name} is {phase}" for name, phase in sorted(phases.items()) if phase and phase not in FINE]
-        why = "; ".join(filter(None, (", ".join(waiting), _cause(said_of_a_pod(gang))))) if waiting else ""
+        why = "; ".join(filter(None, (", ".join(waiting), _cause(refused_pod(gang))))) if waiting else ""
         return GangState(
             f"koordinator: {why}" if why else "",
             "Unschedulable" if why else "",

@@ -30,7 +30,7 @@ from gangline.operator.backends.contract import (
     above_minimum,
     first_condition,
     group_of,
-    said_by,
+    labels_and_annotations,
     setting,
     with_metadata,
 )
@@ -67,7 +67,7 @@ class KueueBackend(Backend):
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         yield from refusals(pcs, self.name, self.capabilities)
-        queues = list(dict.fromkeys(place[QUEUE] for place in said_by(pcs) if place.get(QUEUE)))
+        queues = list(dict.fromkeys(place[QUEUE] for place in labels_and_annotations(pcs) if place.get(QUEUE)))
         if len(queues) > 1:
             yield Problem(
                 "spec",
@@ -109,8 +109,7 @@ class KueueBackend(Backend):
         if gang.facts.serves(KUEUE_QUEUE) and read.get(KUEUE_QUEUE, queue, gang.namespace) is None:
             return GangState(
                 f"LocalQueue {queue} does not exist in namespace {gang.namespace}: create it, or label the "
-                f"PodCliqueSet with "
-                f"another {QUEUE}",
+                f"PodCliqueSet with another {QUEUE}",
                 "QueueDoesNotExist",
                 lost,
                 blocked=True,

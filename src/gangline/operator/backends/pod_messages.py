@@ -10,7 +10,7 @@ from gangline.operator.backends.contract import PodGangInfo
 _OF_NODES = re.compile(r"0/[0-9]+ nodes are available")
 
 
-def said_of_a_pod(gang: PodGangInfo) -> str:
+def refused_pod(gang: PodGangInfo) -> str:
     """A pod that was refused a place, and why; the first of which it is told what the nodes lack, else the first; empty
     if none was."""
     refused = [

@@ -95,8 +95,7 @@ class VolcanoBackend(Backend):
         if gang.facts.serves(VOLCANO_QUEUE) and read.get(VOLCANO_QUEUE, queue) is None:
             return GangState(
                 f"queue {queue} does not exist: create a Queue of {VOLCANO_QUEUE.group}, or name another one with "
-                f"annotation "
-                f"{names.VOLCANO_QUEUE}",
+                f"annotation {names.VOLCANO_QUEUE}",
                 "QueueDoesNotExist",
                 lost,
                 blocked=True,

@@ -15,7 +15,7 @@ from gangline.operator.backends.contract import Facts, PodGangInfo
 from gangline.operator.cliques.look import CliqueObjects, looked_again
 from gangline.operator.desired import pods as desired
 from gangline.operator.gangs.gang_info import gang_info
-from gangline.operator.gangs.look import held_by_backend, initialized, is_scheduled, live_objects, pods_of_life
+from gangline.operator.gangs.look import current_pods, held_by_backend, initialized, is_scheduled, live_objects
 from gangline.operator.plan import Patch, Step
 from gangline.operator.status import minimum
 
@@ -85,7 +85,7 @@ def _required_domains(
         return node.labels if node is not None else {}
 
     def info() -> PodGangInfo:
-        return gang_info(gang, look.pcs, selection, facts, live_objects(op, read, gang), pods_of_life(read, gang))
+        return gang_info(gang, look.pcs, selection, facts, live_objects(op, read, gang), current_pods(read, gang))
 
     domains = selection.backend.domains_of(pod, facts, info, labels)
     return {"nodeSelector": dict(domains)} if domains else {}

@@ -27,7 +27,7 @@ from gangline.operator.desired import pods as desired
 from gangline.operator.desired.bounds import horizon, number
 from gangline.operator.desired.layout import pods_in_base_gang
 from gangline.operator.gangs.gang_info import gang_info
-from gangline.operator.gangs.look import live_objects, pods_of_gang, pods_of_life, selection_of
+from gangline.operator.gangs.look import current_pods, live_objects, pods_of_gang, selection_of
 from gangline.operator.memory.lookups import external_template
 from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, delete, missing_finalizer
 from gangline.rules import wishes
@@ -239,7 +239,7 @@ def _new_pods(
     )
     facts = op.registry.facts(op.facts(read), selection)
     info = gang_info(
-        look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), pods_of_life(read, look.gang)
+        look.gang, look.pcs, selection, facts, live_objects(op, read, look.gang), current_pods(read, look.gang)
     )
     there, can = {pod.name: pod for pod in look.pods}, selection.backend.capabilities_for(facts)
     fallen = {} if manner.failed_pods_stay else {desired.index_of(pod): pod for pod in look.pods if desired.failed(pod)}

@@ -81,8 +81,8 @@ def _told_of(pod: Pod) -> str:
     if not times or ready(pod):
         return ""
     return (
-        f"pod {pod.name} replaces one that failed ({pod.annotations.get(names.LAST_FAILURE, '')}), {_times(times)} "
-        f"in a row"
+        f"pod {pod.name} replaces one that failed ({pod.annotations.get(names.LAST_FAILURE, '')}), {_times(times)} in "
+        "a row"
     )
 
 

@@ -61,7 +61,6 @@ def pod_name(clique: PodClique, index: int, pods: Mapping[str, Pod]) -> str:
 
 
 # --- who goes first when there are too many
-# ----------------------------------------------------------------------------
 
 
 def ready(pod: Pod) -> bool:
@@ -92,7 +91,7 @@ def removal_order(pods: Iterable[Pod], wanted_hash: str) -> list[Pod]:
     return sorted(youngest_first, key=key)
 
 
-# --- building one ----------------------------------------------------------------------------------------------------
+# --- building one
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ SETTLING = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Doom:
+class DueTerminations:
     """Which indices must go now, and when the next may be due."""
 
     now: list[int] = field(default_factory=list)
@@ -72,10 +72,10 @@ def breached_group(group: PodCliqueScalingGroup) -> bool:
 
 def group_replicas(
     group: PodCliqueScalingGroup, members: Sequence[Sequence[PodClique]], grace: float | None, now: float
-) -> Doom:
+) -> DueTerminations:
     """The replicas of a scaling group to end by themselves; none while the group's own minimum is at stake."""
     if grace is None:
-        return Doom()
+        return DueTerminations()
     waits = {
         index: min(_remaining(clique.status.conditions, grace, now) for clique in bad)
         for index, replica in enumerate(members)
@@ -83,8 +83,8 @@ def group_replicas(
     }
     least = 1 if group.spec.min_available is None else group.spec.min_available
     if group.spec.replicas - len(waits) < least:
-        return Doom()
-    return _doom(waits)
+        return DueTerminations()
+    return _due(waits)
 
 
 def set_replica(
@@ -99,10 +99,10 @@ def set_replica(
     return min((_remaining(conditions, grace, now) for conditions in bad), default=None)
 
 
-def set_replicas(waits: dict[int, float]) -> Doom:
-    return _doom(waits)
+def set_replicas(waits: dict[int, float]) -> DueTerminations:
+    return _due(waits)
 
 
-def _doom(waits: dict[int, float]) -> Doom:
+def _due(waits: dict[int, float]) -> DueTerminations:
     later = [wait for wait in waits.values() if wait > 0]
-    return Doom(sorted(index for index, wait in waits.items() if wait <= 0), min(later, default=None))
+    return DueTerminations(sorted(index for index, wait in waits.items() if wait <= 0), min(later, default=None))

@@ -31,7 +31,7 @@ from gangline.operator.memory.outside_backends import ASK
 from gangline.operator.memory.trims import TRIMS, shared
 from gangline.operator.operator import Operator
 from gangline.operator.status import status_patch
-from gangline.operator.watches import asked_again, gang_key, set_heard
+from gangline.operator.watches import asked_again, gang_key, set_change_filter
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import timestamp
 
@@ -125,7 +125,7 @@ def controller(op: Operator) -> Controller:
             Watch(POD_GANG, itself, asked_again),
             Watch(POD, gang_key, pod_moved),
             Watch(POD_CLIQUE, gang_key, size_changed),
-            Watch(POD_CLIQUE_SET, gangs_of_set, set_heard(op.settings.manner)),
+            Watch(POD_CLIQUE_SET, gangs_of_set, set_change_filter(op.settings.manner)),
             Watch(TOPOLOGY_BINDING, gangs_of_binding, asked_again),
             *watches(op.followed),
         ),

@@ -50,7 +50,7 @@ def look_at_gang(op: Operator, read: Reader, gang: PodGang) -> GangObjects | Non
     return GangObjects(
         gang,
         pcs,
-        pods_of_life(read, gang),
+        current_pods(read, gang),
         cliques,
         live_objects(op, read, gang),
         selection,
@@ -67,7 +67,7 @@ def cliques_of_gang(read: Reader, gang: Object) -> list[PodClique]:
     return living(read.by(POD_CLIQUE, "gang", f"{gang.namespace}/{gang.name}"))
 
 
-def pods_of_life(read: Reader, gang: Object) -> list[Pod]:
+def current_pods(read: Reader, gang: Object) -> list[Pod]:
     """Pods of a gang as it lives now: those of a clique that was ended are of an earlier life, although they may still
     be there."""
     uids = {clique.uid for clique in cliques_of_gang(read, gang)}

@@ -16,7 +16,7 @@ from gangline.api.grove import PodClique, PodGang
 from gangline.api.kinds import NODE, POD_GANG, Kind
 from gangline.api.meta import Condition, Object, Raw, as_raw, condition
 from gangline.operator.backends.contract import GangState, PodGangInfo
-from gangline.operator.backends.pod_messages import said_of_a_pod
+from gangline.operator.backends.pod_messages import refused_pod
 from gangline.operator.desired.failures import failed_condition
 from gangline.operator.desired.pods import failed, ready, scheduled
 from gangline.operator.gangs import placement
@@ -154,10 +154,10 @@ def _scheduled_condition(view: GangView, placed: Sequence[str]) -> Condition:
             reason=SILENT,
             message=(
                 f"no scheduler has looked at this gang for {PATIENCE / 60:.0f} min: is {view.info.scheduler_name} "
-                f"running?"
+                "running?"
             ),
         )
-    refused = said_of_a_pod(view.info)
+    refused = refused_pod(view.info)
     waits = f"waiting for the scheduler: {', '.join(placed)}{f'; it says of {refused}' if refused else ''}"
     why = view.says.why or view.translated or incomplete(view) or waits
     return Condition(type="Scheduled", status="False", reason=view.says.reason or "MinimumNotScheduled", message=why)

@@ -116,8 +116,7 @@ def _not_served(look: GangObjects, objects: Sequence[GangObject]) -> str:
         return ""
     return (
         f"this cluster does not serve {missing.resource} {missing.version}: install the definitions of "
-        f"{look.selection.backend.name}'s "
-        "scheduler, or choose another backend"
+        f"{look.selection.backend.name}'s scheduler, or choose another backend"
     )
 
 

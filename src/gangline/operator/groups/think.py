@@ -44,11 +44,11 @@ def think(
     steps = [*_beyond(look, plan), *_missing(look, plan)]
     wait: float | None = None
     if not update_open(progress):
-        doom = termination.group_replicas(
+        due = termination.group_replicas(
             group, [look.members(index) for index in range(len(look.places))], termination.delay(look.pcs), now
         )
-        steps += _remove(look, doom.now, plan)
-        wait = doom.wait
+        steps += _remove(look, due.now, plan)
+        wait = due.wait
     elif not on_delete(look.pcs):
         replaced = replace_group_replicas(
             group,

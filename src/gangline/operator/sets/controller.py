@@ -40,7 +40,7 @@ from gangline.operator.memory.unseen import UnseenWrites
 from gangline.operator.operator import Operator
 from gangline.operator.plan import WritePlan, without_finalizer
 from gangline.operator.sets import adoption, progress
-from gangline.operator.sets.look import SetObjects, doomed_replicas, look_at_set, set_view
+from gangline.operator.sets.look import SetObjects, due_terminations, look_at_set, set_view
 from gangline.operator.sets.rollout import new_hash, next_replica
 from gangline.operator.sets.support import token_ready
 from gangline.operator.sets.tell import events_of, status_after
@@ -54,7 +54,7 @@ from gangline.operator.sets.watches import (
     sets_of_binding,
 )
 from gangline.operator.status import status_patch
-from gangline.operator.watches import set_heard, set_key
+from gangline.operator.watches import set_change_filter, set_key
 from gangline.rules import wishes
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
@@ -86,8 +86,8 @@ async def reconcile(op: Operator, unseen: UnseenWrites, ctx: Context, key: Key) 
     now = timestamp(ctx.clock.now())
     pcs = await _note_hash(ctx, pcs, now)
     look = look_at_set(ctx.read, op, pcs)
-    look.doom = doomed_replicas(look, ctx.clock.now())
-    look.progress = next_replica(set_view(op, look, None), look.doom.now, now)
+    look.terminations = due_terminations(look, ctx.clock.now())
+    look.progress = next_replica(set_view(op, look, None), look.terminations.now, now)
     plan = think(op, ctx.read, look, now)
     failures = await act(ctx, plan, unseen.of(key) if look.partial else None)
     errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
@@ -98,12 +98,12 @@ async def reconcile(op: Operator, unseen: UnseenWrites, ctx: Context, key: Key) 
         raise GanglineError(in_short(failures))
     if not token_ready(op, pcs):
         return op.tokens.next_look(pcs)
-    return _again(look.doom.wait, late, GROWING if look.partial else None)
+    return _again(look.terminations.wait, late, GROWING if look.partial else None)
 
 
-def _again(doom: float | None, late: float | None, grows: float | None) -> Again | None:
+def _again(terminates: float | None, late: float | None, grows: float | None) -> Again | None:
     """When the next gang may have to end, an update is late, or more replicas may be made."""
-    reasons = ((doom, measures.TERMINATION), (late, measures.DEADLINE), (grows, measures.BACKLOG))
+    reasons = ((terminates, measures.TERMINATION), (late, measures.DEADLINE), (grows, measures.BACKLOG))
     waits = [(wait, why) for wait, why in reasons if wait is not None]
     for _, why in waits:
         measures.waits(NAME, why)
@@ -171,7 +171,7 @@ def controller(op: Operator) -> Controller:
         NAME,
         partial(guarded, POD_CLIQUE_SET, partial(reconcile, op, unseen)),
         (
-            Watch(POD_CLIQUE_SET, itself, set_heard(op.settings.manner)),
+            Watch(POD_CLIQUE_SET, itself, set_change_filter(op.settings.manner)),
             Watch(POD_CLIQUE, set_key, clique_matters),
             Watch(SCALING_GROUP, set_key, group_matters),
             Watch(POD_GANG, set_key, gang_matters),

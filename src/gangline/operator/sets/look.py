@@ -41,7 +41,7 @@ class SetObjects:
     binding: ClusterTopologyBinding | None
     set_hash: str
     progress: Raw | None
-    doom: termination.Doom = field(default_factory=termination.Doom)
+    terminations: termination.DueTerminations = field(default_factory=termination.DueTerminations)
     backlog: Backlog = field(default_factory=Backlog)
     places: Sequence[tuple[CliquePlace, ...]] = ()
     """The standalone cliques that the set asks for, of every replica that is looked at."""
@@ -105,7 +105,7 @@ def group_sizes(look: SetObjects) -> dict[str, int]:
     return {name: group.spec.replicas for name, group in look.groups.items()}
 
 
-def doomed_replicas(look: SetObjects, now: float) -> termination.Doom:
+def due_terminations(look: SetObjects, now: float) -> termination.DueTerminations:
     """Which replicas of the set must end as gangs."""
     grace = termination.delay(look.pcs)
     waits: dict[int, float] = {}

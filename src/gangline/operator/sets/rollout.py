@@ -42,15 +42,15 @@ def new_hash(pcs: PodCliqueSet, now: str) -> Raw | None:
     return {"status": status}
 
 
-def next_replica(view: SetView, doomed: Sequence[int], now: str) -> Raw | None:
-    """The set's progress after a look at its replicas; `doomed` ones are about to be ended as gangs."""
+def next_replica(view: SetView, ending: Sequence[int], now: str) -> Raw | None:
+    """The set's progress after a look at its replicas; `ending` ones are about to be ended as gangs."""
     progress = view.progress
     if progress is None or not update_open(progress) or on_delete(view.pcs):
         return progress
     pending = [
         replica
         for replica in range(len(view.places))
-        if replica not in doomed and not replica_state(view, replica).done
+        if replica not in ending and not replica_state(view, replica).done
     ]
     if not pending:
         return ended(progress, "currentlyUpdating", now)

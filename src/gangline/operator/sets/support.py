@@ -78,7 +78,7 @@ def service_objects(op: Operator, read: Reader, look: SetObjects) -> list[Step]:
         service = live.pop(names.set_replica(pcs.name, replica), None)
         if service is None:
             steps.append(Create(SERVICE, services.service(pcs, replica), code))
-        elif not fine(op, SERVICE, service, wish):
+        elif not is_settled(op, SERVICE, service, wish):
             patch = changed(SERVICE, service, services.service(pcs, replica))
             if patch is not None:
                 steps.append(Patch(SERVICE, service.name, service.namespace, patch, code=code))
@@ -87,7 +87,7 @@ def service_objects(op: Operator, read: Reader, look: SetObjects) -> list[Step]:
     surplus = [
         obj
         for obj in live.values()
-        if beyond(obj, pcs) and not obj.metadata.deleting and not op.settings.manner.keep_services
+        if beyond_size(obj, pcs) and not obj.metadata.deleting and not op.settings.manner.keep_services
     ]
     return steps + [delete(SERVICE, obj, "ERR_DELETE_PODCLIQUESET_SERVICE") for obj in surplus]
 
@@ -162,11 +162,11 @@ def _surplus(read: Reader, kind: Kind[Any], pcs: PodCliqueSet, wanted: Sequence[
     ]
 
 
-def fine(op: Operator, kind: Kind[Any], live: Object | None, wish: tuple[object, ...]) -> bool:
+def is_settled(op: Operator, kind: Kind[Any], live: Object | None, wish: tuple[object, ...]) -> bool:
     return live is not None and op.settled.check(kind, live, wish)
 
 
-def beyond(obj: Object, pcs: PodCliqueSet) -> bool:
+def beyond_size(obj: Object, pcs: PodCliqueSet) -> bool:
     """Whether an object belongs to a replica that the set no longer has."""
     index = number(obj.labels.get(names.SET_REPLICA, ""))
     return index is None or index >= pcs.spec.replicas

@@ -36,9 +36,9 @@ from gangline.operator.sets.scaling_groups import scaling_group
 from gangline.operator.sets.support import (
     access_objects,
     autoscaler_objects,
-    beyond,
+    beyond_size,
     compute_domains,
-    fine,
+    is_settled,
     service_objects,
     shared_claims,
     token,
@@ -92,7 +92,7 @@ def _too_large(pcs: PodCliqueSet) -> list[tuple[str, str]]:
 def _terminate(look: SetObjects, plan: WritePlan, now: str) -> list[Step]:
     """Replicas of the set that end as gangs: all their cliques go, their scaling groups say so."""
     steps: list[Step] = []
-    for replica in look.doom.now:
+    for replica in look.terminations.now:
         mine = [
             clique
             for clique in look.cliques.values()
@@ -128,7 +128,7 @@ def _cliques(op: Operator, look: SetObjects, plan: WritePlan) -> list[Step]:
     for places in look.places:
         for place in places:
             live = look.cliques.get(place.name)
-            if not fine(op, POD_CLIQUE, live, wish):
+            if not is_settled(op, POD_CLIQUE, live, wish):
                 writes = _clique(pcs, live, standalone_clique(pcs, place, live), plan)
                 steps += writes
                 if live is not None and not writes:
@@ -137,7 +137,7 @@ def _cliques(op: Operator, look: SetObjects, plan: WritePlan) -> list[Step]:
         clique
         for clique in look.cliques.values()
         if clique.labels.get(names.COMPONENT) == names.FOR_STANDALONE_CLIQUE
-        and beyond(clique, pcs)
+        and beyond_size(clique, pcs)
         and not clique.metadata.deleting
     ]
     plan.events += [
@@ -183,7 +183,7 @@ def _groups(look: SetObjects, plan: WritePlan) -> list[Step]:
     extra = [
         group
         for group in look.groups.values()
-        if not group.metadata.deleting and (beyond(group, pcs) or _config_name(group, pcs) not in known)
+        if not group.metadata.deleting and (beyond_size(group, pcs) or _config_name(group, pcs) not in known)
     ]
     plan.events += [
         EventNote(POD_CLIQUE_SET, pcs, "PodCliqueScalingGroupDeleteSuccessful", f"deleted scaling group {group.name}")
