@@ -13,8 +13,9 @@ import msgspec
 
 from gangline.api import names
 from gangline.api.grove import LastError, PodClique, PodCliqueScalingGroup, PodCliqueSet
+from gangline.api.kinds import Kind
 from gangline.api.meta import Condition, Model, Raw, as_raw, condition
-from gangline.operator.plan import merge_patch
+from gangline.operator.plan import EventNote, merge_patch
 
 BREACHED, SCHEDULED, TERMINATING = "MinAvailableBreached", "PodCliqueScheduled", "GangTerminationInProgress"
 UPDATING = Condition(type=BREACHED, status="Unknown", reason="UpdateInProgress", message="an update is in progress")
@@ -88,6 +89,13 @@ def chosen_so_far(selected: Raw | None) -> list[Any]:
 
 def as_choice(chosen: Sequence[Any]) -> Raw:
     return {"current": chosen[-1]} | ({"completed": list(chosen[:-1])} if len(chosen) > 1 else {})
+
+
+def lost_events(kind: Kind[Any], obj: PodClique | PodCliqueScalingGroup, new: Raw, message: str) -> list[EventNote]:
+    """Told once, when nothing of an object is scheduled any more that was."""
+    if obj.status.scheduled_replicas == 0 or new["scheduledReplicas"] > 0:
+        return []
+    return [EventNote(kind, obj, "AllScheduledReplicasLost", message, warning=True)]
 
 
 class WithStatus(Protocol):

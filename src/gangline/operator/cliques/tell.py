@@ -28,6 +28,7 @@ from gangline.operator.status import (
     SCHEDULED,
     UPDATING,
     error_list,
+    lost_events,
     minimum,
     on_delete,
     since,
@@ -214,10 +215,7 @@ def status_after(
 
 def events_of(clique: PodClique, new: Raw) -> list[EventNote]:
     """What users should hear about a new status."""
-    if clique.status.scheduled_replicas == 0 or new["scheduledReplicas"] > 0:
-        return []
-    lost = "no pod of the clique is scheduled any more"
-    return [EventNote(POD_CLIQUE, clique, "AllScheduledReplicasLost", lost, warning=True)]
+    return lost_events(POD_CLIQUE, clique, new, "no pod of the clique is scheduled any more")
 
 
 def why_lifted(gang: PodGang) -> str:

@@ -24,6 +24,7 @@ from gangline.operator.status import (
     clique_updated,
     error_list,
     is_true,
+    lost_events,
     minimum,
     since,
     update_open,
@@ -168,7 +169,4 @@ def status_after(
 
 def events_of(group: PodCliqueScalingGroup, new: Raw) -> list[EventNote]:
     """What users should hear about a new status."""
-    if group.status.scheduled_replicas == 0 or new["scheduledReplicas"] > 0:
-        return []
-    lost = "no replica of the group is scheduled any more"
-    return [EventNote(SCALING_GROUP, group, "AllScheduledReplicasLost", lost, warning=True)]
+    return lost_events(SCALING_GROUP, group, new, "no replica of the group is scheduled any more")
