@@ -67,7 +67,7 @@ class SetObjects:
         return group if group is not None and not group.metadata.deleting else None
 
 
-def look_at_set(read: Reader, op: Operator, pcs: PodCliqueSet) -> SetObjects:
+def look_at_set(op: Operator, read: Reader, pcs: PodCliqueSet) -> SetObjects:
     look = SetObjects(
         pcs,
         {clique.name: clique for clique in cliques_of_set(read, pcs)},
