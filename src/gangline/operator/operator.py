@@ -109,7 +109,8 @@ class Operator:
         return Facts(there, self.settings.manner, {}, read, isinstance(read, Cache), self.probes.dropped)
 
     def note_gone(self, read: Reader, failures: Iterable[WriteFailure]) -> None:
-        """A write that met no such kind tells that it is served no more, until its informer has seen it again."""
+        """A write that is answered with "no such kind" means that the kind is served no more, until its informer has
+        seen it again."""
         for failure in failures:
             if isinstance(failure.error, NotFound) and isinstance(failure.step, Apply):
                 self.gone[failure.step.kind] = revision(read, failure.step.kind)

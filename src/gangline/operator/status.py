@@ -92,7 +92,7 @@ def as_choice(chosen: Sequence[Any]) -> Raw:
 
 
 def lost_events(kind: Kind[Any], obj: PodClique | PodCliqueScalingGroup, new: Raw, message: str) -> list[EventNote]:
-    """Told once, when nothing of an object is scheduled any more that was."""
+    """One warning, when nothing of an object is scheduled any more."""
     if obj.status.scheduled_replicas == 0 or new["scheduledReplicas"] > 0:
         return []
     return [EventNote(kind, obj, "AllScheduledReplicasLost", message, warning=True)]

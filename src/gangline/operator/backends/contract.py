@@ -240,7 +240,7 @@ class Backend(ABC):
         return bool(scheduler_name) and scheduler_name == self.scheduler_name
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
-        """What is wrong with a set, in its eyes; asked at admission."""
+        """The problems that this backend sees in a set; asked at admission."""
         return ()
 
     @abstractmethod

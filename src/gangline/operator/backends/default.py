@@ -131,7 +131,7 @@ class DefaultBackend(Backend):
     def domains_of(
         self, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo], labels: Callable[[str], Mapping[str, str]]
     ) -> Mapping[str, str]:
-        """The domains that surplus of no group must stay in: those where the others are."""
+        """The domains of the other pods, for a surplus pod that is in no group."""
         if pod.spec.scheduling_group is not None or generation(facts) not in NEWEST:
             return {}
         info = gang()

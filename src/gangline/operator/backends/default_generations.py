@@ -110,8 +110,8 @@ def lost_fields(gang: PodGangInfo, served: str) -> Iterator[str]:
 
 
 def keeps_priority(facts: Facts, kind: Kind[Any]) -> bool:
-    """A class cannot be tried: there is none that is sure to be there and allowed for a group. One gate keeps it and
-    the mode."""
+    """Whether the server keeps a priority class. It cannot be probed, because no class is sure to exist and to be
+    allowed for a group; the feature gate that guards the disruption mode guards the class too."""
     return facts.keeps(kind, DISRUPTION)
 
 

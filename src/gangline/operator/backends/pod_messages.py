@@ -11,8 +11,8 @@ _OF_NODES = re.compile(r"0/[0-9]+ nodes are available")
 
 
 def refused_pod(gang: PodGangInfo) -> str:
-    """A pod that was refused a place, and why; the first of which it is told what the nodes lack, else the first; empty
-    if none was."""
+    """The first pod that the scheduler could not place, with its message; a message about nodes comes first. Empty if
+    there is none."""
     refused = [
         (pod.name, told.message)
         for group in gang.groups

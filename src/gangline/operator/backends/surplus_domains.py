@@ -1,4 +1,4 @@
-"""Where a pod must go that its scheduler does not take for a member: into the domains in which the members are.
+"""Node labels for surplus pods: a pod that is no member of its scheduler's group must go to the domains of the members.
 Pure."""
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from gangline.operator.backends.contract import GroupInfo, PodGangInfo
 
 
 def domains(pod: Pod, gang: PodGangInfo, labels: Callable[[str], Mapping[str, str]]) -> dict[str, str]:
-    """Node labels, by key: of the gang's, its group of groups' and its group's required domain, as far as somebody of
-    them has a node."""
+    """The node selector of a pod: the required domain of its gang, its group of groups and its group, where a member
+    has a node already."""
     selector: dict[str, str] = {}
     for key, groups in _required(pod, gang):
         value = next((labels(node)[key] for node in _nodes(groups) if key in labels(node)), None)

@@ -68,8 +68,7 @@ def cliques_of_gang(read: Reader, gang: Object) -> list[PodClique]:
 
 
 def current_pods(read: Reader, gang: Object) -> list[Pod]:
-    """Pods of a gang as it lives now: those of a clique that was ended are of an earlier life, although they may still
-    be there."""
+    """The pods of the gang's present cliques. Pods of a deleted clique may still be there, but do not count."""
     uids = {clique.uid for clique in cliques_of_gang(read, gang)}
     return [
         pod for pod in pods_of_gang(read, gang) if any(owner.uid in uids for owner in pod.metadata.owner_references)

@@ -1,4 +1,4 @@
-"""Which fields an API server drops without a word: asked by creating objects in a dry run, which keeps nothing.
+"""Which fields an API server drops silently: found out by creating objects in a dry run, which stores nothing.
 
 What to ask comes from a backend (`probes(facts)`); the answers become `Facts.dropped`. Asked again when other kinds are
 served, and every minute while something is dropped, so that a feature that is switched on is noticed. The operator asks
@@ -71,7 +71,7 @@ async def ask_for_all(
 
 
 def service(probes: Probes, settings: OperatorSettings, namespace: str) -> BackgroundService:
-    """Keeps what is known of the server's silence fresh, beside whoever judges sets by it."""
+    """Asks again from time to time, in the process that checks sets."""
 
     async def run(ctx: Context, cache: Cache) -> None:
         while True:

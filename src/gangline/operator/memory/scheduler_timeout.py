@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gangline.runtime import Key
 
 PATIENCE = 120.0
-"""Seconds after which a scheduler that says nothing is asked for."""
+"""Seconds after which a scheduler that says nothing is reported."""
 
 
 class SchedulerSilence:
@@ -22,7 +22,7 @@ class SchedulerSilence:
         self._since.pop(key, None)
 
     def wait(self, key: Key, uid: str, unanswered: bool, now: float) -> float | None:
-        """Seconds until a silent scheduler is asked for; None where it has answered, or has nothing to look at yet."""
+        """Seconds until a silent scheduler is reported; None where it has answered, or has nothing to look at yet."""
         if not unanswered:
             self.forget(key)
             return None

@@ -33,7 +33,7 @@ class TokenSecret:
 
 @dataclass(frozen=True, slots=True)
 class SetTokens:
-    """What is there of a set's own: under today's name, and under Grove's former one."""
+    """The token Secrets of a set: under today's name, and under Grove's former one."""
 
     current: TokenSecret | None = None
     former: TokenSecret | None = None

@@ -1,5 +1,6 @@
-"""What the operator keeps of the objects it follows: thousands of alike ones, so that what it never reads is left out
-and what is alike is shared.
+"""What the operator keeps of the objects that it follows.
+
+There are thousands of similar ones: fields that it never reads are dropped, and equal values are shared.
 
 Nodes are only their labels. Pods lose containers, tolerations and all volumes but secrets (nobody here reads them
 back); labels and owners are shared. Pure."""

@@ -95,7 +95,7 @@ def look_at_set(op: Operator, read: Reader, pcs: PodCliqueSet) -> SetObjects:
 
 
 def _replicas_there(look: SetObjects) -> Iterator[int]:
-    """The replicas that something is there of."""
+    """The replicas of which something is there."""
     labels = (obj.labels.get(names.SET_REPLICA, "") for obj in (*look.cliques.values(), *look.groups.values()))
     of_gangs = (name.removeprefix(f"{look.pcs.name}-").partition("-")[0] for name in look.gangs)
     return (index for text in (*labels, *of_gangs) if (index := number(text)) is not None)
