@@ -324,14 +324,14 @@ async def test_what_a_server_announces_takes_no_memory() -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (b"H", "the head of an answer did not come within 0.05 s"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "an answer did not end within 0.1 s"),
+        (b"H", "the head of an answer did not come within 0.5 s"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "an answer did not end within 1 s"),
     ],
 )
 async def test_an_answer_that_comes_drop_by_drop_is_given_up(
     said: bytes, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gangline.client.http.PATIENCE", 0.05)
+    monkeypatch.setattr("gangline.client.http.PATIENCE", 0.5)  # the first byte comes sooner, also on a busy machine
     monkeypatch.setattr("gangline.client.connection.LONGEST_ANSWER", 2)
 
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
