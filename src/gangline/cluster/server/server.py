@@ -93,6 +93,8 @@ class Server:
         self.authorizer: Authorizer | None = None
         self.failed = asyncio.Event()
         """Nothing can be kept any more; `store.broken` says why."""
+        self.on_failure: list[Callable[[], None]] = []
+        """Called then, before anybody who waits is told."""
         self._journal: SqliteJournal | None = None
         self._webhooks: Webhooks | None = None
         self._expiry: Expiry | None = None
@@ -168,6 +170,8 @@ class Server:
         journal.start()
 
     def _fail(self, error: Exception) -> None:
+        for react in self.on_failure:
+            react()
         self.store.fail(error)
         self.failed.set()
 

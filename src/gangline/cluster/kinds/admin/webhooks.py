@@ -182,27 +182,29 @@ def client_config(config: Obj, path: str) -> Problems:
     if bool(url) == bool(service):
         yield say.required(path, "exactly one of url or service is required")
     if url:
-        parts = urlsplit(url)
-        if parts.scheme != "https":
-            yield say.invalid(
-                f"{path}.url",
-                parts.scheme,
-                "'https' is the only allowed URL scheme; desired format: https://host[/path]",
-            )
-        if not parts.netloc:
-            yield say.invalid(
-                f"{path}.url", parts.netloc, "host must be specified; desired format: https://host[/path]"
-            )
-        if "@" in parts.netloc:
-            yield say.invalid(
-                f"{path}.url", parts.netloc.rpartition("@")[0], "user information is not permitted in the URL"
-            )
-        if parts.fragment:
-            yield say.invalid(f"{path}.url", parts.fragment, "fragments are not permitted in the URL")
-        if parts.query:
-            yield say.invalid(f"{path}.url", parts.query, "query parameters are not permitted in the URL")
+        yield from _url(url, f"{path}.url")
     if service:
         yield from _service(service, f"{path}.service")
+
+
+def _url(url: str, path: str) -> Problems:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        yield say.invalid(path, url, f"url must be a valid URL: {error}; desired format: https://host[/path]")
+        return
+    if parts.scheme != "https":
+        yield say.invalid(
+            path, parts.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]"
+        )
+    if not parts.netloc:
+        yield say.invalid(path, parts.netloc, "host must be specified; desired format: https://host[/path]")
+    if "@" in parts.netloc:
+        yield say.invalid(path, parts.netloc.rpartition("@")[0], "user information is not permitted in the URL")
+    if parts.fragment:
+        yield say.invalid(path, parts.fragment, "fragments are not permitted in the URL")
+    if parts.query:
+        yield say.invalid(path, parts.query, "query parameters are not permitted in the URL")
 
 
 def _service(service: Obj, path: str) -> Problems:

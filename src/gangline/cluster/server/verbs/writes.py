@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from gangline.cluster.schema import BadForm, WrongType
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.call import ServerCall, is_number
@@ -119,8 +120,8 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
     namespace = call.namespace if resource.namespaced else ""
     if obj["metadata"].get("resourceVersion"):
         raise internal("resourceVersion should not be set on objects to be created")
-    given = obj["metadata"].get("name")
-    meta.fill_new(obj, namespace, core.new_uid(), core.now(), core.suffix)
+    given, uid, now = obj["metadata"].get("name"), core.new_uid(), core.now()
+    meta.fill_new(obj, namespace, uid, now, core.suffix)
     name = obj["metadata"].get("name") or ""
     if not resource.namespaced and "generateName" in obj["metadata"]:
         rules.defaults(obj)
@@ -139,7 +140,12 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
         query=call.request.query,
     )
     await _mutate_unnamed(core, review, given=bool(given))
-    obj = _readmitted(review, obj, rules)
+    if review.object is not obj:
+        obj = _readmitted(review, obj, rules)
+        if (obj["metadata"].get("namespace") or namespace) != namespace:
+            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        meta.fill_new(obj, namespace, uid, now, core.suffix)
+        name = review.name = obj["metadata"].get("name") or ""
     problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
     rules.prepare_create(obj)
     drop_disabled(core.settings.features, core.settings.workload_versions, resource, obj, None)
@@ -174,7 +180,11 @@ def _readmitted(review: WriteReview, before: Obj, rules: object) -> Obj:
     if after is None or after is before:
         return before
     kind_rules = rules_for(review.resource)
-    clean, _ = kind_rules.schema.admit(after)
+    try:
+        clean, _ = kind_rules.schema.admit(after)
+    except (WrongType, BadForm) as error:
+        raise internal(f"what admission made of the object cannot be read: {error}") from None
+    clean.setdefault("metadata", {})
     kind_rules.defaults(clean)
     return clean
 
