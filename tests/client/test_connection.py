@@ -118,6 +118,14 @@ async def test_an_answer_may_come_in_any_pieces() -> None:
         assert other.connections == 1
 
 
+async def test_the_length_of_an_answer_may_begin_with_any_number_of_zeros() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: " + b"0" * 5000 + b"2\r\n\r\nab")
+
+    async with line(says) as (client, _):
+        assert (await client.send(Request("GET", "/pods"))).body == b"ab"
+
+
 async def test_an_answer_without_length_ends_with_its_connection_and_a_closing_server_is_asked_anew() -> None:
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\nall of it")

@@ -368,7 +368,7 @@ def _stored(obj: Obj) -> Iterator[Problem]:
     if not stored:
         yield say.invalid(path, None, "must have at least one stored version")
         return
-    names = [item.get("name") for item in obj["spec"].get("versions") or []]
+    names = {item.get("name") for item in obj["spec"].get("versions") or []}
     for version in obj["spec"].get("versions") or []:
         if version.get("storage") and version["name"] not in stored:
             yield say.invalid(path, stored, f"must have the storage version {version['name']}")

@@ -161,7 +161,7 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
         raise already_exists(resource.shelf[0], resource.plural, name)
     if call.dry_run:
         return WrittenRecord(unstored(resource, place, obj, 0), True)
-    return WrittenRecord(core.write(resource, place, obj), True)
+    return WrittenRecord(core.save(resource, place, obj), True)
 
 
 async def _mutate_unnamed(core: Core, review: WriteReview, *, given: bool) -> None:
@@ -329,7 +329,7 @@ def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
         last = unstored(resource, place, dict(new), core.store.revision)
         core.remove(resource, place, core.read(resource, place) or new)
         return last
-    return core.write(resource, place, new)
+    return core.write(resource, place, new) if about.get("deletionTimestamp") else core.save(resource, place, new)
 
 
 def _check_identity(call: ServerCall, new: Obj, old: Obj) -> None:
