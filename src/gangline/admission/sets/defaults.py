@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 
 from gangline.admission.sets.parts import cliques_of, template_of
 from gangline.api.meta import Raw
 from gangline.api.notation import Type
+from gangline.config import NATIVE, Manner
 from gangline.errors import Problem
 from gangline.rules.hooks import Denied, HookReview, denied
 from gangline.rules.typed import TypedReading, go_duration
 
+LONE_CLIQUE = "main"
+"""What the only clique of a set is called that has no name."""
 
-def defaulted(review: HookReview, one_at_least: bool = False) -> Raw | Denied:
-    """The set with everything filled in that it leaves open. `one_at_least`: a clique of 0 pods becomes one of 1.
+
+def defaulted(review: HookReview, manner: Manner = NATIVE) -> Raw | Denied:
+    """The set with everything filled in that it leaves open. Where no minimum may be zero, a clique of 0 pods becomes
+    one of 1.
 
     Where anything is filled in, the whole set is written as its types say. A set that leaves nothing open stays as the
     user wrote it; one without scaling groups always leaves these open."""
@@ -25,7 +30,9 @@ def defaulted(review: HookReview, one_at_least: bool = False) -> Raw | Denied:
         return spec
     as_given = deepcopy(spec)
     for made, given in zip(spec["template"].get("cliques") or (), cliques_of(review.obj), strict=True):
-        _fill_replicas(made["spec"], (given or {}).get("spec") or {}, one_at_least)
+        _fill_replicas(made["spec"], (given or {}).get("spec") or {}, manner.zero_minimum_refused)
+    if not manner.lone_clique_unnamed_refused:
+        _name_lone_clique(spec["template"].get("cliques") or ())
     _fill(spec)
     if spec == as_given and template_of(review.obj).get("podCliqueScalingGroups") is not None:
         return dict(review.obj)
@@ -51,6 +58,12 @@ def _read(obj: Raw) -> Raw | Denied:
     if delay is not None:
         spec["template"]["terminationDelay"] = go_duration(delay)
     return spec
+
+
+def _name_lone_clique(cliques: Sequence[Raw]) -> None:
+    """The only clique of a set needs no name to be told from others."""
+    if len(cliques) == 1 and not cliques[0].get("name"):
+        cliques[0]["name"] = LONE_CLIQUE
 
 
 def _fill_replicas(spec: Raw, given: Raw, one_at_least: bool) -> None:

@@ -49,7 +49,7 @@ def hooks(
             "pcs.defaulting.webhooks.grove.io",
             "grove.io",
             "podcliquesets",
-            mutate=lambda review: defaulted(review, wanted.manner.zero_minimum_refused),
+            mutate=lambda review: defaulted(review, wanted.manner),
         ),
         Hook(
             "pcs.validating.webhooks.grove.io",
@@ -119,7 +119,7 @@ def problems_of(
 def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
     """What would be refused today of a set that is stored already; what other objects decide is left out."""
     zero = not settings.manner.zero_minimum_refused
-    filled = defaulted(HookReview("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
+    filled = defaulted(HookReview("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), settings.manner)
     if isinstance(filled, Denied):
         return list(filled.problems)
     return [
