@@ -124,5 +124,6 @@ def status_of(obj: Object) -> Raw:
 
 
 def _part(obj: Object, name: str) -> Raw:
-    part: Raw = as_raw(obj).get(name) or {}
-    return part
+    part = msgspec.structs.asdict(obj).get(name)
+    plain: Raw = as_raw(part) if isinstance(part, Model) else dict(part or {})
+    return plain
