@@ -18,6 +18,7 @@ from gangline.binder.settings import DEFAULTS, BinderPluginSetting, BinderSettin
 from gangline.client import Client, InProcess, Request, Response, User
 from gangline.errors import ConfigError
 from gangline.runtime import Context, ManualClock
+from gangline.runtime.writer import Writer
 from stage import SPACE, Stage, stage
 
 HELD = names.RESERVATION_NAMESPACE
@@ -205,7 +206,8 @@ async def test_a_leaving_sharer_cannot_take_the_gpu_from_one_that_arrives() -> N
                 "spec": {"containers": [{"name": "c", "image": "i"}]},
             },
         )
-        context = Context(Client(Arrives()), None, here.clock, None)  # type: ignore[arg-type]
+        client = Client(Arrives())
+        context = Context(client, None, here.clock, None, Writer(client, here.clock))  # type: ignore[arg-type]
         await reservations.settle(context, "g1", DEFAULTS)
         assert len(await reservations_of(here)) == 1
 

@@ -20,10 +20,9 @@ from gangline.config import NATIVE, Manner
 from gangline.controllers.parts import PartUnreadable, PodPart, part
 from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
-from gangline.errors import NotFound
 from gangline.rules import priorities, requests
 from gangline.rules.schedulers import SERVED, pod_fields
-from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
 
 GROUP, CLAIM = "group", "claim"
@@ -149,13 +148,9 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         preemptible = priorities.preemptible(group, ctx.read.list(PRIORITY_CLASS))
         patch = status_patch(group, account, preemptible, manner, timestamp(ctx.clock.now()))
         if patch is not None:
-            reporter = ctx.reporter()
-            if reporter is None:
-                return NEXT_TURN
-            try:
-                await reporter.patch_only(POD_GROUP, key.name, key.namespace, patch, subresource="status")
+            if await ctx.writer.report(POD_GROUP, key.name, key.namespace, patch):
                 account.said = patch["status"].get("conditions", account.said)
-            except NotFound:
+            else:
                 ledger.forget(key)
         return None
 

@@ -7,23 +7,22 @@ from being done."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any
 
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, VALIDATING_WEBHOOK, Kind, reference
 from gangline.api.meta import Object, OwnerReference, Raw
-from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
 from gangline.installer.config_reader import at
 from gangline.installer.contract import OURS, Wanted
 from gangline.installer.objects.webhooks import with_what_others_add
 from gangline.installer.plan import ORDER, PATIENCE, InstallPlan, ObjectKey, WrittenObject, contested, place, place_of
+from gangline.runtime.controller import Context
+from gangline.runtime.writer import together
 
-T = TypeVar("T")
 AT_ONCE = 8
 
 
@@ -41,29 +40,33 @@ class Report:
     failures: list[str] = field(default_factory=list)
 
 
-class OwnerWriter:
-    """Writes for one owner, and remembers what it wrote."""
+class OwnedObjects:
+    """The objects of one owner: put in place, put back, removed; and what was written of each is remembered."""
 
-    def __init__(
-        self, client: Client, kind: Kind[Any], owner: Object, written: dict[ObjectKey, WrittenObject], now: float
-    ) -> None:
-        self._client, self._kind, self._owner, self._written, self._now = client, kind, owner, written, now
+    def __init__(self, ctx: Context, kind: Kind[Any], owner: Object, written: dict[ObjectKey, WrittenObject]) -> None:
+        self._client, self._writer, self._now = ctx.client, ctx.writer, ctx.clock.now()
+        self._kind, self._owner, self._written = kind, owner, written
         self._report = Report()
 
     async def carry_out(self, plan: InstallPlan) -> Report:
         steps = [(wanted.kind, wanted, live) for wanted, live in (*((item, None) for item in plan.create), *plan.apply)]
         for _, alike in groupby(sorted(steps, key=lambda step: ORDER[step[0]]), key=lambda step: step[0]):
-            await _each(
-                list(alike), lambda step: self._make(step[1]) if step[2] is None else self._apply(step[1], step[2])
-            )
+            await together(list(alike), self._put_in_place, AT_ONCE)
         for _, alike_gone in groupby(plan.delete, key=lambda item: item[0]):
-            await _each(list(alike_gone), lambda item: self._remove(*item))
+            await together(list(alike_gone), self._remove, AT_ONCE)
         return self._report
 
     def _owned(self, wanted: Wanted) -> Raw:
         return wanted.obj | {
             "metadata": wanted.obj["metadata"] | {"ownerReferences": [reference(self._kind, self._owner)]}
         }
+
+    async def _put_in_place(self, step: tuple[Kind[Any], Wanted, Object | None]) -> None:
+        _, wanted, live = step
+        if live is None:
+            await self._make(wanted)
+        else:
+            await self._apply(wanted, live)
 
     async def _make(self, wanted: Wanted) -> None:
         try:
@@ -94,10 +97,9 @@ class OwnerWriter:
         except NotFound:
             if not wanted.namespace:
                 raise
+            namespace = {"metadata": {"name": wanted.namespace, "labels": dict(OURS)}}
             with suppress(AlreadyExists):
-                await self._client.create_only(
-                    NAMESPACE, {"metadata": {"name": wanted.namespace, "labels": dict(OURS)}}
-                )
+                await self._client.create_only(NAMESPACE, namespace)
             made = await self._client.apply(wanted.kind, self._owned(wanted), force=False)
         return made
 
@@ -158,10 +160,11 @@ class OwnerWriter:
         live = await self._client.get_raw(wanted.kind, wanted.name)
         return Wanted(wanted.kind, with_what_others_add(wanted.obj, live))
 
-    async def _remove(self, kind: Kind[Any], obj: Object) -> None:
+    async def _remove(self, item: tuple[Kind[Any], Object]) -> None:
+        kind, obj = item
         try:
-            await self._client.delete(kind, obj.name, obj.namespace, uid=obj.uid, propagation="Background")
-        except (NotFound, Conflict):
+            await self._writer.delete_unless_gone(kind, obj, propagation="Background")
+        except Conflict:
             pass
         except ApiError as error:
             self._report.failures.append(f"{kind.kind} {obj.name} cannot be removed: {error}")
@@ -185,13 +188,3 @@ def _differ(found: Object, live: Object) -> bool:
 
 def _holder(owners: Iterable[OwnerReference]) -> str:
     return ", ".join(f"{owner.kind} {owner.name}" for owner in owners) or "somebody else"
-
-
-async def _each(steps: Sequence[T], work: Callable[[T], Awaitable[None]]) -> None:
-    slots = asyncio.Semaphore(AT_ONCE)
-
-    async def one(step: T) -> None:
-        async with slots:
-            await work(step)
-
-    await asyncio.gather(*(one(step) for step in steps))

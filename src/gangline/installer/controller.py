@@ -15,7 +15,7 @@ from gangline.api.core import Pod
 from gangline.api.kinds import CONFIG, DAEMON_SET, DEPLOYMENT, POD, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object
 from gangline.errors import GanglineError
-from gangline.installer.act import OwnerWriter, Report
+from gangline.installer.act import OwnedObjects, Report
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import APP, CONFIG_NAME, OURS, Wanted, Wishes
 from gangline.installer.look import Installer, config_facts, owned, shard_facts, the_config
@@ -103,7 +103,7 @@ async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Ob
 async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
     written = memory.of(obj)
     todo = plan(wishes, owned(ctx.read, obj.uid), written)
-    report = await OwnerWriter(ctx.client, kind, obj, written, ctx.clock.now()).carry_out(todo)
+    report = await OwnedObjects(ctx, kind, obj, written).carry_out(todo)
     for reason, names, text in (
         ("Deployed", report.made, "made"),
         ("Changed", report.changed, "changed"),

@@ -20,7 +20,6 @@ WAITS = Counter(
     "gangline_operator_waits_total", "Looks that ended with another one planned, by reason", ["controller", "reason"]
 )
 
-DONE, GONE, TAKEN, CONFLICT, REFUSED = "done", "gone", "taken", "conflict", "refused"
 PACE, TERMINATION, DEADLINE, UNSEEN, TROUBLE = (
     "pace",
     "termination-delay",

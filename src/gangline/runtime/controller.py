@@ -1,8 +1,9 @@
 """A controller: watch → key → one reconcile of four beats (look, think, act, tell).
 
 `Controller` is data: what to watch and which function to call; `RunningController` is the loop around it. A reconcile
-returns (done), returns `Again(seconds)` or `NEXT_TURN`, or raises; a failed write is tried again with growing waits.
-Keys are passed, never events."""
+returns (done), returns `Again(seconds)`, or raises; a failed write is tried again with growing waits. A report that has
+to wait for its turn (runtime/writer.py) ends a reconcile, which is then run again in turn. Keys are passed, never
+events."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from typing import Any
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
-from gangline.client import Client, Lanes
+from gangline.client import Client
 from gangline.errors import ApiError, Conflict, GanglineError, NotFound
 from gangline.runtime import background
 from gangline.runtime.cache import Cache, Index, Informer, Reader
@@ -24,6 +25,7 @@ from gangline.runtime.events import Recorder
 from gangline.runtime.keys import Key, key_of
 from gangline.runtime.metrics import ReconcileMeter
 from gangline.runtime.queue import WorkQueue
+from gangline.runtime.writer import NotInTurn, Writer
 
 log = logging.getLogger(__name__)
 REPORTERS = 8
@@ -39,10 +41,6 @@ class Again:
     """When reports have their turn (client/lanes.py), instead of at a time."""
 
 
-NEXT_TURN = Again(0.0, in_turn=True)
-"""Something is to be reported, and it is not the time: come again when it is. Nothing need be kept in mind for that."""
-
-
 @dataclass(slots=True)
 class Context:
     """What a reconcile is given."""
@@ -51,14 +49,7 @@ class Context:
     read: Reader
     clock: Clock
     events: Recorder
-    lanes: Lanes = field(default_factory=Lanes)
-    turn: bool = False
-    """This reconcile has its turn to report."""
-    reporting: Client | None = None
-
-    def reporter(self) -> Client | None:
-        """The client to write a report with, what only tells how things stand; None: not now, say `NEXT_TURN`."""
-        return self.reporting or self.client if self.turn or self.lanes.calm else None
+    writer: Writer
 
 
 Reconcile = Callable[[Context, Key], Awaitable[Again | None]]
@@ -115,7 +106,7 @@ class RunningController:
     def __init__(self, controller: Controller, context: Context, cache: Cache) -> None:
         self.controller = controller
         self.queue = WorkQueue(context.clock)
-        self._context, self._in_turn = context, replace(context, turn=True)
+        self._context, self._in_turn = context, replace(context, writer=context.writer.in_turn())
         self._cache = cache
         self._tasks: list[asyncio.Task[None]] = []
         self._followed: list[Watch] = []
@@ -126,8 +117,8 @@ class RunningController:
             self._informer(kind).add_index(name, index)
 
     def _informer(self, kind: Kind[Any]) -> Informer[Any]:
-        said = self.controller
-        return self._cache.informer(kind, *said.selectors.get(kind, ("", "")), said.trims.get(kind))
+        controller = self.controller
+        return self._cache.informer(kind, *controller.selectors.get(kind, ("", "")), controller.trims.get(kind))
 
     def start(self) -> None:
         """Called once the cache is complete."""
@@ -136,7 +127,7 @@ class RunningController:
         name, clock = self.controller.name, self._context.clock
         self._tasks = [background.start(name, self._work, clock) for _ in range(self.controller.workers)]
         reporters = min(self.controller.workers, REPORTERS)
-        self._tasks += [background.start(f"{name} reports", self._report, clock) for _ in range(reporters)]
+        self._tasks += [background.start(f"{name} reports", self._work_in_turn, clock) for _ in range(reporters)]
         self.controller.started(self)
 
     def follow(self, watch: Watch) -> None:
@@ -172,15 +163,13 @@ class RunningController:
                 await self._reconcile(key, self._context)
             finally:
                 self.queue.done(key)
-            await asyncio.sleep(
-                0
-            )  # calls in process never wait by themselves; let informers and other components have a turn
+            await asyncio.sleep(0)  # calls in process never wait by themselves: informers and others have a turn here
 
-    async def _report(self) -> None:
+    async def _work_in_turn(self) -> None:
         """Work on what was put off, in turn: what changed meanwhile is told with it."""
         while True:
             await self.queue.some_put_off()
-            await self._context.lanes.turn()
+            await self._context.writer.lanes.turn()
             key = self.queue.take_put_off()
             if key is not None:
                 try:
@@ -200,6 +189,10 @@ class RunningController:
                 self.queue.put_off(key)
             elif again is not None:
                 self.queue.add_after(key, again.seconds)
+        except NotInTurn:
+            outcome = "again"
+            self.queue.forget(key)
+            self.queue.put_off(key)
         except (Conflict, NotFound):
             outcome = "stale"
             self.queue.retry(key)

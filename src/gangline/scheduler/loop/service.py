@@ -33,7 +33,6 @@ from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.overlay import Overlay
 from gangline.scheduler.loop.teller import GangTeller
 from gangline.scheduler.loop.thinker import CycleThought, think
-from gangline.scheduler.loop.writer import DecisionWriter
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects import bind_request_live
 from gangline.scheduler.objects.gangs import gang_uid
@@ -97,8 +96,8 @@ class SchedulerService:
         self._ctx, self._cache = ctx, cache
         self.overlay = Overlay(lambda: cache.informer(BIND_REQUEST).revision)
         self.feed = Feed(cache, self.options, self.overlay, self._wake.set)
-        self.writer = DecisionWriter(ctx.clock)
-        self._teller = GangTeller(ctx, cache, self.writer, self.options)
+        self.writer = ctx.writer
+        self._teller = GangTeller(ctx, cache, self.options)
         metrics.note_settings(self.options.settings)
         self.feed.start()
         cache.informer(BIND_REQUEST).on_change(self._request_changed)

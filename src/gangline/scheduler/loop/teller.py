@@ -26,7 +26,6 @@ from gangline.scheduler import decision_objects
 from gangline.scheduler.decisions import Refuse
 from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.thinker import GangStanding
-from gangline.scheduler.loop.writer import DecisionWriter
 from gangline.scheduler.why.verdict import Verdict
 
 NOT_PLACED = "Unable to schedule pod"
@@ -45,11 +44,11 @@ class _Told:
 
 
 class GangTeller:
-    def __init__(self, ctx: Context, cache: Cache, writer: DecisionWriter, options: SchedulerOptions) -> None:
+    def __init__(self, ctx: Context, cache: Cache, options: SchedulerOptions) -> None:
         self._client: Client = ctx.client
         self._events: Recorder = ctx.events
         self._clock = ctx.clock
-        self._cache, self._writer, self._options = cache, writer, options
+        self._cache, self._writer, self._options = cache, ctx.writer, options
         self._told: dict[str, _Told] = {}
 
     def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:

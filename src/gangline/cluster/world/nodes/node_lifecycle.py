@@ -14,12 +14,13 @@ from gangline.api.core import Node, Pod, Taint
 from gangline.api.kinds import LEASE, NODE, POD
 from gangline.api.meta import Raw, condition
 from gangline.client.wire import STRATEGIC_PATCH
+from gangline.cluster.world.conditions import disruption
 from gangline.cluster.world.nodes.heartbeats import LEASES
 from gangline.cluster.world.nodes.nodes import HEALTHY
 from gangline.cluster.world.pods.kubelet import BY_NODE, by_node, pods_on
+from gangline.cluster.world.pods.pod_status import patch_status
 from gangline.cluster.world.scheduling.place import tolerates
 from gangline.cluster.world.settings import WorldSettings
-from gangline.cluster.world.writes import delete_quietly, disruption, patch_status
 from gangline.errors import ApiError
 from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import seconds_of, timestamp
@@ -183,17 +184,10 @@ async def evict(ctx: Context, key: Key) -> Again | None:
         return None
     if moment > now:
         return Again(moment - now)
-    await patch_status(
-        ctx,
-        pod,
-        {
-            "conditions": [
-                disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))
-            ]
-        },
-    )
+    told = disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))
+    await patch_status(ctx, pod, {"conditions": [told]})
     ctx.events.tell(POD, pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.namespace}/{pod.name}")
-    await delete_quietly(ctx, POD, pod)
+    await ctx.writer.delete_unless_gone(POD, pod)
     return None
 
 

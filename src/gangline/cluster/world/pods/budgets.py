@@ -12,9 +12,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import PDB, POD, REPLICA_SET, STATEFUL_SET
 from gangline.api.meta import Raw
 from gangline.api.selectors import from_selector
+from gangline.cluster.world.conditions import merged
 from gangline.cluster.world.pods.pod_life import FINAL
 from gangline.cluster.world.workloads.replicas import MOST_REPLICAS, is_ready, share
-from gangline.cluster.world.writes import merged
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
 

@@ -14,15 +14,14 @@ from gangline.api import names
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
 from gangline.api.kinds import NODE, POD, PVC
 from gangline.api.meta import Raw
-from gangline.client.wire import STRATEGIC_PATCH
 from gangline.cluster.world.nodes.hardware import gpu_uuid
 from gangline.cluster.world.nodes.nodes import LOST, address, health, simulated
 from gangline.cluster.world.pods import pod_life
+from gangline.cluster.world.pods.pod_status import patch_status
 from gangline.cluster.world.scheduling.place import Board, Spot, selects
 from gangline.cluster.world.settings import WorldSettings
-from gangline.errors import NotFound
 from gangline.rules.requests import BYTES, PODS, is_gpu, is_mig, pod_amounts
-from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import seconds_of
 
 log = logging.getLogger(__name__)
@@ -216,8 +215,8 @@ class Kubelet:
             return None if changes is None else Again(changes - age)
         place = self._place(ctx, pod, node, now)
         step = pod_life.step(pod, place, self.settings.pace)
-        if step.status is not None and self._can_wait(pod) and ctx.reporter() is None:
-            return NEXT_TURN
+        if step.status is not None and self._can_wait(pod):
+            ctx.writer.take_turn()
         await self._act(ctx, pod, place, step)
         return None if step.again is None else Again(max(step.again - now, 0.001))
 
@@ -237,38 +236,30 @@ class Kubelet:
         return pod_life.NodeFacts(now, host, ip, holds(pod, ctx.read), rejection, must_wait(pod, ctx.read))
 
     async def _act(self, ctx: Context, pod: Pod, place: pod_life.NodeFacts, step: pod_life.Step) -> None:
-        try:
-            if step.remove:
-                self.room.leave(key_of(pod))
-                await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid, grace=0)
-            elif step.status is not None:
-                await self._tell_device(ctx, pod, step.status)
-                if place.rejection is not None:
-                    ctx.events.tell(POD, pod, place.rejection.reason, place.rejection.message, warning=True)
-                client = (ctx.reporter() if self._can_wait(pod) else None) or ctx.client
-                await client.patch_only(
-                    POD,
-                    pod.name,
-                    pod.namespace,
-                    {"metadata": {"uid": pod.uid}, "status": step.status},
-                    subresource="status",
-                    content_type=STRATEGIC_PATCH,
-                )
-        except NotFound:
-            return
+        if step.remove:
+            self.room.leave(key_of(pod))
+            await ctx.writer.delete_unless_gone(POD, pod, grace=0)
+        elif step.status is not None:
+            if self._learns_device(pod, step.status) and not await self._tell_device(ctx, pod):
+                return
+            if place.rejection is not None:
+                ctx.events.tell(POD, pod, place.rejection.reason, place.rejection.message, warning=True)
+            await patch_status(ctx, pod, step.status, in_turn=self._can_wait(pod))
 
-    async def _tell_device(self, ctx: Context, pod: Pod, status: Raw) -> None:
+    def _learns_device(self, pod: Pod, status: Raw) -> bool:
         """A reservation pod that starts learns which GPU its node gave it."""
-        if (
-            pod.namespace != self.settings.reservation_namespace
-            or status.get("phase") != "Running"
-            or names.RESERVED_GPU in pod.annotations
-        ):
-            return
+        return (
+            pod.namespace == self.settings.reservation_namespace
+            and status.get("phase") == "Running"
+            and names.RESERVED_GPU not in pod.annotations
+        )
+
+    async def _tell_device(self, ctx: Context, pod: Pod) -> bool:
+        """Says whether the pod is still there."""
         neighbours = [item for item in ctx.read.by(POD, BY_NODE, pod.spec.node_name) if item.namespace == pod.namespace]
-        device = free_device(pod, neighbours)
-        await ctx.client.patch_only(
-            POD, pod.name, pod.namespace, {"metadata": {"annotations": {names.RESERVED_GPU: device}}}
+        annotations = {names.RESERVED_GPU: free_device(pod, neighbours)}
+        return await ctx.writer.patch_unless_gone(
+            POD, pod.name, pod.namespace, {"metadata": {"annotations": annotations}}
         )
 
 

@@ -17,7 +17,6 @@ from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.cluster.world.pods.pod_life import FINAL
 from gangline.cluster.world.workloads.replicas import suffix
-from gangline.cluster.world.writes import create_quietly, delete_quietly
 from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
@@ -119,7 +118,7 @@ async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
                 warning=True,
             )
             continue
-        await create_quietly(ctx, RESOURCE_CLAIM, made_from(template, pod, claim))
+        await ctx.writer.create_unless_there(RESOURCE_CLAIM, made_from(template, pod, claim))
         made.append({"name": claim, "resourceClaimName": claim_name(pod, claim)})
     if made:
         await ctx.client.patch(
@@ -147,7 +146,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
         await _give_back(ctx, claim, {"allocation": None} if (claim.status or {}).get("allocation") else {})
     of = claim.metadata.controller
     if not rest and of is not None and unneeded(claim, ctx.read.get(POD, of.name, key.namespace)):
-        await delete_quietly(ctx, RESOURCE_CLAIM, claim)
+        await ctx.writer.delete_unless_gone(RESOURCE_CLAIM, claim)
     return None
 
 

@@ -19,7 +19,6 @@ from gangline.api.meta import Object
 from gangline.cluster.world.discovery import only_metadata, served
 from gangline.cluster.world.pods.pod_life import FINAL
 from gangline.cluster.world.scheduling.gangs import group_name
-from gangline.cluster.world.writes import release
 from gangline.errors import NotFound
 from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Reader, Watch
 from gangline.runtime.controller import RunningController
@@ -91,7 +90,7 @@ def _controller(kind: Kind[Object]) -> Controller:
         for group in unused:
             if group.name not in kept:
                 with suppress(NotFound):
-                    await release(ctx, kind, group, names.POD_GROUP_PROTECTION)
+                    await ctx.writer.remove_finalizer(kind, group, names.POD_GROUP_PROTECTION)
         return Again(LATER) if any(group.name in kept for group in unused) else None
 
     return Controller(

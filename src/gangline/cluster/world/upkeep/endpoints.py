@@ -17,7 +17,6 @@ from gangline.api.meta import Raw
 from gangline.cluster.world.discovery import only_metadata
 from gangline.cluster.world.pods.pod_life import FINAL
 from gangline.cluster.world.workloads.replicas import BY_LABEL, by_label, found_by, is_ready, suffix
-from gangline.cluster.world.writes import create_quietly, delete_quietly
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of, owner
 
 BY_SELECTOR = "selector"
@@ -177,7 +176,7 @@ async def forget(ctx: Context, key: Key) -> None:
     """A Service is gone: its slices go with their owner, its Endpoints, which has none, goes here."""
     left = ctx.read.get(NAMES, key.name, key.namespace)
     if left is not None and not left.metadata.deleting:
-        await delete_quietly(ctx, ENDPOINTS, left)
+        await ctx.writer.delete_unless_gone(ENDPOINTS, left)
 
 
 async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -> None:
@@ -190,14 +189,14 @@ async def write(ctx: Context, key: Key, service: Service, pods: Sequence[Pod]) -
     changed = False
     for name, item in wanted.items():
         if name not in there:
-            changed |= await create_quietly(ctx, ENDPOINT_SLICE, item)
+            changed |= await ctx.writer.create_unless_there(ENDPOINT_SLICE, item)
         elif not same(item, there[name]):
             await ctx.client.patch(
                 ENDPOINT_SLICE, name, key.namespace, {"endpoints": item["endpoints"], "ports": item["ports"]}
             )
             changed = True
     for name in [name for name in there if name not in wanted]:
-        changed |= await delete_quietly(ctx, ENDPOINT_SLICE, there[name])
+        changed |= await ctx.writer.delete_unless_gone(ENDPOINT_SLICE, there[name])
     if changed:
         await ctx.client.apply(ENDPOINTS, old_style(service, pods), manager="endpoint-controller")
 

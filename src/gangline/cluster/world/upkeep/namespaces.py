@@ -16,7 +16,6 @@ from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, SERVICE_ACCOUNT, Kind
 from gangline.api.meta import Condition, Object, Raw, condition
 from gangline.cluster.world.discovery import discover
 from gangline.cluster.world.settings import WorldSettings
-from gangline.cluster.world.writes import create_quietly
 from gangline.errors import ApiError, NotFound
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
@@ -217,9 +216,8 @@ class Furnish:
 
     async def _account(self, ctx: Context, namespace: Namespace) -> None:
         if ctx.read.get(SERVICE_ACCOUNT, DEFAULT_ACCOUNT, namespace.name) is None:
-            await create_quietly(
-                ctx, SERVICE_ACCOUNT, {"metadata": {"name": DEFAULT_ACCOUNT, "namespace": namespace.name}}
-            )
+            meta = {"name": DEFAULT_ACCOUNT, "namespace": namespace.name}
+            await ctx.writer.create_unless_there(SERVICE_ACCOUNT, {"metadata": meta})
 
     async def _bundle(self, ctx: Context, namespace: Namespace) -> None:
         data = {"ca.crt": self.root_ca}
@@ -227,7 +225,7 @@ class Furnish:
         if config_map is None:
             note = {"kubernetes.io/description": "Contains a CA bundle that can be used to verify the API server."}
             meta = {"name": ROOT_CA, "namespace": namespace.name, "annotations": note}
-            await create_quietly(ctx, CONFIG_MAP, {"metadata": meta, "data": data})
+            await ctx.writer.create_unless_there(CONFIG_MAP, {"metadata": meta, "data": data})
         elif config_map.data != data:
             await ctx.client.patch(CONFIG_MAP, ROOT_CA, namespace.name, {"data": data})
 

@@ -20,7 +20,6 @@ from gangline.cluster.world.nodes.nodes import simulated
 from gangline.cluster.world.pods.kubelet import CLAIMS, by_claim
 from gangline.cluster.world.pods.pod_life import FINAL
 from gangline.cluster.world.scheduling.scheduler import SELECTED_NODE
-from gangline.cluster.world.writes import create_quietly, delete_quietly, release
 from gangline.rules.volumes import best_fit, class_of, is_held, size_asked
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
@@ -136,7 +135,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
         return None
     if claim.metadata.deleting:
         if CLAIM_PROTECTION in claim.metadata.finalizers and not in_use(claim, ctx.read.by(POD, CLAIMS, str(key))):
-            await release(ctx, PVC, claim, CLAIM_PROTECTION)
+            await ctx.writer.remove_finalizer(PVC, claim, CLAIM_PROTECTION)
         return None
     if claim.status.phase == "Bound":
         return None
@@ -163,7 +162,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
 
 
 async def _provide(ctx: Context, claim: PersistentVolumeClaim, volume: Raw) -> None:
-    await create_quietly(ctx, PV, volume)
+    await ctx.writer.create_unless_there(PV, volume)
     ctx.events.tell(
         PVC, claim, "ProvisioningSucceeded", f"Successfully provisioned volume {volume['metadata']['name']}"
     )
@@ -224,13 +223,13 @@ async def reconcile_volume(ctx: Context, key: Key) -> Again | None:
     gone = bool(held.get("uid")) and (claim is None or claim.uid != held["uid"])
     if volume.metadata.deleting:
         if VOLUME_PROTECTION in volume.metadata.finalizers and (gone or not held):
-            await release(ctx, PV, volume, VOLUME_PROTECTION)
+            await ctx.writer.remove_finalizer(PV, volume, VOLUME_PROTECTION)
         return None
     phase = (
         "Released" if gone else "Bound" if claim is not None and claim.spec.volume_name == volume.name else "Available"
     )
     if gone and volume.spec.get("persistentVolumeReclaimPolicy") == "Delete":
-        await delete_quietly(ctx, PV, volume)
+        await ctx.writer.delete_unless_gone(PV, volume)
     elif (volume.status or {}).get("phase") not in (phase, "Bound" if held and not gone else phase):
         await ctx.client.patch(PV, key.name, "", {"status": {"phase": phase}}, subresource="status")
     return None
@@ -253,7 +252,7 @@ async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
                 "namespace": pod.namespace,
                 "ownerReferences": [reference(POD, pod)],
             }
-            await create_quietly(ctx, PVC, {"metadata": meta, "spec": template["spec"]})
+            await ctx.writer.create_unless_there(PVC, {"metadata": meta, "spec": template["spec"]})
     return None
 
 

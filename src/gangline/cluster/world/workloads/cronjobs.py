@@ -14,7 +14,6 @@ from gangline.api.builtin import Job, Untyped
 from gangline.api.kinds import CRON_JOB, JOB, reference
 from gangline.api.meta import Raw
 from gangline.cluster.world.workloads.jobs import finished
-from gangline.cluster.world.writes import create_quietly, delete_quietly
 from gangline.errors import BadInput
 from gangline.rules.values import cron
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
@@ -72,7 +71,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         return None
     jobs = ctx.read.owned(JOB, asked.uid)
     for job in surplus(asked.spec, jobs):
-        await delete_quietly(ctx, JOB, job, propagation="Background")
+        await ctx.writer.delete_unless_gone(JOB, job, propagation="Background")
     running = [job for job in jobs if not finished(job) and not job.metadata.deleting]
     status: Raw = asked.status or {}
     since = str(status.get("lastScheduleTime") or asked.metadata.creation_timestamp)
@@ -107,9 +106,9 @@ async def _start(ctx: Context, asked: Untyped, running: Sequence[Job], moment: f
         )
         return False
     for job in running if policy == "Replace" else ():
-        await delete_quietly(ctx, JOB, job, propagation="Background")
+        await ctx.writer.delete_unless_gone(JOB, job, propagation="Background")
     made = job_for(asked, moment)
-    if await create_quietly(ctx, JOB, made):
+    if await ctx.writer.create_unless_there(JOB, made):
         ctx.events.tell(CRON_JOB, asked, "SuccessfulCreate", f"Created job {made['metadata']['name']}")
     return True
 

@@ -17,8 +17,8 @@ from gangline.api.meta import Object, Raw
 from gangline.cluster.world.pods.failed_pod_delay import FailedPodDelay
 from gangline.cluster.world.scheduling.place import selects, tolerates
 from gangline.cluster.world.workloads.deployments import template_hash
+from gangline.cluster.world.workloads.owned_pods import create_pods, delete_pods
 from gangline.cluster.world.workloads.replicas import BURST, NONE_WAIT, active, is_ready, pod_from, share, suffix
-from gangline.cluster.world.writes import create_pods, delete_pods
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of, owner
 
 REVISION = "controller-revision-hash"

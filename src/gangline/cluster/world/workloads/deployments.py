@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import DEPLOYMENT, REPLICA_SET, reference
 from gangline.api.meta import LabelSelector, Raw, as_raw
+from gangline.cluster.world.conditions import merged
+from gangline.cluster.world.workloads.owned_pods import adopt
 from gangline.cluster.world.workloads.replicas import orphans, share, suffix
-from gangline.cluster.world.writes import adopt, create_quietly, delete_quietly, merged
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 
@@ -209,7 +210,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         replica_set for replica_set in ctx.read.owned(REPLICA_SET, deployment.uid) if not replica_set.metadata.deleting
     ]
     todo = plan(deployment, sets, timestamp(ctx.clock.now()))
-    if todo.create is not None and await create_quietly(ctx, REPLICA_SET, todo.create):
+    if todo.create is not None and await ctx.writer.create_unless_there(REPLICA_SET, todo.create):
         _tell(ctx, deployment, "up", todo.create["metadata"]["name"], 0, todo.create["spec"]["replicas"])
     for item, replicas in todo.scale:
         guard = {"resourceVersion": item.metadata.resource_version}
@@ -218,7 +219,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         )
         _tell(ctx, deployment, "up" if replicas > _replicas(item) else "down", item.name, _replicas(item), replicas)
     for item in todo.delete:
-        await delete_quietly(ctx, REPLICA_SET, item, propagation="Background")
+        await ctx.writer.delete_unless_gone(REPLICA_SET, item, propagation="Background")
     if todo.status is not None:
         await ctx.client.patch(DEPLOYMENT, key.name, key.namespace, {"status": todo.status}, subresource="status")
     return None

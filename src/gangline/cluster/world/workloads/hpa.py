@@ -15,9 +15,9 @@ from gangline.api import names, resources
 from gangline.api.builtin import Untyped
 from gangline.api.kinds import HPA, Kind, foreign
 from gangline.api.meta import Raw
+from gangline.cluster.world.conditions import merged
 from gangline.cluster.world.discovery import discover
 from gangline.cluster.world.workloads.replicas import MOST_REPLICAS
-from gangline.cluster.world.writes import merged
 from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import timestamp

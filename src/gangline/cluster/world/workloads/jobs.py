@@ -29,6 +29,7 @@ from gangline.cluster.world.workloads.job_tally import (
     tally,
     tracked,
 )
+from gangline.cluster.world.workloads.owned_pods import create_pods, tell_held_back
 from gangline.cluster.world.workloads.replicas import (
     BURST,
     active,
@@ -39,8 +40,6 @@ from gangline.cluster.world.workloads.replicas import (
     is_ready,
     pod_from,
 )
-from gangline.cluster.world.writes import create_pods, delete_quietly, tell_held_back
-from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import seconds_of, timestamp
 
@@ -381,7 +380,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         await ctx.client.patch(
             JOB, job.name, job.namespace, {"metadata": guard, "status": todo.status}, subresource="status"
         )
-    await asyncio.gather(*(release(ctx, pod) for pod in todo.release))
+    await asyncio.gather(*(ctx.writer.remove_finalizer(POD, pod, TRACKING) for pod in todo.release))
     await create_pods(ctx, JOB, job, todo.create)
     tell_held_back(ctx, JOB, job, todo.held_back)
     await asyncio.gather(*(_delete(ctx, pod) for pod in todo.delete))
@@ -390,18 +389,8 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
 
 async def _delete(ctx: Context, pod: Pod) -> None:
     if tracked(pod):
-        await release(ctx, pod)
-    await delete_quietly(ctx, POD, pod, propagation="Background")
-
-
-async def release(ctx: Context, pod: Pod) -> None:
-    """Takes the tracking finalizer off a pod whose end is counted, or whose Job is gone."""
-    rest = [finalizer for finalizer in pod.metadata.finalizers if finalizer != TRACKING]
-    guard = {"uid": pod.uid, "resourceVersion": pod.metadata.resource_version}
-    try:
-        await ctx.client.patch(POD, pod.name, pod.namespace, {"metadata": guard | {"finalizers": rest or None}})
-    except NotFound:
-        return
+        await ctx.writer.remove_finalizer(POD, pod, TRACKING)
+    await ctx.writer.delete_unless_gone(POD, pod, propagation="Background")
 
 
 async def release_orphan(ctx: Context, key: Key) -> Again | None:
@@ -412,7 +401,7 @@ async def release_orphan(ctx: Context, key: Key) -> Again | None:
     owning = pod.metadata.controller
     job = ctx.read.get(JOB, owning.name, pod.namespace) if owning is not None and owning.kind == "Job" else None
     if job is None or job.uid != (owning.uid if owning else "") or job.metadata.deleting:
-        await release(ctx, pod)
+        await ctx.writer.remove_finalizer(POD, pod, TRACKING)
     return None
 
 

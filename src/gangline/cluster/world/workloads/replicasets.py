@@ -12,6 +12,7 @@ from gangline.api.builtin import Replicated
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, REPLICA_SET
 from gangline.api.meta import Raw
+from gangline.cluster.world.workloads.owned_pods import adopt, create_pods, delete_pods, tell_held_back
 from gangline.cluster.world.workloads.replicas import (
     BURST,
     BY_LABEL,
@@ -27,7 +28,6 @@ from gangline.cluster.world.workloads.replicas import (
     pod_from,
     replaced_at,
 )
-from gangline.cluster.world.writes import adopt, create_pods, delete_pods, tell_held_back
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
 

@@ -16,6 +16,7 @@ from gangline.api.kinds import POD, PVC, STATEFUL_SET, reference
 from gangline.api.meta import Raw
 from gangline.cluster.world.pods.failed_pod_delay import FailedPodDelay
 from gangline.cluster.world.workloads.deployments import template_hash
+from gangline.cluster.world.workloads.owned_pods import create_pods, delete_pods, tell_held_back
 from gangline.cluster.world.workloads.replicas import (
     BURST,
     NONE_WAIT,
@@ -25,7 +26,6 @@ from gangline.cluster.world.workloads.replicas import (
     is_ready,
     pod_from,
 )
-from gangline.cluster.world.writes import create_pods, create_quietly, delete_pods, tell_held_back
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
 REVISION = "controller-revision-hash"
@@ -222,7 +222,7 @@ class StatefulSets:
         now, pods = ctx.clock.now(), ctx.read.owned(POD, stateful.uid)
         todo = plan(stateful, pods, now, self.patience.waits(pods, now))
         for claim in todo.claims:
-            await create_quietly(ctx, PVC, claim)
+            await ctx.writer.create_unless_there(PVC, claim)
         await create_pods(ctx, STATEFUL_SET, stateful, todo.create)
         tell_held_back(ctx, STATEFUL_SET, stateful, todo.held_back)
         await delete_pods(ctx, STATEFUL_SET, stateful, todo.delete)
