@@ -68,8 +68,6 @@ PURE = {
     "scheduler/actions",
     "scheduler/combine.py",
     "scheduler/cycle.py",
-    "scheduler/deadlines.py",
-    "scheduler/decision_objects.py",
     "scheduler/decisions.py",
     "scheduler/fairness",
     "scheduler/hooks.py",
@@ -84,6 +82,7 @@ PURE = {
     "scheduler/session.py",
     "scheduler/snapshots",
     "scheduler/statement.py",
+    "scheduler/thought",
     "scheduler/victims",
     "scheduler/why",
 }

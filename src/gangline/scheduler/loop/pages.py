@@ -37,12 +37,12 @@ from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.errors import ApiError
 from gangline.runtime.health import HttpPage, Pages
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.service import SchedulerService
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import zipped
+from gangline.scheduler.thought.options import SchedulerOptions
 
 LISTS: dict[str, Kind[Any]] = {
     "pods": POD,

@@ -22,10 +22,10 @@ from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import ApiError, Conflict
 from gangline.runtime import Cache, Context
 from gangline.runtime.events import Recorder
-from gangline.scheduler import decision_objects
 from gangline.scheduler.decisions import Refuse
-from gangline.scheduler.loop.options import SchedulerOptions
-from gangline.scheduler.loop.thinker import GangStanding
+from gangline.scheduler.thought import decision_objects
+from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.standings import GangStanding
 from gangline.scheduler.why.verdict import Verdict
 
 NOT_PLACED = "Unable to schedule pod"

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from gangline.api.kai import Queue
 from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.records import QueueRecord
 from gangline.scheduler.settings import SchedulerSettings, seconds
 
 MIN_RUNTIME = "minruntime"
@@ -59,6 +60,5 @@ def start_matters(settings: SchedulerSettings, queues: Iterable[Queue]) -> bool:
     )
 
 
-def _of_queue(record: object) -> list[float]:
-    both = (getattr(record, "preempt_min_runtime", None), getattr(record, "reclaim_min_runtime", None))
-    return [item for item in both if item]
+def _of_queue(record: QueueRecord) -> list[float]:
+    return [moment for moment in (record.preempt_min_runtime, record.reclaim_min_runtime) if moment]

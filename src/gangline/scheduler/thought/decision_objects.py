@@ -1,4 +1,4 @@
-"""Decisions → the objects and patches that carry them out. Pure: service.py sends them.
+"""Decisions → the objects and patches that carry them out. Pure: loop/carrier.py sends them.
 
 The forms are the wire contract with every binder, dashboard and controller that reads KAI's objects.
 """
@@ -17,9 +17,9 @@ from gangline.api.meta import Raw, as_raw
 from gangline.rules import requests
 from gangline.rules.evictions import EvictionNote, note
 from gangline.scheduler.decisions import Bind, Evict, ExtendedBind, GangUpdate, Refuse
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.records import DeviceId
 from gangline.scheduler.refusals import QueueFigures, Triple
+from gangline.scheduler.thought.options import SchedulerOptions
 
 UNSCHEDULABLE = "Unschedulable"
 UNSCHEDULABLE_ON_POOL = "UnschedulableOnNodePool"
@@ -168,6 +168,17 @@ def eviction_of(evictions: Sequence[Evict], now: float) -> EvictionNote:
     """What is noted about pods of one gang that were evicted together."""
     first = evictions[0]
     return EvictionNote(first.action, timestamp(now), first.preemptor, len(evictions), first.gang_size, first.message)
+
+
+def eviction_annotations(first: Evict, pods: int) -> dict[str, str]:
+    """The same facts on the event, as upstream names them."""
+    namespace, _, name = first.preemptor.partition("/")
+    return {
+        "num-evicted-pods": str(pods),
+        "evictor-action-type": first.action,
+        "evictor-pod-group-name": name,
+        "evictor-pod-group-namespace": namespace,
+    }
 
 
 def group_condition(
