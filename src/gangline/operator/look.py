@@ -53,7 +53,7 @@ from gangline.operator.silence import SchedulerSilence
 from gangline.operator.tokens import TokenSecrets
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Key, Reader
-from gangline.runtime.controller import RunningController
+from gangline.runtime.running_controller import RunningController
 
 log = logging.getLogger(__name__)
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"

@@ -1,69 +1,28 @@
 """Leader election by Lease: of several copies of a component, one works.
 
-Nobody reads the times in a lease. A candidate notes when it saw the lease change, by a clock of its own that nobody
-sets, and takes the lease once it has not changed for its whole duration. A holder counts from before it sent its last
-renewal that was answered, and stops earlier than that: at the deadline `check` refuses its writes, whatever else still
-runs or hangs. What was sent before and is still under way cannot be called back. `Elected` is a Manager that works only
-while it leads."""
+A candidate takes the lease once it has not changed for its whole duration (lease.py). A holder counts from before it
+sent its last renewal that was answered, and stops earlier than that: at the deadline `check` refuses its writes,
+whatever else still runs or hangs. What was sent before and is still under way cannot be called back. `Elected` is a
+Manager that works only while it leads."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import math
-import os
-import socket
-import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gangline.api import names
 from gangline.api.builtin import Lease
 from gangline.api.kinds import LEASE
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, ConfigError, Conflict, GanglineError, NotFound, Unavailable
-from gangline.runtime.clock import Clock, micro_timestamp, within
+from gangline.runtime.clock import Clock, within
+from gangline.runtime.lease import ElectionSettings, LeadershipLost, LeaseSight, held_spec, taken_spec
 from gangline.runtime.manager import Manager
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-
-class LeadershipLost(GanglineError):
-    """The lease could not be renewed in time, or is somebody else's; whoever led must stop at once."""
-
-
-def identity() -> str:
-    """Unlike that of any other process: `<host>_<uuid>`."""
-    return f"{os.environ.get('POD_NAME') or socket.gethostname()}_{uuid.uuid4()}"
-
-
-@dataclass(frozen=True, slots=True)
-class ElectionSettings:
-    name: str
-    namespace: str = names.KAI_NAMESPACE
-    identity: str = field(default_factory=identity)
-    duration: float = 15.0
-    """Seconds after which a lease that was not renewed is free."""
-    deadline: float = 10.0
-    """Seconds within which the holder must have renewed, or stop."""
-    retry: float = 2.0
-    """Seconds between two tries to take or renew it."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.retry < self.deadline < self.duration:
-            raise ConfigError(
-                f"lease {self.name}: a lease of {self.duration:g} s must be longer than the deadline for "
-                f"renewing it ({self.deadline:g} s), and that longer than the wait between two tries "
-                f"({self.retry:g} s)"
-            )
-
-    @property
-    def patience(self) -> float:
-        """Seconds for one request: when it hangs, there is time for another."""
-        return self.deadline / 2
 
 
 class Election:
@@ -71,8 +30,7 @@ class Election:
 
     def __init__(self, client: Client, clock: Clock, settings: ElectionSettings) -> None:
         self._client, self._clock, self.settings = client, clock, settings
-        self._seen: tuple[str, str] | None = None
-        self._looked = self._unchanged = 0.0
+        self._sight = LeaseSight(settings)
         self._renewed = float("-inf")
         self._written: Lease | None = None
         """As we wrote it last: renewed without a look, where nobody else wrote it since."""
@@ -115,9 +73,9 @@ class Election:
         renewed = self._renewed
         while self._renewed == renewed:
             await self._clock.sleep(self.settings.retry)
-            if not await self._try() and self._seen is not None:
+            if not await self._try() and self._sight.holder is not None:
                 self._renewed = float("-inf")
-                raise LeadershipLost(f"{self} belongs to {self._seen[0] or 'nobody'} now")
+                raise LeadershipLost(f"{self} belongs to {self._sight.holder or 'nobody'} now")
 
     async def release(self) -> None:
         """Let the next one start at once; not if that takes long, for the lease runs out by itself."""
@@ -167,7 +125,7 @@ class Election:
             await self._create()
             return True
         ours = lease.spec.holder_identity == self.settings.identity
-        if not ours and not self._is_free(lease, asked):
+        if not ours and not self._sight.is_free(lease, asked, self._clock.monotonic()):
             return False
         await self._take(lease, ours)
         return True
@@ -175,50 +133,29 @@ class Election:
     async def _in_time(self, request: Awaitable[T]) -> T:
         return await within(self._clock, self.settings.patience, request)
 
-    def _is_free(self, lease: Lease, asked: float) -> bool:
-        """Whether it stayed as it is for its whole duration, from when we had seen it so until we asked again. Between
-        two looks only the usual time counts: who was asleep cannot tell."""
-        seen = (lease.spec.holder_identity or "", lease.spec.renew_time or "")
-        if seen != self._seen:
-            self._seen, self._looked, self._unchanged = seen, self._clock.monotonic(), 0.0
-        else:
-            self._unchanged += max(0.0, min(asked - self._looked, self.settings.retry + self.settings.patience))
-            self._looked = asked
-        return not seen[0] or self._unchanged > float(lease.spec.lease_duration_seconds or self.settings.duration)
-
     async def _create(self) -> None:
         sent = self._clock.monotonic()
         meta = {"name": self.settings.name, "namespace": self.settings.namespace}
         try:
-            spec = self._spec(0) | self._acquired()
+            spec = taken_spec(self.settings, 0, self._clock.now())
             made = await self._in_time(self._client.create(LEASE, {"metadata": meta, "spec": spec}))
         except NotFound:
             raise ConfigError(
-                f"lease {self.settings.name} cannot be made, there is no namespace {self.settings.namespace}: create "
-                f"it, "
-                "name another with --namespace, or start without election by --leader-elect=false"
+                f"lease {self.settings.name} cannot be made, there is no namespace {self.settings.namespace}: "
+                "create it, name another with --namespace, or start without election by --leader-elect=false"
             ) from None
         self._is_ours(made, sent)
 
     async def _take(self, lease: Lease, ours: bool) -> None:
         sent, transitions = self._clock.monotonic(), lease.spec.lease_transitions or 0
-        spec = self._spec(transitions) if ours else self._spec(transitions + 1) | self._acquired()
+        now = self._clock.now()
+        spec = held_spec(self.settings, transitions, now) if ours else taken_spec(self.settings, transitions + 1, now)
         self._is_ours(await self._in_time(self._write(lease, spec)), sent)
 
     def _is_ours(self, written: Lease, sent: float) -> None:
         """Counted from before it was sent: whoever else looks sees the change later than that."""
-        self._written, self._renewed, self._seen = written, sent, None
-
-    def _spec(self, transitions: int) -> Raw:
-        return {
-            "holderIdentity": self.settings.identity,
-            "leaseDurationSeconds": math.ceil(self.settings.duration),
-            "renewTime": micro_timestamp(self._clock.now()),
-            "leaseTransitions": transitions,
-        }
-
-    def _acquired(self) -> Raw:
-        return {"acquireTime": micro_timestamp(self._clock.now())}
+        self._written, self._renewed = written, sent
+        self._sight.forget()
 
     async def _write(self, lease: Lease, spec: Raw) -> Lease:
         """Only if nobody wrote it since we looked."""

@@ -15,8 +15,9 @@ from gangline.client import Client, Lanes
 from gangline.runtime import background
 from gangline.runtime.cache import Cache
 from gangline.runtime.clock import Clock, SystemClock
-from gangline.runtime.controller import Context, Controller, RunningController
+from gangline.runtime.controller import Context, Controller
 from gangline.runtime.events import Recorder
+from gangline.runtime.running_controller import RunningController
 from gangline.runtime.writer import Writer
 
 

@@ -21,7 +21,7 @@ from gangline.cluster.world.pods.pod_life import FINAL
 from gangline.cluster.world.scheduling.gangs import group_name
 from gangline.errors import NotFound
 from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Reader, Watch
-from gangline.runtime.controller import RunningController
+from gangline.runtime.running_controller import RunningController
 
 USERS, LEAVING = "pod group", "leaving"
 LATER = 5.0
