@@ -20,8 +20,8 @@ from gangline.binder.component import component as binder
 from gangline.binder.settings import BinderSettings
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.runtime import Component, Manager
-from gangline.runtime.election import Elected, Election
-from gangline.runtime.lease import ElectionSettings
+from gangline.runtime.leading.election import Elected, Election
+from gangline.runtime.leading.lease import ElectionSettings
 from gangline.scheduler.loop.component import component as scheduler
 from gangline.scheduler.thought.options import SchedulerOptions
 from stage import SPACE, Stage, stage

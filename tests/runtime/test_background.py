@@ -18,7 +18,7 @@ SOURCE = Path(gangline.__file__).parent
 WATCHED_OVER = {
     "runtime/background.py": "starts it again, or tells",
     "runtime/clock.py": "`within` takes what comes of it",
-    "runtime/election.py": "whatever ends it sets `lost`, and the process ends",
+    "runtime/leading/election.py": "whatever ends it sets `lost`, and the process ends",
     "runtime/queue.py": "a timer that only adds a key",
     "runtime/writer.py": "told by `noticed`",
     "cli/run.py": "waited for by name",

@@ -15,8 +15,8 @@ from gangline.api.selectors import Selector, equals
 from gangline.client import Client
 from gangline.runtime import background
 from gangline.runtime.clock import Clock, SystemClock
-from gangline.runtime.informer import Informer
 from gangline.runtime.keys import Key
+from gangline.runtime.watching.informer import Informer
 
 log = logging.getLogger(__name__)
 PATIENCE = 10.0

@@ -16,7 +16,7 @@ from gangline.runtime.cache import Reader
 from gangline.runtime.clock import Clock
 from gangline.runtime.events import Recorder
 from gangline.runtime.keys import Key, key_of
-from gangline.runtime.object_copy import Index
+from gangline.runtime.watching.object_copy import Index
 from gangline.runtime.writer import Writer
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from gangline.errors import ApiError, Conflict, GanglineError, NotFound
 from gangline.runtime import background
 from gangline.runtime.cache import Cache
 from gangline.runtime.controller import Context, Controller, Watch, itself
-from gangline.runtime.informer import Informer
 from gangline.runtime.keys import Key, key_of
 from gangline.runtime.metrics import ReconcileMeter
 from gangline.runtime.queue import WorkQueue
+from gangline.runtime.watching.informer import Informer
 from gangline.runtime.writer import NotInTurn
 
 log = logging.getLogger(__name__)

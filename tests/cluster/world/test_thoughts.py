@@ -19,8 +19,8 @@ from gangline.cluster.world.nodes.nodes import NodePool, Provision
 from gangline.cluster.world.pods.budgets import healthy_needed
 from gangline.cluster.world.settings import Growth, WorldSettings
 from gangline.cluster.world.upkeep.endpoints import old_style, slices
-from gangline.cluster.world.workloads.cronjobs import due
-from gangline.cluster.world.workloads.hpa import ScaleDecision, ScaleHistory, decide, read_metric
+from gangline.cluster.world.workloads.jobs.cronjobs import due
+from gangline.cluster.world.workloads.scale_decision import ScaleDecision, ScaleHistory, decide, read_metric
 from gangline.errors import ConfigError
 
 

@@ -14,7 +14,8 @@ from gangline.cluster.world.pods import budgets, kubelet, pod_gc
 from gangline.cluster.world.scheduling import claims, pod_groups, scheduler
 from gangline.cluster.world.settings import WorldSettings
 from gangline.cluster.world.upkeep import endpoints, garbage, namespaces, quotas, tokens, volumes
-from gangline.cluster.world.workloads import cronjobs, daemonsets, deployments, hpa, jobs, replicasets, statefulsets
+from gangline.cluster.world.workloads import daemonsets, deployments, hpa, replicasets, statefulsets
+from gangline.cluster.world.workloads.jobs import cronjobs, jobs
 from gangline.errors import ConfigError
 from gangline.runtime import BackgroundService, Component, Controller
 

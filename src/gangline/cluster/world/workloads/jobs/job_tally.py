@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from gangline.api.builtin import Job
 from gangline.api.core import Pod
-from gangline.cluster.world.workloads import job_indexes as indexes
-from gangline.cluster.world.workloads.job_failures import (
+from gangline.cluster.world.workloads.jobs import job_indexes as indexes
+from gangline.cluster.world.workloads.jobs.job_failures import (
     FAIL_INDEX,
     FailureVerdict,
     has_failed,
@@ -19,7 +19,7 @@ from gangline.cluster.world.workloads.job_failures import (
     judge_failure,
     only_replaces_failed,
 )
-from gangline.cluster.world.workloads.job_indexes import Indexes
+from gangline.cluster.world.workloads.jobs.job_indexes import Indexes
 from gangline.cluster.world.workloads.replicas import active
 
 TRACKING = "batch.kubernetes.io/job-tracking"

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from gangline.api.builtin import Job, Untyped
 from gangline.api.kinds import CRON_JOB, JOB, reference
 from gangline.api.meta import Raw
-from gangline.cluster.world.workloads.jobs import finished
+from gangline.cluster.world.workloads.jobs.job_plan import finished
 from gangline.errors import BadInput
 from gangline.rules.values import cron
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner

@@ -18,7 +18,7 @@ from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, ConfigError, Conflict, GanglineError, NotFound, Unavailable
 from gangline.runtime.clock import Clock, within
-from gangline.runtime.lease import ElectionSettings, LeadershipLost, LeaseSight, held_spec, taken_spec
+from gangline.runtime.leading.lease import ElectionSettings, LeadershipLost, LeaseSight, held_spec, taken_spec
 from gangline.runtime.manager import Manager
 
 log = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from gangline.runtime import background
 from gangline.runtime.clock import Clock, within
 from gangline.runtime.keys import key_of
 from gangline.runtime.metrics import WATCH_RESTARTS
-from gangline.runtime.object_copy import ObjectCopy
-from gangline.runtime.watch_failures import GONE, LATER, NOT_SERVED, UNEXPECTED, diagnosis, level_of
+from gangline.runtime.watching.object_copy import ObjectCopy
+from gangline.runtime.watching.watch_failures import GONE, LATER, NOT_SERVED, UNEXPECTED, diagnosis, level_of
 
 log = logging.getLogger(__name__)
 WATCH_SECONDS = 300
