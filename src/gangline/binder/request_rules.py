@@ -18,11 +18,7 @@ from gangline.binder.settings import BinderSettings
 from gangline.rules import requests
 
 NUMA_PREDICTED = "kai.scheduler/numa-placement-predicted"
-
-
 SUCCEEDED, FAILED = "Succeeded", "Failed"
-
-
 SUCCESS = {"phase": SUCCEEDED, "reason": None}
 
 

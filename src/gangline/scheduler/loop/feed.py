@@ -390,11 +390,7 @@ _PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., 
     RESOURCE_CLAIM: (ClaimRecord, _both, read_claim),
     PVC: (VolumeClaimRecord, _both, objects.volume_claim_record),
     CSI_STORAGE_CAPACITY: (StorageCapacityRecord, str, _raw(objects.storage_capacity_record)),
-    CONFIG_MAP_NAMES: (
-        ConfigMapRecord,
-        _both,
-        lambda item: ConfigMapRecord(item.name, item.namespace),
-    ),
+    CONFIG_MAP_NAMES: (ConfigMapRecord, _both, lambda item: ConfigMapRecord(item.name, item.namespace)),
     RESOURCE_SLICE: (SliceRecord, _one, _raw(objects.slice_record)),
     DEVICE_CLASS: (DeviceClassRecord, _one, _raw(objects.device_class_record)),
 }

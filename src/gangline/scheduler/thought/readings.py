@@ -22,8 +22,6 @@ from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import ClaimRecord, DeviceId, GangRecord, TaskRecord
 
 STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
-
-
 Promise = tuple[str, tuple[DeviceId, ...]]
 """The uid of a pod, and the devices that one of its claims gets."""
 

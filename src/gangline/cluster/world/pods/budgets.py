@@ -13,7 +13,7 @@ from gangline.api.kinds import PDB, POD, REPLICA_SET, STATEFUL_SET
 from gangline.api.meta import Raw
 from gangline.api.selectors import from_selector
 from gangline.cluster.world.conditions import merged
-from gangline.cluster.world.pods.pod_life import FINAL
+from gangline.cluster.world.pods.pod_step import FINAL
 from gangline.cluster.world.workloads.replicas import MOST_REPLICAS, is_ready, share
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp

@@ -11,9 +11,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import NODE, POD
 from gangline.api.meta import Raw
 from gangline.cluster.world.conditions import disruption
-from gangline.cluster.world.pods.kubelet import BY_NODE, by_node, pods_on
-from gangline.cluster.world.pods.pod_life import FINAL
+from gangline.cluster.world.pods.pod_indexes import BY_NODE, by_node, pods_on
 from gangline.cluster.world.pods.pod_status import patch_status
+from gangline.cluster.world.pods.pod_step import FINAL
 from gangline.errors import NotFound
 from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import timestamp

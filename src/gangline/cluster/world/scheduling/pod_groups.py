@@ -17,7 +17,7 @@ from gangline.api.core import Pod
 from gangline.api.kinds import KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, POD, Kind
 from gangline.api.meta import Object
 from gangline.cluster.world.discovery import only_metadata, served
-from gangline.cluster.world.pods.pod_life import FINAL
+from gangline.cluster.world.pods.pod_step import FINAL
 from gangline.cluster.world.scheduling.gangs import group_name
 from gangline.errors import NotFound
 from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Reader, Watch

@@ -168,3 +168,12 @@ def _manner(finalizers: Collection[str]) -> str:
     if ORPHAN in finalizers:
         return "Orphan"
     return "Foreground" if FOREGROUND in finalizers else "Background"
+
+
+def misplaced(item: Item, owner: OwnerReference) -> str:
+    """That an owner is not where its dependent looks for it, in words."""
+    where = item.object.namespace
+    return (
+        f"ownerRef [{owner.api_version}/{owner.kind}, namespace: {where}, "
+        f'name: {owner.name}, uid: {owner.uid}] does not exist in namespace "{where}"'
+    )

@@ -14,7 +14,7 @@ from gangline.api.builtin import Untyped
 from gangline.api.core import Node, Pod, PodSpec, Toleration
 from gangline.api.kinds import DAEMON_SET
 from gangline.api.meta import Raw
-from gangline.cluster.world.scheduling.place import selects, tolerates
+from gangline.cluster.world.scheduling.node_fit import selects, tolerates
 from gangline.cluster.world.workloads.deployment_plan import template_hash
 from gangline.cluster.world.workloads.replicas import BURST, NONE_WAIT, active, is_ready, pod_from, share, suffix
 

@@ -89,7 +89,7 @@ def _next(
         return [], ended
     missing = list(islice((number for number in numbers if number not in pods), max(room, 0)))
     surplus = sorted((number for number in pods if number not in numbers and active(pods[number])), reverse=True)
-    unsteady = [number for number in sorted(pods) if number in numbers and not _steady(stateful, pods[number], now)]
+    unsteady = _unsteady(stateful, numbers, pods, now)
     if stateful.spec.pod_management_policy == "Parallel":
         step = (missing, [pods[number] for number in surplus]) if missing or surplus else None
     else:
@@ -111,6 +111,10 @@ def _next_in_order(
         leaving = any(pod.metadata.deleting for pod in pods.values())
         return [], [] if leaving else [pods[surplus[0]]]
     return None
+
+
+def _unsteady(stateful: Replicated, numbers: range, pods: dict[int, Pod], now: float) -> list[int]:
+    return [number for number in sorted(pods) if number in numbers and not _steady(stateful, pods[number], now)]
 
 
 def _has_ended(pod: Pod) -> bool:
