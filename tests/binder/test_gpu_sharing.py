@@ -10,7 +10,7 @@ from faults.trouble import Dies
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, POD
-from gangline.binder import reservations
+from gangline.binder import reservation_pods, reservations
 from gangline.binder.component import component
 from gangline.binder.plugins import build
 from gangline.binder.plugins.hami import memory_limit
@@ -77,7 +77,7 @@ async def test_a_pod_on_a_part_of_a_gpu_gets_a_reserved_device_and_sees_only_tha
         assert direct.data == {"NVIDIA_VISIBLE_DEVICES": "GPU-1"}
         assert [owner_reference.uid for owner_reference in direct.metadata.owner_references] == [pod.uid]
         (held,) = await reservations_of(here)
-        assert held.name == reservations.pod_name("n", "g1")
+        assert held.name == reservation_pods.pod_name("n", "g1")
         assert held.spec.containers[0].resources.requests[names.NVIDIA_GPU] == "1"
 
 
@@ -192,7 +192,7 @@ async def test_a_leaving_sharer_cannot_take_the_gpu_from_one_that_arrives() -> N
         class Arrives:
             async def send(self, request: Request) -> Response:
                 if request.method == "DELETE":
-                    touch = {"metadata": {"annotations": {reservations.TOUCHED: "somebody"}}}
+                    touch = {"metadata": {"annotations": {reservation_pods.TOUCHED: "somebody"}}}
                     await here.client.patch(POD, "r", HELD, touch)
                 return await inner.send(request)
 

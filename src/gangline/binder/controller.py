@@ -18,7 +18,7 @@ from gangline.api.core import Pod
 from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, NODE, POD, PVC, Kind
 from gangline.api.meta import Object, Raw
-from gangline.binder import plugins, reservations
+from gangline.binder import plugins, reservation_pods
 from gangline.binder.attempt import BindAttempt, CannotBind, NotYet
 from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.binder.plugins.volumes import claims_of
@@ -220,7 +220,7 @@ def controller(settings: BinderSettings = DEFAULTS) -> Controller:
     def of_pod(pod: Pod, read: Reader) -> Iterable[Key]:
         """Requests that wait for this reservation pod to say which GPU it holds."""
         ours = pod.namespace == settings.reservation_namespace
-        return _waiting_for("group", reservations.by_group(pod), read) if ours else []
+        return _waiting_for("group", reservation_pods.by_group(pod), read) if ours else []
 
     def of_claim(claim: Object, read: Reader) -> Iterable[Key]:
         users = read.by(POD, "volume", f"{claim.namespace}/{claim.name}")
@@ -231,11 +231,7 @@ def controller(settings: BinderSettings = DEFAULTS) -> Controller:
         binder.reconcile,
         workers=settings.workers,
         reads=(NODE,),
-        watches=(
-            Watch(BIND_REQUEST, itself),
-            Watch(POD, of_pod, when=reservations.said_something),
-            Watch(PVC, of_claim),
-        ),
+        watches=(Watch(BIND_REQUEST, itself), Watch(POD, of_pod, when=reservation_pods.has_news), Watch(PVC, of_claim)),
         indexes=(
             (BIND_REQUEST, "group", lambda request: request.spec.selected_gpu_groups),
             (BIND_REQUEST, "pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"]),

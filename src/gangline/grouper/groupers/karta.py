@@ -20,7 +20,7 @@ from gangline.errors import ApiError
 from gangline.grouper import jq, owners
 from gangline.grouper.groupers.base import base
 from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
-from gangline.grouper.jq_functions import JqError, Unsupported, whole
+from gangline.grouper.jq.values import JqError, Unsupported, whole
 from gangline.grouper.look import GrouperView
 
 API, KIND = "run.ai/v1alpha1", "Karta"
