@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import compat_table
+import house_numbers
+import rooms_picture
 
 REPOSITORY = Path(__file__).parents[1]
 SOURCE = REPOSITORY / "src" / "gangline"
@@ -176,3 +178,15 @@ def test_every_module_says_what_lives_there() -> None:
 
 def test_the_page_of_differences_says_what_the_settings_say() -> None:
     assert compat_table.PAGE.read_text() == compat_table.written(), "run `make docs`"
+
+
+def test_a_class_name_means_one_class() -> None:
+    assert house_numbers.classes_of_one_name(house_numbers.trees()) == {}
+
+
+def test_no_room_imports_from_a_row_above_its_own() -> None:
+    assert rooms_picture.upward() == []
+
+
+def test_the_picture_of_the_rooms_is_drawn_from_the_imports() -> None:
+    assert rooms_picture.PICTURE.read_text() == rooms_picture.picture(), "run `make docs`"

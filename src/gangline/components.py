@@ -251,7 +251,9 @@ def installer_parts() -> ComponentParts:
     ) -> list[tuple[Kind[Any], Raw]]:
         from gangline.admission.registration import WebhookAddress, configurations
 
-        options = ComponentOptions(compat=tuple(compat), flags=flags, operator=configured(config))
+        options = ComponentOptions(
+            compat=tuple(compat), flags=flags, operator=configured(config), namespace=address.namespace
+        )
         found = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
         place = WebhookAddress(address.service, address.namespace, address.port)
         return [

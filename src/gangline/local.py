@@ -222,12 +222,15 @@ class Platform(Team):
             await self.hire(Shards(self.options, self.hire, self.dismiss, started.get("scheduler")).component())
 
     async def stop(self) -> None:
+        """Whoever asks from outside is hung up on first: he must not keep the components from stopping."""
         for task in self._tasks:
             task.cancel()
-        await self.stop_components()
-        if self._listener is not None:
-            await self._listener.close()
-        await self.server.close()
+        try:
+            if self._listener is not None:
+                await self._listener.close()
+            await self.stop_components()
+        finally:
+            await self.server.close()
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve over TLS; gives the address."""

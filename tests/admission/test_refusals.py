@@ -44,7 +44,7 @@ def a_set(*cliques: Raw, **more: Any) -> Raw:
 
 def told(raw: Raw, old: Raw | None = None, settings: OperatorSettings = NATIVE) -> dict[str, str]:
     operation = "UPDATE" if old else "CREATE"
-    filled = podcliqueset.defaulted(HookReview(operation, raw, old), settings.manner.zero_minimum_refused)
+    filled = podcliqueset.defaulted(HookReview(operation, raw, old), settings.manner)
     assert not isinstance(filled, Denied), filled
     reader: Any = Bindings()
     refused = podcliqueset.validated(HookReview(operation, filled, old), settings, reader, backend_check(settings))

@@ -22,6 +22,7 @@ from gangline.admission.registration import MUTATE, routes
 from gangline.api.meta import Raw
 from gangline.rules.hooks import Denied, Hook, HookReview
 from gangline.rules.values.documents import DocumentUnreadable, read_json
+from gangline.runtime.health import runner
 
 log = logging.getLogger(__name__)
 BODY_LIMIT = 8 * 1024 * 1024
@@ -141,7 +142,7 @@ class WebhookListener:
     """The application behind a socket with TLS."""
 
     def __init__(self, hooks: Iterable[Hook], pair: WebhookKeyPair, host: str = "0.0.0.0", port: int = 9443) -> None:
-        self._runner = web.AppRunner(application(hooks), access_log=None)
+        self._runner = runner(application(hooks))
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.minimum_version = ssl.TLSVersion.TLSv1_2
         self._host, self.port = host, port

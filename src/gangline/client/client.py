@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 import msgspec
 
+from gangline.api.kept import kept
 from gangline.api.kinds import POD, Kind
 from gangline.api.meta import Metadata, Model, Object, Raw
 from gangline.api.selectors import Selector, equals, print_labels
@@ -29,6 +30,8 @@ Labels: TypeAlias = Selector | Mapping[str, str] | str | None
 PAGE = 500
 LONGEST_EVENT = 64 * 1024 * 1024
 """Bytes of one line of a watch; an object has a few megabytes at most."""
+LONGEST_SHARED = 32 * 1024
+"""Bytes of an event that is kept decoded for other watchers of this process."""
 SHARED, BATCHES, LARGE = 1024, 32, 256 * 1024
 """How many watch events are kept decoded for other watchers of this process, how many batches of them, and of which
 size at most."""
@@ -441,7 +444,7 @@ def _batch(kind: Kind[Any], lines: bytes) -> _Batch:
     return _Batch(events)
 
 
-@lru_cache(maxsize=SHARED)
+@kept(SHARED, LONGEST_SHARED)
 def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
     event = _EVENT.decode(line)
     if event.type == "ERROR":

@@ -32,12 +32,24 @@ class WriteFailure:
 
     @property
     def stale(self) -> bool:
-        """The view was old; a second look is enough."""
-        return isinstance(self.error, Conflict | NotFound) and not isinstance(self.error, AlreadyExists)
+        """The view was old; a second look is enough. What cannot be made because its kind is not there stays so."""
+        return (
+            isinstance(self.error, Conflict | NotFound)
+            and not isinstance(self.error, AlreadyExists)
+            and not self._homeless
+        )
+
+    @property
+    def _homeless(self) -> bool:
+        """Something new found no place: its kind is not served, or its namespace is gone."""
+        return isinstance(self.step, Create) and isinstance(self.error, NotFound)
 
     def __str__(self) -> str:
-        verb = type(self.step).__name__.lower()
-        return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {self.error}"
+        verb, hint = (
+            type(self.step).__name__.lower(),
+            "; is its CustomResourceDefinition installed?" if self._homeless else "",
+        )
+        return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {str(self.error).strip()}{hint}"
 
 
 def in_short(failures: Sequence[WriteFailure]) -> str:

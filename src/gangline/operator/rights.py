@@ -40,7 +40,11 @@ def election_rights(lease: str) -> list[Raw]:
 
 
 def _rule(kind: Kind[Any], verbs: list[str], part: str = "") -> Raw:
-    return {"apiGroups": [kind.group], "resources": [f"{kind.plural}/{part}" if part else kind.plural], "verbs": verbs}
+    return {
+        "apiGroups": [kind.group],
+        "resources": [f"{kind.plural}/{part}" if part else kind.plural],
+        "verbs": list(verbs),
+    }
 
 
 def _distinct(rules: list[Raw]) -> list[Raw]:

@@ -1,8 +1,8 @@
 """Pods on their way in: what asking for a part of a GPU adds to a pod, and which GPU requests contradict themselves.
 
-Only pods of our scheduler, outside the exempt namespaces. `complete` runs on CREATE, `problem` on CREATE and UPDATE;
-both are plain functions. Chance (seven letters in the name of a ConfigMap) is handed in. Nothing here asks the cluster.
-"""
+Only pods of our scheduler, outside the exempt namespaces. `complete` runs on CREATE, `problem` on CREATE and UPDATE:
+what was wrong with a stored pod already keeps nobody from writing it. Both are plain functions. Chance (seven letters
+in the name of a ConfigMap) is handed in. Nothing here asks the cluster."""
 
 from __future__ import annotations
 
@@ -172,17 +172,24 @@ def _asks_for_gpu(container: Raw) -> bool:
 
 
 def problem(review: HookReview, settings: AdmissionSettings) -> Denied | None:
-    """The first thing that is wrong with a pod's GPU request."""
-    pod = review.obj
+    """The first thing that is wrong with a pod's GPU request, unless the stored pod had it too: settings may have
+    changed since."""
+    wrong = _wrong(review, review.obj, settings)
+    if wrong is None or (review.old is not None and wrong == _wrong(review, review.old, settings)):
+        return None
+    return Denied(wrong)
+
+
+def _wrong(review: HookReview, pod: Raw, settings: AdmissionSettings) -> str | None:
     if fractional(pod) and not settings.gpu_sharing:
-        return Denied(
+        return (
             f"pod {review.namespace}/{review.name or pod['metadata'].get('name', '')} asks for a part of a GPU, "
             f"but GPU sharing is switched off here"
         )
     wrong = _contradiction(pod, settings) or _bad_number(annotations_of(pod))
     if wrong is None and settings.block_visible_devices:
         wrong = _own_devices(pod)
-    return Denied(wrong) if wrong else None
+    return wrong
 
 
 def _contradiction(pod: Raw, settings: AdmissionSettings) -> str | None:

@@ -8,7 +8,7 @@ composition root hands in; nothing here imports the operator.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.meta import Raw
 from gangline.api.notation import Type
+from gangline.config import NATIVE, Manner
 from gangline.errors import Problem
 from gangline.rules import wishes
 from gangline.rules.hooks import Denied, Hook, HookReview, denied
@@ -38,6 +39,7 @@ Move = Callable[[PodCliqueSet, PodCliqueSet, "Reader | None"], Iterable[Problem]
 ANY_ORDER, IN_ORDER, EXPLICIT = "CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"
 SCOPES = ("AllReplicas", "PerReplica")
 LONGEST = 45
+LONE_CLIQUE = "main"
 SPREAD = "topologySpreadConstraints"
 
 
@@ -54,7 +56,7 @@ def hooks(
             "pcs.defaulting.webhooks.grove.io",
             "grove.io",
             "podcliquesets",
-            mutate=lambda review: defaulted(review, wanted.manner.zero_minimum_refused),
+            mutate=lambda review: defaulted(review, wanted.manner),
         ),
         Hook(
             "pcs.validating.webhooks.grove.io",
@@ -70,8 +72,9 @@ def hooks(
 # --------------------------------------------------------------------------------------------------------------
 
 
-def defaulted(review: HookReview, one_at_least: bool = False) -> Raw | Denied:
-    """The set with everything filled in that it leaves open. `one_at_least`: a clique of 0 pods becomes one of 1.
+def defaulted(review: HookReview, manner: Manner = NATIVE) -> Raw | Denied:
+    """The set with everything filled in that it leaves open. Where no minimum may be zero, a clique of 0 pods becomes
+    one of 1.
 
     Where anything is filled in, the whole set is written as its types say. A set that leaves nothing open stays as the
     user wrote it; one without scaling groups always leaves these open."""
@@ -94,16 +97,24 @@ def defaulted(review: HookReview, one_at_least: bool = False) -> Raw | Denied:
         return Denied("; ".join(map(str, reading.problems)), tuple(reading.problems), 400, "BadRequest")
     if delay is not None:
         spec["template"]["terminationDelay"] = go_duration(delay)
-    as_given = deepcopy(spec)
+    as_given, one_at_least = deepcopy(spec), manner.zero_minimum_refused
     for made, given in zip(spec["template"].get("cliques") or (), _cliques(review.obj), strict=True):
         said = (given or {}).get("spec") or {}
         if "replicas" not in said and not one_at_least:
             made["spec"]["replicas"] = 1
         _fill_clique(made["spec"], may_be_empty="replicas" in said and not one_at_least)
+    if not manner.lone_clique_unnamed_refused:
+        _name_lone_clique(spec["template"].get("cliques") or ())
     _fill(spec)
     if spec == as_given and _template(review.obj).get("podCliqueScalingGroups") is not None:
         return obj
     return denied(list(_no_list(spec)), 422, "Invalid") or obj | {"spec": spec}
+
+
+def _name_lone_clique(cliques: Sequence[Raw]) -> None:
+    """The only clique of a set needs no name to be told from others."""
+    if len(cliques) == 1 and not cliques[0].get("name"):
+        cliques[0]["name"] = LONE_CLIQUE
 
 
 def _no_list(spec: Raw) -> Iterator[Problem]:
@@ -204,7 +215,7 @@ def problems_of(
 def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
     """What would be refused today of a set that is stored already; what other objects decide is left out."""
     zero = not settings.manner.zero_minimum_refused
-    filled = defaulted(HookReview("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), not zero)
+    filled = defaulted(HookReview("UPDATE", msgspec.json.decode(msgspec.json.encode(pcs))), settings.manner)
     if isinstance(filled, Denied):
         return list(filled.problems)
     return [

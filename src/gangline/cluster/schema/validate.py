@@ -28,12 +28,30 @@ def path_of(where: Where) -> str:
     return "".join(reversed(parts)).lstrip(".")
 
 
-class Sink:
-    """Collects problems. `prefix` is the field they are below (status, when only that is judged)."""
+MOST_PROBLEMS = 1000
+"""How many problems of one object are looked for."""
+MOST_TRIALS = 100_000
+"""How often alternatives (anyOf, oneOf, allOf, not) are tried for one object."""
 
-    def __init__(self, prefix: str = "") -> None:
+
+class Sink:
+    """Collects problems. `prefix` is the field they are below (status, when only that is judged). `left` is how often
+    alternatives may still be tried, for all sinks of one object."""
+
+    def __init__(self, prefix: str = "", left: list[int] | None = None) -> None:
         self.prefix = prefix
         self.problems: list[Problem] = []
+        self.left = [MOST_TRIALS] if left is None else left
+
+    @property
+    def exhausted(self) -> bool:
+        """Alternatives were tried too often: what was found is not all."""
+        return self.left[0] <= 0
+
+    @property
+    def full(self) -> bool:
+        """More would not be told."""
+        return len(self.problems) > MOST_PROBLEMS or self.left[0] <= 0
 
     def field(self, where: Where) -> str:
         path = path_of(where)
@@ -71,7 +89,7 @@ def checker(node: SchemaNode) -> Checker | None:
     nullable = node.nullable or node.shape == "any"
 
     def run(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if value is None and nullable:
+        if sink.full or (value is None and nullable):
             return
         if old is not MISSING and value == old and type(value) is type(old):
             return
@@ -130,7 +148,7 @@ def _alternatives(name: str) -> Callable[[Mapping[str, Any]], Checker]:
         plain = (int, str) if name == "anyOf" and checks[name] == _INT_OR_STRING else ()
 
         def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-            if type(value) not in plain:
+            if type(value) not in plain and not sink.full:
                 judge([_try(branch, value, where, sink) for branch in branches], where, sink)
 
         return check
@@ -148,8 +166,10 @@ def _branch(schema: Mapping[str, Any]) -> Checker:
 
 
 def _try(branch: Checker, value: Any, where: Where, sink: Sink) -> Sink:
-    trial = Sink(sink.prefix)
-    branch(value, MISSING, where, trial)
+    trial = Sink(sink.prefix, sink.left)
+    sink.left[0] -= 1
+    if not sink.exhausted:
+        branch(value, MISSING, where, trial)
     return trial
 
 
@@ -194,11 +214,21 @@ def _not(checks: Mapping[str, Any]) -> Checker:
     return check
 
 
+def _enum_mark(value: Any) -> Any:
+    """The same for values that are equal."""
+    if isinstance(value, list):
+        return list, tuple(map(_enum_mark, value))
+    if isinstance(value, dict):
+        return dict, frozenset((name, _enum_mark(item)) for name, item in value.items())
+    return isinstance(value, bool), value
+
+
 def _enum(checks: Mapping[str, Any]) -> Checker:
     allowed = checks["enum"]
+    known = {_enum_mark(choice) for choice in allowed}
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if not any(value == item and (type(value) is bool) == (type(item) is bool) for item in allowed):
+        if _enum_mark(value) not in known:
             sink.problems.append(say.unsupported(sink.field(where), value, allowed))
 
     return check

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from gangline.client.wire import InProcess, Request, Response, User
+from gangline.cluster.schema import BadForm
 from gangline.cluster.server import custom
 from gangline.cluster.server.access.escalation import Escalation
 from gangline.cluster.server.access.identity import Secrets, TokenIssuer, administrator, authenticate
@@ -51,6 +52,7 @@ from gangline.cluster.server.other_paths import Site
 from gangline.cluster.server.show.answer_shapes import YAML, list_response, object_response, scale_response, watch_shape
 from gangline.cluster.server.status import (
     answer,
+    bad_request,
     failure,
     forbidden,
     method_not_allowed,
@@ -93,6 +95,8 @@ class Server:
         self.authorizer: Authorizer | None = None
         self.failed = asyncio.Event()
         """Nothing can be kept any more; `store.broken` says why."""
+        self.on_failure: list[Callable[[], None]] = []
+        """Called then, before anybody who waits is told."""
         self._journal: SqliteJournal | None = None
         self._webhooks: Webhooks | None = None
         self._expiry: Expiry | None = None
@@ -168,6 +172,8 @@ class Server:
         journal.start()
 
     def _fail(self, error: Exception) -> None:
+        for react in self.on_failure:
+            react()
         self.store.fail(error)
         self.failed.set()
 
@@ -229,6 +235,8 @@ class Server:
             return answer(error)
         except DataFolderError as error:
             return answer(failure(500, "InternalError", f"Internal error occurred: {error}"))
+        except BadForm as error:
+            return answer(bad_request(str(error)))
         except RecursionError:
             return answer(failure(400, "BadRequest", "the request nests too deeply to be read"))
         except Exception:

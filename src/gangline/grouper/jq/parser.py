@@ -8,9 +8,10 @@ interpolation and the functions of functions.py. What changes its input or may r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
+from gangline.api.kept import kept
 from gangline.grouper.jq import functions
 from gangline.grouper.jq.filters import (
     Filter,
@@ -70,7 +71,7 @@ class JqProgram:
         return results
 
 
-@lru_cache(maxsize=1024)
+@kept(1024, 16 * 1024)
 def compile(text: str) -> JqProgram:
     try:
         return JqProgram(_whole(text))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from gangline.api import resources
 from gangline.cluster.kinds.checks import (
@@ -69,14 +70,31 @@ Amounts = tuple[tuple[str, Any], ...]
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 
-def containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+class PodNames(NamedTuple):
+    """What the containers of a pod may name: looked up once for all of them."""
+
+    volumes: Mapping[str, bool]
+    """Whether each comes from a claim, which alone can be raw."""
+    claims: Mapping[str, None]
+
+
+def pod_names(spec: Obj) -> PodNames:
+    volumes: dict[str, bool] = {}
+    for volume in spec.get("volumes") or []:
+        name = volume.get("name") or ""
+        is_claimed = volume.get("persistentVolumeClaim") is not None or volume.get("ephemeral") is not None
+        volumes[name] = volumes.get(name, False) or is_claimed
+    return PodNames(volumes, dict.fromkeys(claim.get("name") or "" for claim in spec.get("resourceClaims") or []))
+
+
+def containers(items: list[Obj], path: str, spec: Obj, known: PodNames) -> Problems:
     """The main containers."""
     if not items:
         yield say.required(path)
         return
     names: set[str] = set()
     for where, container in each(items, path):
-        yield from common(container, where, spec, volumes)
+        yield from common(container, where, spec, known)
         if container.get("name") in names:
             yield say.duplicate(f"{where}.name", container.get("name"))
         names.add(container.get("name") or "")
@@ -85,10 +103,10 @@ def containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -
     yield from host_ports(items, path)
 
 
-def init_containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+def init_containers(items: list[Obj], path: str, spec: Obj, known: PodNames) -> Problems:
     names = {container.get("name") for container in spec.get("containers") or []}
     for where, container in each(items, path):
-        yield from common(container, where, spec, volumes)
+        yield from common(container, where, spec, known)
         if container.get("name") in names:
             yield say.duplicate(f"{where}.name", container.get("name"))
         names.add(container.get("name"))
@@ -105,7 +123,7 @@ def restart_policy(container: Obj, path: str) -> Problems:
     yield from one_of(container.get("restartPolicy"), ("Always", "Never", "OnFailure"), f"{path}.restartPolicy")
 
 
-def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+def common(container: Obj, path: str, spec: Obj, known: PodNames) -> Problems:
     """What holds for every container."""
     if not container.get("name"):
         yield say.required(f"{path}.name")
@@ -124,25 +142,16 @@ def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Prob
     if container.get("envFrom"):
         yield from _env_from(container["envFrom"], f"{path}.envFrom")
     if container.get("volumeMounts"):
-        yield from mounts(container, f"{path}.volumeMounts", volumes)
+        yield from mounts(container, f"{path}.volumeMounts", known.volumes)
     if container.get("volumeDevices"):
-        yield from devices(container, f"{path}.volumeDevices", [*volumes], _claimed(spec))
+        yield from devices(container, f"{path}.volumeDevices", known.volumes)
     yield from one_of(container.get("imagePullPolicy"), PULL_POLICIES, f"{path}.imagePullPolicy", required=True)
     if container.get("resources"):
-        claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
-        yield from requirements(container["resources"], f"{path}.resources", claims)
+        yield from requirements(container["resources"], f"{path}.resources", known.claims)
     if container.get("securityContext"):
         yield from security(container["securityContext"], f"{path}.securityContext")
     if container.get("resizePolicy"):
         yield from _resize_policy(container["resizePolicy"], f"{path}.resizePolicy")
-
-
-def _claimed(spec: Obj) -> list[str]:
-    return [
-        volume.get("name") or ""
-        for volume in spec.get("volumes") or []
-        if volume.get("persistentVolumeClaim") is not None or volume.get("ephemeral") is not None
-    ]
 
 
 def _resize_policy(items: list[Obj], path: str) -> Problems:
@@ -388,7 +397,7 @@ def _action(name: str, action: Obj, path: str, grace: int | None) -> Problems:
         )
 
 
-def requirements(about: Obj, path: str, claims: list[Any]) -> Problems:
+def requirements(about: Obj, path: str, claims: Mapping[str, None]) -> Problems:
     """Requests and limits, and the claims of a container."""
     yield from _amounts(tuple((about.get("limits") or {}).items()), tuple((about.get("requests") or {}).items()), path)
     if about.get("claims"):
@@ -454,7 +463,7 @@ def _against_limit(name: str, amount: Any, limit: Any, path: str) -> Problems:
         yield say.invalid(path, amount, f"must be less than or equal to {name} limit of {limit}")
 
 
-def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
+def _claims(items: list[Obj], path: str, known: Mapping[str, None]) -> Problems:
     seen: set[tuple[Any, Any]] = set()
     for where, item in each(items, path):
         name = item.get("name") or ""
@@ -465,7 +474,7 @@ def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
             yield say.duplicate(where, name)
         seen.add((name, item.get("request")))
         if name not in known:
-            told = "which is empty" if not known else "which are: " + ", ".join(map(str, known))
+            told = "which is empty" if not known else "which are: " + ", ".join(islice(known, say.MOST_SHOWN))
             yield Problem(
                 where,
                 f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims {told}",

@@ -246,7 +246,8 @@ def _narrower(new: Obj | None, old: Obj | None) -> Problems:
         return
     for index, (term, was) in enumerate(zip(terms, before, strict=True)):
         for part in ("matchExpressions", "matchFields"):
-            if any(rule not in (term.get(part) or []) for rule in was.get(part) or []):
+            now = {say.compact(rule) for rule in term.get(part) or []}
+            if any(say.compact(rule) not in now for rule in was.get(part) or []):
                 yield say.invalid(f"{path}[{index}]", term, "only additions are allowed (no mutations or deletions)")
                 break
 
@@ -395,14 +396,9 @@ def _container_warnings(container: Obj, path: str) -> list[str]:
 
 
 def _port_warnings(items: list[Obj], path: str) -> Iterator[str]:
+    first: dict[Any, int] = {}
     for index, item in enumerate(items):
         same = (item.get("containerPort"), item.get("protocol"), item.get("hostPort") or 0, item.get("hostIP") or "")
-        for earlier, other in enumerate(items[:index]):
-            if same == (
-                other.get("containerPort"),
-                other.get("protocol"),
-                other.get("hostPort") or 0,
-                other.get("hostIP") or "",
-            ):
-                yield f"{path}.ports[{index}]: duplicate port definition with {path}.ports[{earlier}]"
-                break
+        earlier = first.setdefault(same, index)
+        if earlier != index:
+            yield f"{path}.ports[{index}]: duplicate port definition with {path}.ports[{earlier}]"

@@ -17,6 +17,7 @@ from gangline.cluster.kinds.checks import (
     not_negative,
     one_of,
     qualified,
+    repeated,
     selector_matches,
 )
 from gangline.cluster.kinds.pods.pods import spec_warnings
@@ -282,7 +283,7 @@ def _exit_codes(about: Obj, path: str, names: set[Any]) -> Problems:
     for where, value in each(values, f"{path}.values"):
         if about.get("operator") == "In" and value == 0:
             yield say.invalid(where, value, "must not be 0 for the In operator")
-    yield from (say.duplicate(f"{path}.values[{at}]", value) for at, value in enumerate(values) if value in values[:at])
+    yield from (say.duplicate(f"{path}.values[{at}]", values[at]) for at in repeated(values))
     if values != sorted(values):
         yield say.invalid(f"{path}.values", values, "must be ordered")
 

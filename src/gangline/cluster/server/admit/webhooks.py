@@ -13,11 +13,12 @@ import copy
 import ssl
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import aiohttp
 import msgspec
 
+from gangline.cluster.schema import BadForm, WrongType
 from gangline.cluster.server.admit.chain import WriteReview
 from gangline.cluster.server.admit.matching import (
     conditions_hold,
@@ -32,11 +33,13 @@ from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
 from gangline.cluster.server.status import bad_request, failure, forbidden
 from gangline.cluster.server.store.store import ShelfKey, StoreChange
+from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.errors import ApiError, api_error
 from gangline.rules.cel import CelError
 from gangline.rules.values.documents import DocumentUnreadable, read_json
 
 GROUP = "admissionregistration.k8s.io"
+ADMISSION = "admission.k8s.io"
 MUTATING, VALIDATING = "mutatingwebhookconfigurations", "validatingwebhookconfigurations"
 DEFAULT_SECONDS = 10
 Obj = dict[str, Any]
@@ -82,16 +85,18 @@ class Webhooks:
         answer = await self._call(hook, review)
         if answer is None or not answer.get("patch") or review.object is None:
             return
-        operations = _operations(answer["patch"])
-        if operations is None:
+        try:
+            operations = _operations(answer)
+        except _NoAnswer as error:
             if hook.get("failurePolicy") == "Ignore":
                 return
-            raise _failed(hook, "received undecodable patch in webhook response: a JSON patch is a list of operations")
+            raise _failed(hook, str(error)) from None
         shown = review.shown(review.object)
         try:
             changed = json_patch(shown, operations)
         except PatchFailed as error:
             raise _internal(str(error)) from None
+        _check_left(hook, review.resource, shown or {}, changed, whole=review.face is None)
         review.object = changed if review.face is None else review.face.take(review.object, changed)
 
     async def validate(self, review: WriteReview) -> None:
@@ -153,7 +158,7 @@ class Webhooks:
     async def _ask(self, hook: Obj, review: WriteReview) -> Obj:
         question = {
             "kind": "AdmissionReview",
-            "apiVersion": "admission.k8s.io/v1",
+            "apiVersion": f"{ADMISSION}/v1",
             "request": {
                 "uid": str(uuid.uuid4()),
                 **request_of(review),
@@ -161,7 +166,9 @@ class Webhooks:
                 "oldObject": review.shown(review.old),
             },
         }
-        response = _response(await self._post(hook, msgspec.json.encode(question)))
+        response = _response(
+            await self._post(hook, msgspec.json.encode(question)), hook.get("admissionReviewVersions") or []
+        )
         uid = question["request"]["uid"]  # type: ignore[index]
         if response.get("uid") != uid:
             raise _NoAnswer(
@@ -246,12 +253,20 @@ def _rejection(status: int, body: bytes) -> str:
     )
 
 
-def _response(body: bytes) -> Obj:
+def _response(body: bytes, versions: list[str]) -> Obj:
+    """What a webhook answers; `versions` are those of the review that it knows."""
     try:
         found = read_json(body)
     except DocumentUnreadable as error:
         raise _NoAnswer(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
-    response = found.get("response") if isinstance(found, dict) else None
+    found = found if isinstance(found, dict) else {}
+    kind, version = found.get("kind"), found.get("apiVersion")
+    if kind != "AdmissionReview" or version not in [f"{ADMISSION}/{known}" for known in ("v1", *versions)]:
+        raise _NoAnswer(
+            f"received invalid webhook response: expected webhook response of {ADMISSION}/v1, Kind=AdmissionReview, "
+            f"got {version or '/'}, Kind={kind or ''}"
+        )
+    response = found.get("response")
     if not isinstance(response, dict):
         raise _NoAnswer("received invalid webhook response: webhook response was absent")
     try:
@@ -261,29 +276,55 @@ def _response(body: bytes) -> Obj:
     return response
 
 
-class _Code(msgspec.Struct):
-    """The part of a Status that is counted with."""
+class _Said(msgspec.Struct):
+    """The part of a Status that is counted with, or told."""
 
-    code: int | None = None
+    code: Annotated[int, msgspec.Meta(ge=0, le=599)] | None = None
+    message: str | None = None
+    reason: str | None = None
+    details: dict[str, Any] | None = None
 
 
-class _Answer(msgspec.Struct):
+class _Answer(msgspec.Struct, rename="camel"):
     """What of a webhook's response is used, and of which type it must be."""
 
     uid: str | None = None
     allowed: bool | None = None
-    status: _Code | None = None
+    status: _Said | None = None
     patch: str | None = None
+    patch_type: str | None = None
     warnings: list[str] | None = None
 
 
-def _operations(patch: str) -> list[Any] | None:
-    """None: it is no JSON patch."""
+def _operations(answer: Obj) -> list[Any]:
+    """The JSON patch of an answer that has one."""
+    kind = answer.get("patchType")
+    if kind is None:
+        raise _NoAnswer("received invalid webhook response: webhook returned response.patch but not response.patchType")
+    if kind != "JSONPatch":
+        raise _NoAnswer(f'unsupported patch type "{kind}"')
     try:
-        found = read_json(base64.b64decode(patch))
+        operations = read_json(base64.b64decode(answer["patch"]))
     except (DocumentUnreadable, ValueError, TypeError):
-        return None
-    return found if isinstance(found, list) else None
+        operations = None
+    if not isinstance(operations, list):
+        raise _NoAnswer("received undecodable patch in webhook response: a JSON patch is a list of operations")
+    return operations
+
+
+def _check_left(hook: Obj, resource: Resource, before: Obj, after: Any, *, whole: bool) -> None:
+    """What a patch leaves must be an object of the same kind still. `whole`: as it is stored, not as a subresource
+    shows it."""
+    told = f'the patch of webhook "{hook["name"]}" leaves'
+    if not isinstance(after, dict) or not isinstance(after.get("metadata"), dict):
+        raise _internal(f"{told} no object with metadata")
+    if any(after.get(key) != before.get(key) for key in ("kind", "apiVersion")):
+        raise _internal(f"{told} an object of another kind: {after.get('apiVersion')}, Kind={after.get('kind')}")
+    try:
+        if whole:
+            rules_for(resource).schema.admit(after)
+    except (WrongType, BadForm) as error:
+        raise _internal(f"{told} what cannot be read: {error}") from None
 
 
 def _server_name(client: Obj) -> str | None:

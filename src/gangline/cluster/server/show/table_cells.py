@@ -481,13 +481,22 @@ def _role_ref(obj: Obj) -> str:
 
 
 def _endpoints(obj: Obj) -> str:
-    found = [
-        f"{address.get('ip')}:{port.get('port')}"
-        for subset in obj.get("subsets") or []
-        for port in subset.get("ports") or []
-        for address in subset.get("addresses") or []
-    ]
-    return (",".join(found[:3]) + (f" + {len(found) - 3} more..." if len(found) > 3 else "")) or NONE
+    """Addresses with their ports; a headless Service may have none."""
+    return (
+        _few(
+            [
+                f"{address.get('ip')}{port}"
+                for subset in obj.get("subsets") or []
+                for port in _ports_behind(subset)
+                for address in subset.get("addresses") or []
+            ]
+        )
+        or NONE
+    )
+
+
+def _ports_behind(subset: Obj) -> list[str]:
+    return [f":{port.get('port')}" for port in subset.get("ports") or []] or [""]
 
 
 def _few(texts: list[str]) -> str:
