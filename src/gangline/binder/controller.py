@@ -169,9 +169,9 @@ class Binder:
 
 async def _find(ctx: Context, kind: Kind[T], name: str, namespace: str = "") -> T | None:
     """From the cache, or from the server when the cache may be behind."""
-    found = ctx.read.get(kind, name, namespace)
-    if found is not None or not name:
-        return found
+    cached = ctx.read.get(kind, name, namespace)
+    if cached is not None or not name:
+        return cached
     try:
         return await ctx.client.get(kind, name, namespace)
     except NotFound:

@@ -77,9 +77,11 @@ def failures_of(pod: Pod) -> int:
 
 def extra_annotations(request: BindRequest) -> dict[str, str]:
     """What the pod is told about its place, in the same write as the bind."""
-    found = {names.RECEIVED_TYPE: request.spec.received_resource_type} if request.spec.received_resource_type else {}
+    annotations = (
+        {names.RECEIVED_TYPE: request.spec.received_resource_type} if request.spec.received_resource_type else {}
+    )
     if names.POD_GROUP_NAME in request.annotations:
-        found[names.POD_GROUP_NAME] = request.annotations[names.POD_GROUP_NAME]
+        annotations[names.POD_GROUP_NAME] = request.annotations[names.POD_GROUP_NAME]
     if request.spec.predicted_numa_zones:
-        found[NUMA_PREDICTED] = json.dumps(list(request.spec.predicted_numa_zones), separators=(",", ":"))
-    return found
+        annotations[NUMA_PREDICTED] = json.dumps(list(request.spec.predicted_numa_zones), separators=(",", ":"))
+    return annotations

@@ -54,23 +54,23 @@ def zones_of_cpus(lists: Mapping[int, str]) -> dict[int, int]:
 
 
 def cpu_list(text: str) -> list[int]:
-    found: list[int] = []
+    numbers: list[int] = []
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
 
 
 def zone_gpus(topology: NodeResourceTopology) -> dict[int, int]:
     """GPUs of each zone of a node."""
-    found: dict[int, int] = {}
+    gpus_by_zone: dict[int, int] = {}
     for zone in topology.zones:
         number = str(zone.get("name") or "").rpartition("-")[2]
         listed = [resource for resource in zone.get("resources") or () if requests.is_gpu(str(resource.get("name")))]
         gpus = sum(resources.units(item.get("allocatable", 0)) for item in listed)
         if number.isdigit() and gpus:
-            found[int(number)] = gpus
-    return found
+            gpus_by_zone[int(number)] = gpus
+    return gpus_by_zone
 
 
 def assign(pods: Iterable[Pod], gpus: Mapping[int, int]) -> list[Assigned]:

@@ -70,7 +70,7 @@ class OwnedObjects:
 
     async def _make(self, wanted: Wanted) -> None:
         try:
-            live = await self._found(wanted)
+            live = await self._look(wanted)
             made = await self._create(wanted) if live is None else None
         except ApiError as error:
             self._report.failures.append(f"{wanted} cannot be made: {error}")
@@ -81,12 +81,12 @@ class OwnedObjects:
             self._remember(wanted, made)
             self._report.made.append(str(wanted))
 
-    async def _found(self, wanted: Wanted) -> Object | None:
+    async def _look(self, wanted: Wanted) -> Object | None:
         try:
-            found: Object = await self._client.get(wanted.kind, wanted.name, wanted.namespace)
+            live: Object = await self._client.get(wanted.kind, wanted.name, wanted.namespace)
         except NotFound:
             return None
-        return found
+        return live
 
     async def _create(self, wanted: Wanted) -> Object:
         """By apply, so that later applies find nothing new; without force, so that nobody who is quicker is
@@ -126,14 +126,14 @@ class OwnedObjects:
             await self._leave(wanted)
             return
         try:
-            found: Object = await self._client.apply(wanted.kind, self._owned(await self._beside_others(wanted)))
+            applied: Object = await self._client.apply(wanted.kind, self._owned(await self._beside_others(wanted)))
         except ApiError as error:
             remedy = "; delete it, and it is made anew" if isinstance(error, Invalid) else ""
             self._report.failures.append(f"{wanted} cannot be changed: {error}{remedy}")
             return
-        differed = _differ(found, live)
+        differed = _differ(applied, live)
         before = known.repaired if known is not None and again else ()
-        self._remember(wanted, found, (*before, self._now)[-PATIENCE:] if again and differed else before)
+        self._remember(wanted, applied, (*before, self._now)[-PATIENCE:] if again and differed else before)
         if differed:
             (self._report.repaired if again else self._report.changed).append(str(wanted))
 
@@ -172,18 +172,18 @@ class OwnedObjects:
         self._written.pop(place(kind, obj), None)
         self._report.removed.append(f"{kind.kind} {obj.name}")
 
-    def _remember(self, wanted: Wanted, found: Object, repaired: tuple[float, ...] = ()) -> None:
+    def _remember(self, wanted: Wanted, live: Object, repaired: tuple[float, ...] = ()) -> None:
         self._written[place_of(wanted)] = WrittenObject(
-            wanted.digest, int(found.metadata.resource_version or 0), repaired
+            wanted.digest, int(live.metadata.resource_version or 0), repaired
         )
 
 
-def _differ(found: Object, live: Object) -> bool:
+def _differ(written: Object, live: Object) -> bool:
     """Whether an apply changed what we say. Revisions also move with the status, which a cache may be late with;
     generations do not."""
-    if found.metadata.generation:
-        return found.metadata.generation != live.metadata.generation
-    return found.metadata.resource_version != live.metadata.resource_version
+    if written.metadata.generation:
+        return written.metadata.generation != live.metadata.generation
+    return written.metadata.resource_version != live.metadata.resource_version
 
 
 def _holder(owners: Iterable[OwnerReference]) -> str:

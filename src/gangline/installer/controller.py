@@ -59,9 +59,9 @@ async def reconcile_config(installer: Installer, memory: WriteMemory, ctx: Conte
         text = f"only the Config named {CONFIG_NAME} counts; move what this one says there, and delete it"
         await memory.told.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
         return None
-    said = ConfigReading(config.spec, installer.settings)
+    reading = ConfigReading(config.spec, installer.settings)
     await memory.told.begin(ctx, CONFIG, config)
-    wishes = wishes_of_config(said, await config_facts(installer, ctx, config, said), installer.parts)
+    wishes = wishes_of_config(reading, await config_facts(installer, ctx, config, reading), installer.parts)
     outcome = await _carry_out(ctx, memory, CONFIG, config, wishes)
     return _next(outcome) or Again(SELDOM)
 
@@ -76,11 +76,11 @@ async def reconcile_shard(installer: Installer, memory: WriteMemory, ctx: Contex
         await memory.told.tell(ctx, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
         _refused(report)
         return None
-    said = ConfigReading(config.spec, installer.settings)
+    reading = ConfigReading(config.spec, installer.settings)
     await memory.told.begin(ctx, SCHEDULING_SHARD, shard)
-    wishes = wishes_of_shard(said, shard.name, shard.spec, await shard_facts(ctx, shard, said), installer.parts)
+    wishes = wishes_of_shard(reading, shard.name, shard.spec, await shard_facts(ctx, shard, reading), installer.parts)
     outcome = await _carry_out(ctx, memory, SCHEDULING_SHARD, shard, wishes)
-    return _next(outcome) or (Again(FOLLOWED) if said.replicas(SCHEDULER) > 1 else None)
+    return _next(outcome) or (Again(FOLLOWED) if reading.replicas(SCHEDULER) > 1 else None)
 
 
 async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:

@@ -18,7 +18,7 @@ def not_at_work(
     read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[ObjectKey, WrittenObject]
 ) -> list[str]:
     """What is not at work yet. A view that is older than our last write tells nothing."""
-    found: list[str] = []
+    waiting: list[str] = []
     for item in wanted:
         if item.kind not in (DEPLOYMENT, DAEMON_SET):
             continue
@@ -27,10 +27,10 @@ def not_at_work(
         if live is not None and (known is None or int(live.metadata.resource_version or 0) < known.revision):
             live = None
         if item.kind == DAEMON_SET:
-            found.append(daemon_set_waits(None if live is None else live.status or {}, item.name))
+            waiting.append(daemon_set_waits(None if live is None else live.status or {}, item.name))
         else:
-            found.append(deployment_waits(live, item.name, _pods(read, item)))
-    return [text for text in found if text]
+            waiting.append(deployment_waits(live, item.name, _pods(read, item)))
+    return [text for text in waiting if text]
 
 
 def _pods(read: Reader, deployment: Wanted) -> list[Pod]:

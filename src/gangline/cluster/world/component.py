@@ -60,8 +60,8 @@ def components(settings: WorldSettings | None = None) -> list[Component]:
     unknown = sorted(settings.off - PARTS.keys())
     if unknown:
         raise ConfigError(f"the world has no part {', '.join(unknown)}; it has: {', '.join(PARTS)}")
-    found = [_component(name, settings) for name in (KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER)]
-    return [item for item in found if item.controllers or item.services]
+    built = [_component(name, settings) for name in (KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER)]
+    return [item for item in built if item.controllers or item.services]
 
 
 def control_plane(settings: WorldSettings | None = None) -> Component:
@@ -79,8 +79,8 @@ def _component(name: str, settings: WorldSettings) -> Component:
     made: list[Controller | BackgroundService] = []
     for part, (home, make) in PARTS.items():
         if home == name and part not in settings.off:
-            found = make(settings)
-            made += [found] if isinstance(found, Controller | BackgroundService) else found
+            part_built = make(settings)
+            made += [part_built] if isinstance(part_built, Controller | BackgroundService) else part_built
     return Component(
         name,
         controllers=[item for item in made if isinstance(item, Controller)],

@@ -1,4 +1,4 @@
-"""What jq can do with values: order, arithmetic, and the functions that only read. Used by jq.py. Pure."""
+"""What jq can do with values: order, arithmetic, and the functions that only read. Used by parser.py. Pure."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ def _from_entries(value: Any) -> dict[str, Any]:
     return dict(_entry(element) for element in elements(value))
 
 
-def _entry(each: Any) -> tuple[str, Any]:
-    key = next((index(each, name) for name in ("key", "Key", "name", "Name") if truthy(index(each, name))), None)
-    return as_key(key), index(each, "value" if _has(each, "value") else "Value")
+def _entry(element: Any) -> tuple[str, Any]:
+    key = next((index(element, name) for name in ("key", "Key", "name", "Name") if truthy(index(element, name))), None)
+    return as_key(key), index(element, "value" if _has(element, "value") else "Value")
 
 
 def _contains(value: Any, other: Any) -> bool:
@@ -152,7 +152,7 @@ def _pattern(text: Any, flags: str = "") -> Pattern:
     caller's."""
     if set(flags) - set("gnixs"):
         raise JqError(f"{flags!r} are not flags of a regular expression")
-    plain = _SPACE.sub(lambda found: found[1] or "", _text(text)) if "x" in flags else _text(text)
+    plain = _SPACE.sub(lambda space: space[1] or "", _text(text)) if "x" in flags else _text(text)
     known = "".join(sorted(set(flags) & set("is")))
     try:
         return compile_pattern(f"(?{known}){plain}" if known else plain)
@@ -163,7 +163,7 @@ def _pattern(text: Any, flags: str = "") -> Pattern:
 def _tested(value: Any, arguments: list[Run]) -> Iterator[Any]:
     for flags in arguments[1](value) if len(arguments) > 1 else ("",):
         for pattern in arguments[0](value):
-            yield _found(_pattern(pattern, _flags(flags)), _text(value))
+            yield _matched(_pattern(pattern, _flags(flags)), _text(value))
 
 
 def _replaced(everywhere: bool) -> Function:
@@ -171,13 +171,13 @@ def _replaced(everywhere: bool) -> Function:
         for flags in arguments[2](value) if len(arguments) > 2 else ("",):
             for pattern in arguments[0](value):
                 most = None if everywhere or "g" in _flags(flags) else 1
-                found = islice(_matches(_pattern(pattern, _flags(flags)), _text(value)), most)
-                yield _with_replacements(_text(value), found, arguments[1])
+                matches = islice(_matches(_pattern(pattern, _flags(flags)), _text(value)), most)
+                yield _with_replacements(_text(value), matches, arguments[1])
 
     return run
 
 
-def _found(pattern: Pattern, value: str) -> bool:
+def _matched(pattern: Pattern, value: str) -> bool:
     try:
         return pattern.found(value)
     except BadPattern as error:
@@ -191,9 +191,9 @@ def _matches(pattern: Pattern, value: str) -> Iterator[Any]:
         raise JqError(str(error)) from error
 
 
-def _with_replacements(value: str, found: Iterator[Any], run: Run) -> str:
+def _with_replacements(value: str, matches: Iterator[Any], run: Run) -> str:
     parts, end, size = [], 0, 0
-    for match in found:
+    for match in matches:
         parts += [value[end : match.start()], _replacement(match, run)]
         end, size = match.end(), size + len(parts[-1])
         if size > LONGEST:
@@ -201,9 +201,9 @@ def _with_replacements(value: str, found: Iterator[Any], run: Run) -> str:
     return "".join((*parts, value[end:]))
 
 
-def _replacement(found: Any, run: Run) -> str:
+def _replacement(match: Any, run: Run) -> str:
     """What a match is replaced by; it is asked about the named groups of the match."""
-    made = [*run(found.groupdict())]
+    made = [*run(match.groupdict())]
     if len(made) != 1:
         raise Unsupported("a replacement must give one text")
     return _text(made[0])

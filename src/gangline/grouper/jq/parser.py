@@ -298,11 +298,11 @@ class _Parser:
 
     def _string(self, token: str) -> Filter:
         """A string, with `\\(…)` filled in."""
-        joined: Filter = constant("")
+        whole: Filter = constant("")
         for piece, filled in pieces(token[1:-1]):
-            each = as_text(_whole(piece)) if filled else constant(unescaped(piece))
-            joined = combined(joined, each, ARITHMETIC["+"])
-        return joined
+            part = as_text(_whole(piece)) if filled else constant(unescaped(piece))
+            whole = combined(whole, part, ARITHMETIC["+"])
+        return whole
 
     def _variable(self, name: str) -> Filter:
         def value(v: Any, s: Scope) -> Iterator[Any]:

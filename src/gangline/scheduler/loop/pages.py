@@ -76,8 +76,8 @@ def pages(scheduler: SchedulerService, client: Client) -> Pages:
     async def order() -> HttpPage:
         if not scheduler.cycles:
             return HttpPage(b"no cycle has run yet", "text/plain", status=503)
-        found = await scheduler.between_cycles(lambda: job_order(scheduler))
-        return HttpPage(json.dumps(found).encode())
+        ordered = await scheduler.between_cycles(lambda: job_order(scheduler))
+        return HttpPage(json.dumps(ordered).encode())
 
     return {"/get-snapshot": snapshot, "/get-job-order": order}
 
@@ -103,8 +103,8 @@ def config(settings: SchedulerSettings) -> Raw:
         {"name": plugin.name} | ({"arguments": dict(plugin.arguments)} if plugin.arguments else {})
         for plugin in settings.plugins
     ]
-    found: Raw = {"actions": ", ".join(settings.actions), "tiers": [{"plugins": plugins}]}
-    return found | ({"queueDepthPerAction": dict(settings.queue_depth)} if settings.queue_depth else {})
+    written: Raw = {"actions": ", ".join(settings.actions), "tiers": [{"plugins": plugins}]}
+    return written | ({"queueDepthPerAction": dict(settings.queue_depth)} if settings.queue_depth else {})
 
 
 def parameters(options: SchedulerOptions) -> Raw:

@@ -55,12 +55,12 @@ def wishes(
     for pod in by_turn(waiting):
         if hopeless.knows(pod) or put(board, pod):
             continue
-        found = _smallest_for(pod, ordered, board)
-        if found is None:
+        growth = _smallest_for(pod, ordered, board)
+        if growth is None:
             hopeless.learn(pod)
             continue
-        board.put_node(template(*found))
-        added.append(found)
+        board.put_node(template(*growth))
+        added.append(growth)
         put(board, pod)
     return added
 

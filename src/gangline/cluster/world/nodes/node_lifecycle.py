@@ -77,8 +77,8 @@ class Watchman:
         ctx.events.tell(NODE, node, "NodeNotReady", f"Node {node.name} status is now: NodeNotReady")
         unready = {"type": "Ready", "status": "False", "reason": "NodeNotReady", "lastTransitionTime": now}
         for pod in ctx.read.by(POD, BY_NODE, node.name):
-            said = condition(pod.status.conditions, "Ready")
-            if said is not None and said.status == "True":
+            ready = condition(pod.status.conditions, "Ready")
+            if ready is not None and ready.status == "True":
                 await patch_status(ctx, pod, {"conditions": [unready]})
 
 

@@ -13,6 +13,8 @@ from gangline.runtime.clock import seconds_of
 
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 OURS = (NOT_READY, UNREACHABLE)
+TAINT_OF_READY = {"True": "", "Unknown": UNREACHABLE}
+"""What a node's readiness taints it with; anything else: not ready."""
 
 
 @dataclass(slots=True)
@@ -55,7 +57,7 @@ def unknown_conditions(now: str) -> list[Raw]:
 def wanted_taints(node: Node, now: str) -> list[Raw] | None:
     """The node's taints with those for its readiness; None when they are right already."""
     ready = condition(node.status.conditions, "Ready")
-    key = "" if ready is None or ready.status == "True" else UNREACHABLE if ready.status == "Unknown" else NOT_READY
+    key = "" if ready is None else TAINT_OF_READY.get(ready.status, NOT_READY)
     wanted = [(key, effect) for effect in ("NoSchedule", "NoExecute")] if key else []
     have = [(taint.key, taint.effect) for taint in node.spec.taints if taint.key in OURS]
     if sorted(have) == sorted(wanted):

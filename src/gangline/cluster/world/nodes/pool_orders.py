@@ -55,14 +55,14 @@ class PoolPlanner(Protocol):
 
 def helpless(pod: Pod) -> bool:
     """A scheduler tried it and found no node."""
-    said = condition(pod.status.conditions, "PodScheduled")
+    scheduled = condition(pod.status.conditions, "PodScheduled")
     return (
         not pod.spec.node_name
         and not pod.metadata.deleting
         and pod.status.phase in ("", "Pending")
-        and said is not None
-        and said.status == "False"
-        and said.reason == "Unschedulable"
+        and scheduled is not None
+        and scheduled.status == "False"
+        and scheduled.reason == "Unschedulable"
     )
 
 

@@ -28,9 +28,9 @@ def expected(pods: Sequence[Pod], read: Reader) -> int:
     total = alone
     for owner, namespace in owners.values():
         kind = SCALED.get(owner.kind)
-        found = read.get(kind, owner.name, namespace) if kind is not None else None
+        owning = read.get(kind, owner.name, namespace) if kind is not None else None
         mine = sum(item.metadata.controller is not None and item.metadata.controller.uid == owner.uid for item in pods)
-        total += mine if found is None or found.spec.replicas is None else found.spec.replicas
+        total += mine if owning is None or owning.spec.replicas is None else owning.spec.replicas
     return min(total, MOST_REPLICAS)
 
 

@@ -45,10 +45,10 @@ def times_of(pod: Pod, pace: NodePace) -> Times:
 
 def _seconds(notes: Mapping[str, str], name: str, default: float | None) -> float | None:
     try:
-        found = float(notes[name])
+        seconds = float(notes[name])
     except (KeyError, ValueError):
         return default
-    return default if math.isnan(found) else max(found, 0.0)
+    return default if math.isnan(seconds) else max(seconds, 0.0)
 
 
 def is_number(text: str, digits: int) -> bool:

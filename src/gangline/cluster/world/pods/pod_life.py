@@ -302,12 +302,12 @@ def awaited(pod: Pod) -> dict[str, int]:
     )
     if container is None:
         return {}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for text in _flag_values(container.args, ("--podcliques", "-p")):
         clique, _, count = text.strip().rpartition(":")
         if clique and is_number(count, 10):
-            found[clique] = int(count)
-    return found
+            counts[clique] = int(count)
+    return counts
 
 
 def _flag_values(arguments: Iterable[str], flags: tuple[str, ...]) -> list[str]:
@@ -318,8 +318,8 @@ def _flag_values(arguments: Iterable[str], flags: tuple[str, ...]) -> list[str]:
 
 
 def ready(pod: Pod) -> bool:
-    found = condition(pod.status.conditions, "Ready")
-    return found is not None and found.status == "True" and not pod.metadata.deleting
+    stored = condition(pod.status.conditions, "Ready")
+    return stored is not None and stored.status == "True" and not pod.metadata.deleting
 
 
 def through(pod: Pod) -> bool:

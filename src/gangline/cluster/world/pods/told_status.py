@@ -60,7 +60,7 @@ def told_status(
 def changed_conditions(pod: Pod, now: float, *, initialized: bool, ready: bool, done: str) -> list[Raw]:
     """The conditions a kubelet owns, only those whose status changes."""
     gates = [str(gate.get("conditionType")) for gate in pod.spec.readiness_gates]
-    open_gates = all((found := condition(pod.status.conditions, gate)) and found.status == "True" for gate in gates)
+    open_gates = all((stored := condition(pod.status.conditions, gate)) and stored.status == "True" for gate in gates)
     unready = done or "ContainersNotReady"
     wanted = (
         ("PodReadyToStartContainers", not done, ""),
@@ -71,24 +71,24 @@ def changed_conditions(pod: Pod, now: float, *, initialized: bool, ready: bool, 
     )
     standing = [(condition(pod.status.conditions, kind), kind, value, reason) for kind, value, reason in wanted]
     return [
-        _condition(found, kind, value, reason, now)
-        for found, kind, value, reason in standing
-        if not _says(found, value)
+        _condition(stored, kind, value, reason, now)
+        for stored, kind, value, reason in standing
+        if not _says(stored, value)
     ]
 
 
-def _says(found: Condition | None, value: bool) -> bool:
-    return found is not None and found.status == str(value)
+def _says(stored: Condition | None, value: bool) -> bool:
+    return stored is not None and stored.status == str(value)
 
 
-def _condition(found: Condition | None, kind: str, value: bool, reason: str, now: float) -> Raw:
+def _condition(stored: Condition | None, kind: str, value: bool, reason: str, now: float) -> Raw:
     """A condition as it is now; what it said before is taken back."""
     told: Raw = {"type": kind, "status": str(value), "lastTransitionTime": timestamp(now)}
     if not value:
         told["reason"] = reason
-    elif found is not None and found.reason:
+    elif stored is not None and stored.reason:
         told["reason"] = ""
-    if found is not None and found.message:
+    if stored is not None and stored.message:
         told["message"] = ""
     return told
 

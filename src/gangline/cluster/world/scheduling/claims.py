@@ -97,7 +97,7 @@ async def _holder(ctx: Context, claim: Untyped, reservation: Raw) -> Pod | None:
 async def _give_back(ctx: Context, claim: Untyped, status: Raw) -> None:
     """Writes the status, and lifts the protection where nothing is allocated any more; neither if somebody wrote
     meanwhile."""
-    found, version = claim.status or {}, claim.metadata.resource_version
+    current, version = claim.status or {}, claim.metadata.resource_version
     if status:
         written = await ctx.client.patch(
             RESOURCE_CLAIM,
@@ -106,8 +106,8 @@ async def _give_back(ctx: Context, claim: Untyped, status: Raw) -> None:
             {"metadata": {"resourceVersion": version}, "status": status},
             subresource="status",
         )
-        found, version = written.status or {}, written.metadata.resource_version
-    if PROTECTION in claim.metadata.finalizers and not found.get("allocation"):
+        current, version = written.status or {}, written.metadata.resource_version
+    if PROTECTION in claim.metadata.finalizers and not current.get("allocation"):
         finalizers = [finalizer for finalizer in claim.metadata.finalizers if finalizer != PROTECTION]
         await ctx.client.patch(
             RESOURCE_CLAIM,

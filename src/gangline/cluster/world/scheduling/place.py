@@ -205,8 +205,8 @@ class Round:
     def place(self, unit: Unit) -> list[Answer]:
         if unit.hold:
             return [PlacingRefused(pod, unit.hold, tried=False) for pod in unit.everyone()]
-        found = self._unit(unit, ())
-        return [*found.binds, *found.refused]
+        result = self._unit(unit, ())
+        return [*result.binds, *result.refused]
 
     # --- a unit, its parts, its domains ---
 
@@ -226,22 +226,22 @@ class Round:
             self.board.hold(pod, node)
             placed.append(PodBinding(pod, node))
         if len(placed) >= unit.least:
-            return PlacingResult(tuple(placed), self._each(failed, scope), fit=len(placed))
+            return PlacingResult(tuple(placed), self._refusals(failed, scope), fit=len(placed))
         short = self._short(unit, failed, len(placed), scope)
         self._undo(placed)
         refused = (
-            self._each(failed, scope)
+            self._refusals(failed, scope)
             if unit.least == 1
             else tuple(PlacingRefused(pod, short, bool(failed)) for pod in unit.pods)
         )
         return PlacingResult((), refused, short, len(placed))
 
     def _parts(self, unit: Unit, scope: Scope) -> PlacingResult:
-        found = [self._unit(part, scope) for part in unit.parts]
-        binds = tuple(bind for item in found for bind in item.binds)
-        refused = tuple(no for item in found for no in item.refused)
-        missing, fit = [item.short for item in found if item.short], sum(item.fit for item in found)
-        whole = len(found) - len(missing)
+        results = [self._unit(part, scope) for part in unit.parts]
+        binds = tuple(bind for item in results for bind in item.binds)
+        refused = tuple(no for item in results for no in item.refused)
+        missing, fit = [item.short for item in results if item.short], sum(item.fit for item in results)
+        whole = len(results) - len(missing)
         if whole >= unit.least:
             return PlacingResult(binds, refused, fit=fit)
         self._undo(binds)
@@ -256,11 +256,11 @@ class Round:
         to it."""
         free, best = replace(unit, level=""), None
         for value in self._values(unit, scope):
-            found = self._unit(free, (*scope, (unit.level, value)))
-            self._undo(found.binds)
-            if best is None or (not found.short, found.fit) > (not best.short, best.fit):
-                best = found
-            if not found.refused:
+            result = self._unit(free, (*scope, (unit.level, value)))
+            self._undo(result.binds)
+            if best is None or (not result.short, result.fit) > (not best.short, best.fit):
+                best = result
+            if not result.refused:
                 break
         if best is None:
             short = f"its {unit.name} needs nodes with label {unit.level}{_in(scope)} and there are none"
@@ -328,16 +328,16 @@ class Round:
 
     # --- saying why ---
 
-    def _each(self, pods: Sequence[Pod], scope: Scope) -> tuple[PlacingRefused, ...]:
+    def _refusals(self, pods: Sequence[Pod], scope: Scope) -> tuple[PlacingRefused, ...]:
         """Pods that are refused for themselves; those of one shape for the same reason."""
         reasons: dict[Shape | str, str] = {}
-        found = []
+        refused = []
         for pod in pods:
             like = pod.uid if self.board.crowd.concerns(pod) else shape_of(pod)
             if like not in reasons:
                 reasons[like] = self.explain(pod, scope)
-            found.append(PlacingRefused(pod, reasons[like]))
-        return tuple(found)
+            refused.append(PlacingRefused(pod, reasons[like]))
+        return tuple(refused)
 
     def _short(self, unit: Unit, failed: Sequence[Pod], placed: int, scope: Scope) -> str:
         """Why the unit does not fit; said while what did fit is still on the board."""

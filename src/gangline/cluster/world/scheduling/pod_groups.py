@@ -63,9 +63,9 @@ class Protection:
         return self.looked and (self.running is None or self.running.idle)
 
     async def run(self, ctx: Context, cache: Cache) -> None:
-        found = await served(ctx.client, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2)
-        if found:
-            await self._follow(ctx, cache, only_metadata(found[0]))
+        kinds = await served(ctx.client, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2)
+        if kinds:
+            await self._follow(ctx, cache, only_metadata(kinds[0]))
         self.looked = True
         if self.running is not None:
             try:

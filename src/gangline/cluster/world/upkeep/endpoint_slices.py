@@ -29,21 +29,21 @@ Ports: TypeAlias = tuple[tuple[str, int, str], ...]
 
 def chosen(service: Service, read: Reader) -> list[Pod]:
     """The pods of a Service that have an address, by name."""
-    found = found_by(service.spec.selector, service.namespace, POD, read)
+    pods = found_by(service.spec.selector, service.namespace, POD, read)
     return sorted(
-        (pod for pod in found if pod.status.pod_ip and pod.status.phase not in FINAL), key=lambda pod: pod.name
+        (pod for pod in pods if pod.status.pod_ip and pod.status.phase not in FINAL), key=lambda pod: pod.name
     )
 
 
 def ports_of(service: Service, pod: Pod) -> Ports:
     """The Service's ports as this pod serves them: a name is looked up among its containers' ports."""
-    found = []
+    ports = []
     for port in service.spec.ports:
         target = port.get("targetPort", port.get("port"))
         number = target if isinstance(target, int) else _named_port(pod, str(target))
         if number is not None:
-            found.append((str(port.get("name") or ""), int(number), str(port.get("protocol") or "TCP")))
-    return tuple(found)
+            ports.append((str(port.get("name") or ""), int(number), str(port.get("protocol") or "TCP")))
+    return tuple(ports)
 
 
 def _named_port(pod: Pod, name: str) -> int | None:

@@ -64,9 +64,9 @@ def changed(before: Sequence[Condition], wanted: Iterable[tuple[str, str, str, s
     """The conditions to write, or None when the namespace already says all of them."""
     written, differs = [], False
     for kind, status, reason, message in wanted:
-        said = condition(tuple(before), kind)
-        differs |= said is None or (said.status, said.reason, said.message) != (status, reason, message)
-        since = said.last_transition_time if said is not None and said.status == status else now
+        stored = condition(tuple(before), kind)
+        differs |= stored is None or (stored.status, stored.reason, stored.message) != (status, reason, message)
+        since = stored.last_transition_time if stored is not None and stored.status == status else now
         written.append(
             {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since}
         )

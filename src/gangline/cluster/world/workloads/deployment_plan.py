@@ -173,14 +173,14 @@ def _status(
         ),
         now,
     )
-    said = deployment.status
+    stored = deployment.status
     if (total, ready, available, updated, deployment.metadata.generation, conditions) == (
-        said.replicas,
-        said.ready_replicas,
-        said.available_replicas,
-        said.updated_replicas,
-        said.observed_generation,
-        list(said.conditions),
+        stored.replicas,
+        stored.ready_replicas,
+        stored.available_replicas,
+        stored.updated_replicas,
+        stored.observed_generation,
+        list(stored.conditions),
     ):
         return None
     return {

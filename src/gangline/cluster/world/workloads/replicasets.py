@@ -65,13 +65,13 @@ def _status(replicas: Replicated, live: Sequence[Pod], available: int) -> Raw | 
         available,
         replicas.metadata.generation,
     )
-    said = replicas.status
+    stored = replicas.status
     if wanted == (
-        said.replicas,
-        said.fully_labeled_replicas,
-        said.ready_replicas,
-        said.available_replicas,
-        said.observed_generation,
+        stored.replicas,
+        stored.fully_labeled_replicas,
+        stored.ready_replicas,
+        stored.available_replicas,
+        stored.observed_generation,
     ):
         return None
     names = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")

@@ -23,14 +23,14 @@ class ScaleDecision:
 
 def read_metric(text: str) -> dict[str, float]:
     """The annotation's values by name; a bare number stands under the empty name."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for part in text.split(",") if text else ():
         name, _, value = part.rpartition("=")
         try:
-            found[name.strip()] = resources.number(value.strip())
+            values[name.strip()] = resources.number(value.strip())
         except (ValueError, OverflowError):
             continue
-    return found
+    return values
 
 
 def metric_name(metric: Raw) -> str:

@@ -196,8 +196,8 @@ def _claims(stateful: Replicated, number: int) -> list[Raw]:
 def _status(stateful: Replicated, pods: Sequence[Pod], revision: str, now: float) -> Raw | None:
     live = [pod for pod in pods if active(pod)]
     updated = sum(pod.labels.get(REVISION) == revision for pod in live)
-    said = stateful.status
-    current = revision if updated == len(live) or not said.current_revision else said.current_revision
+    stored = stateful.status
+    current = revision if updated == len(live) or not stored.current_revision else stored.current_revision
     wanted: Raw = {
         "replicas": len(live),
         "readyReplicas": sum(is_ready(pod) for pod in live) or None,
@@ -209,13 +209,13 @@ def _status(stateful: Replicated, pods: Sequence[Pod], revision: str, now: float
         "observedGeneration": stateful.metadata.generation,
     }
     before = {
-        "replicas": said.replicas,
-        "readyReplicas": said.ready_replicas or None,
-        "availableReplicas": said.available_replicas,
-        "updatedReplicas": said.updated_replicas or None,
-        "currentReplicas": said.current_replicas or None,
-        "currentRevision": said.current_revision,
-        "updateRevision": said.update_revision,
-        "observedGeneration": said.observed_generation,
+        "replicas": stored.replicas,
+        "readyReplicas": stored.ready_replicas or None,
+        "availableReplicas": stored.available_replicas,
+        "updatedReplicas": stored.updated_replicas or None,
+        "currentReplicas": stored.current_replicas or None,
+        "currentRevision": stored.current_revision,
+        "updateRevision": stored.update_revision,
+        "observedGeneration": stored.observed_generation,
     }
     return None if wanted == before else wanted

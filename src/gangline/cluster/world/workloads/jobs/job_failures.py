@@ -60,11 +60,11 @@ def judge_failure(job: Job, pod: Pod) -> FailureVerdict:
 def _matched(rule: Raw, pod: Pod) -> str | None:
     """What of the pod a rule is about; None: nothing."""
     if rule.get("onExitCodes") is not None:
-        found = _exit(rule["onExitCodes"], (*pod.status.container_statuses, *pod.status.init_container_statuses))
+        failure = _exit(rule["onExitCodes"], (*pod.status.container_statuses, *pod.status.init_container_statuses))
         return (
             None
-            if found is None
-            else f"Container {found[0]} for pod {pod.namespace}/{pod.name} failed with exit code {found[1]}"
+            if failure is None
+            else f"Container {failure[0]} for pod {pod.namespace}/{pod.name} failed with exit code {failure[1]}"
         )
     kind = _condition(rule.get("onPodConditions") or (), pod)
     return None if kind is None else f"Pod {pod.namespace}/{pod.name} has condition {kind}"
@@ -81,12 +81,12 @@ def _exit(wanted: Raw, statuses: Iterable[ContainerStatus]) -> tuple[str, int] |
 
 
 def _condition(patterns: Iterable[Raw], pod: Pod) -> str | None:
-    said = {(condition.type, condition.status) for condition in pod.status.conditions}
+    stored = {(condition.type, condition.status) for condition in pod.status.conditions}
     return next(
         (
             str(pattern.get("type"))
             for pattern in patterns
-            if (pattern.get("type"), pattern.get("status") or "True") in said
+            if (pattern.get("type"), pattern.get("status") or "True") in stored
         ),
         None,
     )

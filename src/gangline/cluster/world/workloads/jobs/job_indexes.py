@@ -66,14 +66,16 @@ def _span(part: str, end: int) -> Span | None:
 
 
 def _in_order(spans: Iterable[Span]) -> Indexes:
-    found: list[Span] = []
+    joined: list[Span] = []
     for first, last in sorted(spans):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
         else:
-            found.append((first, last))
-    return Indexes(tuple(found))
+            joined.append((first, last))
+    return Indexes(tuple(joined))
 
 
 def _written(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first},{last}" if last == first + 1 else f"{first}-{last}"
+    if first == last:
+        return str(first)
+    return f"{first},{last}" if last == first + 1 else f"{first}-{last}"

@@ -86,11 +86,11 @@ def _counted(
     """How many noted ends are counted now, and the uids of those that are noted and wait for that."""
     held = {pod.uid for pod in pods if tracked(pod)}
     counted, noted = {}, {}
-    for how, found in ended.items():
+    for how, ended_pods in ended.items():
         earlier = [str(uid) for uid in job.status.uncounted_terminated_pods.get(how) or ()]
         counted[how] = sum(uid not in held for uid in earlier)
         kept = dict.fromkeys(uid for uid in earlier if uid in held)
-        noted[how] = list(kept | dict.fromkeys(pod.uid for pod in found))
+        noted[how] = list(kept | dict.fromkeys(pod.uid for pod in ended_pods))
     return counted, noted
 
 
