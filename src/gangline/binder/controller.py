@@ -1,7 +1,7 @@
 """BindRequest → bound pod, or undone.
 
 Stands between the scheduler, which decides, and the kubelet, which runs. A request is settled at once when it cannot or
-need not be carried out (pure: `settled`); otherwise the plugins prepare, the pod is bound, and the request says so.
+need not be carried out (request_rules.py); otherwise the plugins prepare, the pod is bound, and the request says so.
 Whatever fails is undone completely, and the pod waits longer after each failure; how long stands on the pod itself, so
 neither a restart nor a new request forgets it. Never chooses a node.
 """

@@ -1,8 +1,8 @@
 """Node-scale adjuster: pods that wait for a part of a GPU, as whole-GPU pods that a cluster autoscaler understands.
 
 An autoscaler adds a node for a pod that asks for GPUs and does not fit. A pod that asks for half a GPU in an annotation
-it cannot see. So a *scaling pod* asks in its place, and goes when the pod was placed or is gone. Pure: `plan`. It never
-touches the waiting pods themselves.
+it cannot see. So a *scaling pod* asks in its place, and goes when the pod was placed or is gone. scaling_pods.py
+says which there should be. The waiting pods themselves are never touched.
 """
 
 from __future__ import annotations

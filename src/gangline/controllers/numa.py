@@ -1,7 +1,7 @@
 """NUMA placement exporter: in which NUMA zones a pod's GPUs, CPUs and memory are, written on the pod.
 
-What a kubelet assigned to its pods comes in as `Assigned`; `placement` turns it into the annotation that the scheduler
-reads. On simulated nodes `assign` plays the kubelet's topology manager over the zones of the node's
+What a kubelet assigned to its pods comes in as `Assigned` and becomes the annotation that the scheduler reads
+(numa_zones.py). On simulated nodes `assign` plays the kubelet's topology manager over the zones of the node's
 NodeResourceTopology. Pods of which nothing can be told are left alone.
 
 Real nodes are not read: their kubelet answers only gRPC on a socket of the node, for which there is no client here.

@@ -1,6 +1,6 @@
-"""What the scheduler's shell can be told, beside the settings of the decision core: names, node pool, pace.
+"""What the scheduler's loop can be told, beside the settings of the decision core: names, node pool, pace.
 
-Flags and defaults are upstream's (kai-scheduler's `cmd/scheduler`); read by component.py and service.py.
+Flags and defaults are upstream's (kai-scheduler's `cmd/scheduler`); read by loop/.
 """
 
 from __future__ import annotations

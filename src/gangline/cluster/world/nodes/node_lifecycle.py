@@ -2,7 +2,7 @@
 pod_gc.py.
 
 `Watchman` looks at the leases every few seconds; a node whose lease stands still too long is marked unknown. Taints
-follow from the Ready condition, evictions from the taints and what each pod tolerates. The pure functions come first.
+follow from the Ready condition, evictions from the taints and what each pod tolerates (node_taints.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The kubelet of simulated nodes: bound pods start, become ready, end, restart and stop.
 
-pod_life.py thinks, this shell looks and writes: at most one status patch per change of a pod, and none that says
+pod_life.py thinks, this controller looks and writes: at most one status patch per change of a pod, and none that says
 nothing new. It also plays the device plugin for reservation pods, telling each which GPU it holds. Pods on other nodes
 are never touched."""
 

@@ -1,8 +1,8 @@
 """Services' endpoints: which pods a Service's selector finds, ready or not, as EndpointSlices (and Endpoints for old
 readers).
 
-Pure functions work out the slices; the shell compares them with those that are there. Services without a selector are
-left alone."""
+endpoint_slices.py works out the slices; this controller compares them with those that are there. Services without a
+selector are left alone."""
 
 from __future__ import annotations
 

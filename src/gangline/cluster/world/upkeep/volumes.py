@@ -1,7 +1,7 @@
 """PersistentVolumeClaims find their volume: one that is there, or one made for them, at once or when their first
 consumer has a node.
 
-`choose` is pure and says what a claim should do next. Claims and volumes in use are kept by their protection
+volume_choice.py says what a claim and a volume should do next. Claims and volumes in use are kept by their protection
 finalizers, which go here when nobody uses them any more; volumes of claims that are gone are released or deleted, as
 their policy says. Volumes on a node of ours are made by `provisioner`, which belongs to the simulated nodes: on a real
 cluster it stands in for a storage driver."""

@@ -1,7 +1,6 @@
 """apps/v1 DaemonSets: one pod on every node that will have it.
 
-`plan` says which nodes lack a pod and which pods are too many or out of date; the default scheduler places each pod on
-the node it is made for."""
+daemonset_plan.py says which nodes lack a pod and which pods are too many or out of date; this controller writes it."""
 
 from __future__ import annotations
 

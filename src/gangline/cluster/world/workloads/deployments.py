@@ -1,7 +1,7 @@
 """apps/v1 Deployments: one ReplicaSet per template, and a step-by-step change from the old ones to the new.
 
-`plan` says which ReplicaSet should have how many replicas now; each change of a ReplicaSet's status asks again, until
-the new one has them all. Pods are replicasets.py's matter."""
+deployment_plan.py says which ReplicaSet should have how many replicas now; each change of a ReplicaSet's status asks
+again, until the new one has them all. Pods are replicasets.py's matter."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ autoscaler.
 
 The annotation is one number (for every metric) or `name=value,name=value` (by metric or resource name). Each metric
 asks for `ceil(replicas × value ÷ target)`, the largest wins, within the limits; going down waits out the stabilisation
-window. `decide` is pure; the shell reads and writes the target's scale."""
+window (scale_decision.py). This controller reads and writes the target's scale."""
 
 from __future__ import annotations
 

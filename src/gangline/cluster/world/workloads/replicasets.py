@@ -1,7 +1,7 @@
 """apps/v1 ReplicaSets: as many pods of a template as are asked for, no more and no fewer.
 
-`plan` is pure; the shell creates, deletes and says. Names of pods are not chance (replicas.py), so a late cache makes
-none twice."""
+`plan` is pure; the controller creates, deletes and tells. Names of pods are not chance (replicas.py), so a late cache
+makes none twice."""
 
 from __future__ import annotations
 

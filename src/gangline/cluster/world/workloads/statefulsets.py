@@ -1,6 +1,6 @@
 """apps/v1 StatefulSets: pods with a number and volumes of their own, made, changed and removed in order.
 
-`plan` is pure and says the next thing only: one pod at a time unless the policy is Parallel. A template's revision is
+statefulset_plan.py says the next thing only: one pod at a time unless the policy is Parallel. A template's revision is
 its hash; pods below `partition` keep what they have, and one of them that is lost comes back with the new template."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """batch/v1 CronJobs: a Job at each moment its schedule names.
 
-rules/values/cron.py says when a schedule comes; the shell makes the Jobs, keeps a history of them and says when the
-last one was. Times are UTC unless the CronJob names a time zone."""
+rules/values/cron.py says when a schedule comes; the controller makes the Jobs, keeps a history of them and says when
+the last one was. Times are UTC unless the CronJob names a time zone."""
 
 from __future__ import annotations
 

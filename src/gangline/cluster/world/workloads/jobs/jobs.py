@@ -1,7 +1,7 @@
 """batch/v1 Jobs: as many pods as parallelism and completions ask for, counted as they end, tried again as often as
 allowed.
 
-`plan` compares a Job with its pods (job_tally.py) and returns what to create, delete, count and say; the shell below
+job_plan.py compares a Job with its pods (job_tally.py) and says what to create, delete, count and tell; this controller
 writes it. A pod carries a finalizer until its end is counted, so no result is lost when someone deletes it. No more
 pods are made in one turn than replicas.py allows, however many are asked for."""
 
