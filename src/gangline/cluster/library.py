@@ -8,37 +8,20 @@ in a thread. The product is not here: local.py adds it.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 from gangline.client import Client, User
 from gangline.cluster.administrator import ADMIN
 from gangline.cluster.loop_thread import LoopThread
+from gangline.cluster.running_cluster import RunningCluster, chosen_world, open_cluster
 from gangline.cluster.server.server import ServerSettings
-from gangline.cluster.server.wire.http import ListenerSettings
-from gangline.cluster.server_host import ServerHost
-from gangline.cluster.world.component import components
-from gangline.cluster.world.settings import WorldSettings, read_settings
+from gangline.cluster.world.settings import WorldSettings
 from gangline.errors import ConfigError
-from gangline.runtime import Manager
 
 Answer = TypeVar("Answer")
-
-
-@dataclass(slots=True)
-class RunningCluster:
-    """What exists while a cluster runs."""
-
-    host: ServerHost
-    url: str
-    folder: Path
-    """A folder of this run alone, which goes with it; the kubeconfig is there."""
-    managers: list[Manager] = field(default_factory=list)
 
 
 class Cluster:
@@ -61,7 +44,7 @@ class Cluster:
         port: int = 0,
     ) -> None:
         self._server = replace(server or ServerSettings(), folder=None if folder is None else Path(folder))
-        self._world = _world(nodes, world)
+        self._world = chosen_world(nodes, world)
         self._address = host, port
         self._running: RunningCluster | None = None
         self._thread: LoopThread | None = None
@@ -73,11 +56,10 @@ class Cluster:
     @property
     def kubeconfig(self) -> Path:
         """The administrator's kubeconfig: a file that is there while the cluster runs."""
-        return self._now().folder / "kubeconfig"
+        return self._now().kubeconfig
 
     def client(self, user: User = ADMIN) -> Client:
-        """gangline's own client, in process. Its coroutines belong to the cluster's loop: await them inside `async
-        with`, or give them to `run`."""
+        """gangline's own client, in process. Await what it gives inside `async with`, or hand that to `run`."""
         return self._now().host.client(user)
 
     def start(self) -> Cluster:
@@ -85,7 +67,7 @@ class Cluster:
         self._must_rest()
         thread = LoopThread("gangline-cluster")
         try:
-            thread.run(self._open())
+            thread.run(self.__aenter__())
         except BaseException:
             thread.stop()
             raise
@@ -97,7 +79,7 @@ class Cluster:
         thread, self._thread = self._thread, None
         if thread is not None:
             try:
-                thread.run(self._close())
+                thread.run(self.__aexit__())
             finally:
                 thread.stop()
 
@@ -111,20 +93,17 @@ class Cluster:
     def __enter__(self) -> Cluster:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *why: object) -> None:
         self.stop()
 
     async def __aenter__(self) -> Cluster:
         self._must_rest()
-        await self._open()
+        self._running = await open_cluster(self._server, self._world, *self._address)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._close()
+    async def __aexit__(self, *why: object) -> None:
+        running, self._running = self._now(), None
+        await running.close()
 
     def _now(self) -> RunningCluster:
         if self._running is None:
@@ -134,42 +113,3 @@ class Cluster:
     def _must_rest(self) -> None:
         if self._running is not None:
             raise ConfigError("the cluster runs already")
-
-    async def _open(self) -> None:
-        host = ServerHost(self._server, ListenerSettings(farewell=0))
-        await host.open()
-        folder = Path(tempfile.mkdtemp(prefix="gangline-cluster-"))
-        self._running = RunningCluster(host, "", folder)
-        try:
-            self._running.url = await host.listen(*self._address)
-            host.write_kubeconfig(self._running.url, self.kubeconfig)
-            await self._start_world(self._running)
-        except BaseException:
-            await self._close()
-            raise
-
-    async def _start_world(self, running: RunningCluster) -> None:
-        if self._world is None:
-            return
-        for component in components(replace(self._world, root_ca=running.host.authority().decode())):
-            user = User(f"system:{component.name}", ADMIN.groups)
-            manager = Manager(component, running.host.client(user, component.name))
-            running.managers.append(manager)
-            await manager.start()
-
-    async def _close(self) -> None:
-        running, self._running = self._now(), None
-        for manager in reversed(running.managers):
-            await manager.stop()
-        await running.host.close()
-        shutil.rmtree(running.folder, ignore_errors=True)
-
-
-def _world(nodes: Path | str | None, world: bool | WorldSettings) -> WorldSettings | None:
-    if nodes is not None:
-        if world is not True:
-            raise ConfigError("give `nodes` or `world`, not both")
-        return read_settings(Path(nodes).read_text(), str(nodes))
-    if isinstance(world, WorldSettings):
-        return world
-    return WorldSettings() if world else None
