@@ -63,11 +63,12 @@ from gangline.cluster.server.store.journal import SqliteJournal, damaged
 from gangline.cluster.server.store.journal_records import read_records
 from gangline.cluster.server.store.store import Store
 from gangline.cluster.server.store.watch import open_watch
-from gangline.cluster.server.verbs import deletes, patches, pods, reads, writes
+from gangline.cluster.server.verbs import delete_options, deletes, field_owners, patches, reads, writes
 from gangline.cluster.server.verbs.bodies import read_object
 from gangline.cluster.server.verbs.kind_rules import RETURNING, rules_for
 from gangline.cluster.server.verbs.reviews import Reviews
-from gangline.cluster.server.verbs.scale import scale
+from gangline.cluster.server.verbs.subresources import container_output, pods
+from gangline.cluster.server.verbs.subresources.scale import scale
 from gangline.cluster.server.wire.codec import YAML_TYPES, encode, media_type, read_document, to_yaml
 from gangline.errors import ApiError, DataFolderError
 
@@ -296,7 +297,7 @@ class Server:
         for name in list(self._definitions.leaving):
             for resource, place in self._definitions.instances(name):
                 one = ServerCall(call.request, administrator("system:apiserver"), "delete", resource, *place)
-                await deletes.delete_one(self.core, one, deletes.DeleteOptions())
+                await deletes.delete_one(self.core, one, delete_options.DeleteOptions())
             if not self._definitions.instances(name):
                 self._definitions.finish(name)
 
@@ -398,7 +399,7 @@ class Server:
         return object_response(self.core, call, written.record, 201 if written.created else 200)
 
     async def _delete(self, call: ServerCall) -> Response:
-        if call.resource.shelf == custom.SHELF and not deletes.read_options(call).dry_run:
+        if call.resource.shelf == custom.SHELF and not delete_options.read_options(call).dry_run:
             return self._delete_definition(call)
         record, is_gone = await deletes.delete(self.core, call)
         if is_gone and call.resource.shelf not in RETURNING:
@@ -411,7 +412,7 @@ class Server:
         return object_response(self.core, call, reads.get(self.core, call))
 
     async def _delete_collection(self, call: ServerCall) -> Response:
-        options = deletes.read_options(call)
+        options = delete_options.read_options(call)
         page = reads.listing(self.core, call)
         for record in page.records:
             one = ServerCall(
@@ -432,10 +433,10 @@ class Server:
         return Response(201, encode(await pods.evict(self.core, call)))
 
     async def _connect(self, call: ServerCall) -> Response:
-        pods.connect(self.core, call)
+        container_output.connect(self.core, call)
 
     async def _log(self, call: ServerCall) -> Response:
-        return Response(200, pods.log(self.core, call), "text/plain; charset=utf-8")
+        return Response(200, container_output.log(self.core, call), "text/plain; charset=utf-8")
 
     async def _token(self, call: ServerCall) -> Response:
         return Response(201, encode(self._reviews.token_request(call)))
@@ -454,7 +455,7 @@ class Server:
                 "metadata": dict(wanted["metadata"]),
                 "spec": {"finalizers": finalizers} if finalizers else {},
             }
-            return writes.track(self.core, call, namespace, new)
+            return field_owners.track(self.core, call, namespace, new)
 
         return object_response(self.core, call, (await writes.change(self.core, call, finalized)).record)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gangline.cluster.server.show.table_headings import headings
 from gangline.cluster.server.show.tables import PLAIN, Cells, Obj, Printer, age, duration, plain_cells, seconds
-from gangline.cluster.server.verbs.scale import selector_text
+from gangline.cluster.server.verbs.subresources.scale_object import selector_text
 
 NONE = "<none>"
 
