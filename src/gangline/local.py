@@ -25,7 +25,7 @@ from gangline.cluster.server.custom import SHELF as DEFINITIONS
 from gangline.cluster.server.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
 from gangline.cluster.server.server import ServerSettings
 from gangline.cluster.server.store.live_reader import LiveReader
-from gangline.cluster.server.store.store import ADDED, ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import ADDED, ShelfKey, StoreChange
 from gangline.cluster.server.wire.http import PER_ADDRESS, ListenerSettings
 from gangline.cluster.server_host import ServerHost
 from gangline.components import COMPONENTS, ComponentOptions, build, hooks

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from gangline.cluster.server.store.store import ShelfKey
+from gangline.cluster.server.store.shelf import ShelfKey
 from gangline.cluster.server.verbs.conversion import CONVERSIONS, Conversion
 
 STANDARD = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")

@@ -18,7 +18,8 @@ from gangline.client.wire import User
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.catalogue import Catalogue, Resource
 from gangline.cluster.server.selectors import selectable_values
-from gangline.cluster.server.store.store import Place, Record, Store
+from gangline.cluster.server.store.shelf import Place, Record
+from gangline.cluster.server.store.store import Store
 from gangline.cluster.server.verbs.meta import SUFFIX_LETTERS, Obj
 from gangline.cluster.server.wire.codec import encode
 from gangline.errors import ApiError

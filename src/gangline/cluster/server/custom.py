@@ -13,7 +13,7 @@ from typing import Any
 from gangline.cluster.server.catalogue import CUSTOM_VERBS, SUBRESOURCES, Resource
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.show.discovery import version_rank
-from gangline.cluster.server.store.store import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
 from gangline.cluster.server.verbs.kind_rules import CustomRules
 from gangline.cluster.server.verbs.meta import Obj
 
@@ -191,6 +191,15 @@ class Definitions:
                 self._core.store.shelf(resource.shelf).begin(self._core.store.revision)
         if resources:
             self._served[name] = resources
+
+    def settle_written(self, name: str) -> None:
+        """Settle the definition that was just written; one that was created has no name in its path."""
+        if name:
+            self.settle(name)
+            return
+        for record in self._core.store.shelf(SHELF).listing():
+            if record.revision == self._core.store.revision:
+                self.settle(record.place[1])
 
     def settle(self, name: str) -> None:
         """After a write: judge a definition's names and establish it."""

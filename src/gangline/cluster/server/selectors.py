@@ -12,7 +12,7 @@ from typing import Any
 
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.status import bad_request
-from gangline.cluster.server.store.store import Record
+from gangline.cluster.server.store.shelf import Record
 from gangline.rules.values.names import label_value_problems, qualified_name_problems
 
 Test = Callable[[Record], bool]

@@ -13,7 +13,8 @@ import msgspec
 
 from gangline.client.wire import User
 from gangline.cluster.server.selectors import selector_test
-from gangline.cluster.server.store.store import DELETED, ShelfKey, Store, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.store.store import Store
 
 GROUP = "rbac.authorization.k8s.io"
 MASTERS = "system:masters"

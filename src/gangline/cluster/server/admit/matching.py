@@ -5,7 +5,7 @@ Rules, namespace and object selectors, and matchConditions in CEL. Pure, apart f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -222,3 +222,18 @@ def conditions_hold(conditions: list[Obj], review: WriteReview, namespace: Obj |
     if failed is not None:
         raise failed
     return True
+
+
+def seen_by(hook: Obj, review: WriteReview, catalogue: Iterable[Resource]) -> WriteReview | None:
+    """The write as the webhook's rules name it; None if they do not."""
+    rules = hook.get("rules") or []
+    if any(rule_matches(rule, review) for rule in rules):
+        return review
+    if hook.get("matchPolicy") == "Exact" or review.face is not None:
+        return None
+    for other in catalogue:
+        if other.shelf == review.resource.shelf and other is not review.resource and other.stored:
+            seen = told_as(review, other)
+            if any(rule_matches(rule, seen) for rule in rules):
+                return seen
+    return None

@@ -15,7 +15,7 @@ from gangline.cluster.kinds.networking.services import mirror_address
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import invalid
-from gangline.cluster.server.store.store import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
 from gangline.errors import Problem
 
 SERVICES: ShelfKey = ("", "services")

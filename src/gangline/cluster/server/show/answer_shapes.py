@@ -14,8 +14,8 @@ from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.show.table_cells import printer_for
 from gangline.cluster.server.show.tables import META, Obj, Printer, custom_printer, partial, row, table
 from gangline.cluster.server.status import bad_request, not_acceptable
-from gangline.cluster.server.store.store import Record
-from gangline.cluster.server.store.watch import Line
+from gangline.cluster.server.store.shelf import Record
+from gangline.cluster.server.store.watch_lines import Line
 from gangline.cluster.server.verbs.reads import ListPage, list_bytes, object_bytes
 from gangline.cluster.server.wire.codec import encode
 

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.store.store import DELETED, Place, Record, ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, Place, Record, ShelfKey, StoreChange
 from gangline.rules.values import times
 
 EVENTS: ShelfKey = ("", "events")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gangline.cluster.server.store.private_files import private_folder, tighten
-from gangline.cluster.server.store.store import Place, ShelfKey
+from gangline.cluster.server.store.shelf import Place, ShelfKey
 from gangline.errors import DataFolderError
 
 FORMAT = 1
@@ -275,7 +275,10 @@ def _is_unbegun(database: sqlite3.Connection) -> bool:
 
 
 def _is_full(error: sqlite3.DatabaseError) -> bool:
-    name = getattr(error, "sqlite_errorname", "")
+    try:
+        name = error.sqlite_errorname
+    except AttributeError:  # it was raised here or by Python, not by SQLite
+        return False
     return name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN"))
 
 

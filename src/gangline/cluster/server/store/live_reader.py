@@ -11,7 +11,8 @@ from gangline.api.meta import Object
 from gangline.api.selectors import Selector, equals
 from gangline.client.client import decode
 from gangline.cluster.server.catalogue import Catalogue
-from gangline.cluster.server.store.store import Record, Store
+from gangline.cluster.server.store.shelf import Record
+from gangline.cluster.server.store.store import Store
 
 T = TypeVar("T", bound=Object)
 

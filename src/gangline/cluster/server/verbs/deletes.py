@@ -1,8 +1,6 @@
-"""Delete and deletecollection: when an object goes at once, and when it first waits for finalizers, dependents or its
-grace period.
+"""Delete: admission is asked, then the object is marked or goes, as deletion.py decides.
 
-`decide` is the pure rule. The garbage collector that acts on orphan and foregroundDeletion is an ordinary client in
-cluster/world/."""
+The garbage collector that acts on orphan and foregroundDeletion is an ordinary client in cluster/world/."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from gangline.cluster.server.admit.chain import DELETE, WriteReview
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.core import Core, unstored, whole
 from gangline.cluster.server.status import forbidden, not_found
-from gangline.cluster.server.store.store import Record
+from gangline.cluster.server.store.shelf import Record
 from gangline.cluster.server.verbs.delete_options import DeleteOptions, check_preconditions, read_options
 from gangline.cluster.server.verbs.deletion import decide, pod_grace
 from gangline.cluster.server.verbs.meta import Obj

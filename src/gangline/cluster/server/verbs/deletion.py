@@ -1,4 +1,4 @@
-"""What a delete does to an object: whether it goes at once, or first waits for finalizers, dependents or its grace period.
+"""What a delete does to an object: it goes at once, or first waits for finalizers, dependents or its grace period.
 
 The pure rule: `decide` is asked by deletes.py, which writes and removes.
 """

@@ -1,4 +1,4 @@
-"""A patch as it was sent: which of the four forms it has, the function it stands for, and its result read as an object again.
+"""A patch as it was sent: its form (one of four), the function it stands for, and its result read as an object again.
 
 Pure: patches.py and scale.py carry it out. What a form cannot do to an object is refused with the codes of a
 kube-apiserver.

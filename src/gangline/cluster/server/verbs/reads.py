@@ -19,7 +19,7 @@ from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.selectors import LabelTest, Test, field_test, label_test
 from gangline.cluster.server.status import bad_request, expired, internal, invalid, not_found, too_large_revision
-from gangline.cluster.server.store.store import Record
+from gangline.cluster.server.store.shelf import Record
 from gangline.errors import Problem
 
 

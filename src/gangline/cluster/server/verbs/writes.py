@@ -16,7 +16,7 @@ from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, unstored, whole
 from gangline.cluster.server.features import drop_disabled
 from gangline.cluster.server.status import already_exists, internal, invalid, modified, not_found
-from gangline.cluster.server.store.store import Place, Record
+from gangline.cluster.server.store.shelf import Place, Record
 from gangline.cluster.server.verbs import meta
 from gangline.cluster.server.verbs.bodies import check_options, read_object
 from gangline.cluster.server.verbs.field_owners import track
