@@ -88,9 +88,8 @@ class ResponseReader:
         self._check_size()
 
     def close(self) -> None:
-        """Nothing will follow. Parser and reader know each other; this lets them go."""
-        if hasattr(self, "_parser"):
-            del self._parser
+        """Nothing will follow; called once. Parser and reader know each other; this lets them go."""
+        del self._parser
 
     def _told(self, why: str) -> str:
         if self.head is not None:
