@@ -84,38 +84,37 @@ def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
 def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType:
     subs = version.get("subresources") or {}
     replicas = str((subs.get("scale") or {}).get("specReplicasPath") or "")
-    terminating = bool(crd["metadata"].get("deletionTimestamp"))
-    since, rules = 0, None
-    if known is not None:
-        same = known.version.get("schema") == version.get("schema") and (
-            known.rules.has_status,
-            known.rules.replicas,
-        ) == ("status" in subs, replicas)
-        since, rules = (known.since, known.rules) if same else (int(crd["metadata"].get("resourceVersion") or 0), None)
-    rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs, replicas)
+    since, rules = _known_rules(crd, version, known, "status" in subs, replicas)
     others = [item for item in crd["spec"]["versions"] if item.get("schema") != version.get("schema")]
-    stored = next(
-        (
-            CustomRules((other.get("schema") or {}).get("openAPIV3Schema"), False)
-            for other in others
-            if other.get("storage")
-        ),
-        None,
-    )
-    plain = (
-        CustomRules(_without_defaults((version.get("schema") or {}).get("openAPIV3Schema")), False) if stored else None
-    )
+    stored = next((CustomRules(_schema_of(other), False) for other in others if other.get("storage")), None)
     return CustomType(
         crd["metadata"]["name"],
         version,
         subs.get("scale"),
-        rules,
+        rules or CustomRules(_schema_of(version), "status" in subs, replicas),
         _warning(crd, version),
         ALWAYS if others else since,
-        terminating,
+        bool(crd["metadata"].get("deletionTimestamp")),
         stored,
-        plain,
+        CustomRules(_without_defaults(_schema_of(version)), False) if stored else None,
     )
+
+
+def _schema_of(version: Obj) -> Any:
+    return (version.get("schema") or {}).get("openAPIV3Schema")
+
+
+def _known_rules(
+    crd: Obj, version: Obj, known: CustomType | None, has_status: bool, replicas: str
+) -> tuple[int, CustomRules | None]:
+    """The revision up to which objects were stored under another schema, and the rules, if they stay as they were."""
+    if known is None:
+        return 0, None
+    rules = known.rules
+    same_subresources = (rules.has_status, rules.replicas) == (has_status, replicas)
+    if same_subresources and known.version.get("schema") == version.get("schema"):
+        return known.since, rules
+    return int(crd["metadata"].get("resourceVersion") or 0), None
 
 
 def _without_defaults(schema: Any) -> Any:

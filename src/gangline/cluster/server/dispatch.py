@@ -25,6 +25,8 @@ from gangline.cluster.server.wire.codec import encode
 from gangline.errors import ApiError
 
 Obj = dict[str, Any]
+DEFINES = ("create", "update", "patch")
+"""Verbs after which a CRD has to be looked at."""
 
 
 class Dispatcher:
@@ -34,7 +36,15 @@ class Dispatcher:
         self._core, self._store = parts.core, parts.store
         self._reviews, self._definitions, self._expiry = parts.reviews, parts.definitions, parts.expiry
 
-    async def clear_definitions(self, call: ServerCall) -> None:
+    async def follow_definitions(self, call: ServerCall, status: int) -> None:
+        """After a write to a CRD, and while one is being deleted: what is served follows."""
+        is_definition = call.resource.shelf == custom.SHELF and call.verb in DEFINES
+        if is_definition and status < 300 and not call.dry_run:
+            self._definitions.settle_written(call.name)
+        if self._definitions.leaving:
+            await self._clear_definitions(call)
+
+    async def _clear_definitions(self, call: ServerCall) -> None:
         """Take the objects of deleted definitions away; a definition goes with its last object."""
         for name in list(self._definitions.leaving):
             for resource, place in self._definitions.instances(name):

@@ -32,8 +32,6 @@ __all__ = ["Server", "ServerSettings"]
 log = logging.getLogger(__name__)
 SHORT = 8 * 1024
 """Longer YAML takes more than a few milliseconds to read or print: a thread does it while others are answered."""
-DEFINES = ("create", "update", "patch")
-"""Verbs after which a CRD has to be looked at."""
 
 
 class Server(ServerParts):
@@ -104,10 +102,8 @@ class Server(ServerParts):
             response = await (self._in_time(call) if self.admission.calls_out else self._verbs.dispatch(call))
         except ApiError as error:
             response = answer(error)
-        if call.resource.shelf == DEFINITIONS and call.verb in DEFINES and response.status < 300 and not call.dry_run:
-            self.definitions.settle_written(call.name)
-        if self.definitions.leaving:
-            await self._verbs.clear_definitions(call)
+        if call.resource.shelf == DEFINITIONS or self.definitions.leaving:
+            await self._verbs.follow_definitions(call, response.status)
         self.metrics.note(verb, parts.group, parts.plural, response.status, time.perf_counter() - started)
         if call.warnings:
             response.warnings = (*response.warnings, *call.warnings)

@@ -303,13 +303,7 @@ def _without(tree: Tree, gone: FieldSet) -> Tree:
     out = tree
     for name in [item for item in tree if item in gone.members or item in gone.children]:
         below = out[name]
-        rest: Tree | None = below
-        if name in gone.children and below:
-            rest = _without(below, gone.children[name])
-        if name in gone.members:
-            rest = {key: value for key, value in (rest or {}).items() if key != "."} or None
-        elif rest is not None and below and not rest:
-            rest = None
+        rest = _branch_without(name, below, gone)
         if rest is below:
             continue
         out = {**out} if out is tree else out
@@ -318,6 +312,14 @@ def _without(tree: Tree, gone: FieldSet) -> Tree:
         else:
             out[name] = _LEAF if rest.keys() == {"."} else rest
     return out
+
+
+def _branch_without(name: str, below: Tree, gone: FieldSet) -> Tree | None:
+    """What is left of one branch; None: nothing."""
+    rest = _without(below, gone.children[name]) if name in gone.children and below else below
+    if name in gone.members:
+        return {key: value for key, value in rest.items() if key != "."} or None
+    return None if below and not rest else rest
 
 
 def _with(tree: Tree, more: FieldSet) -> Tree:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
@@ -56,20 +56,37 @@ def _step(match: re.Match[str]) -> Step:
     name = match["name"] or match["quoted"] or match["deep"]
     if name:
         name = re.sub(r"\\(.)", r"\1", name)
-        if match["deep"]:
-            return lambda value: [found[name] for found in _below(value) if name in found]
-        return lambda value: [value[name]] if isinstance(value, dict) and name in value else []
+        return partial(_all_fields, name) if match["deep"] else partial(_field, name)
     if match["indexes"]:
-        indexes = [int(item) for item in match["indexes"].split(",")]
-        return lambda value: [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
+        return partial(_items, [int(item) for item in match["indexes"].split(",")])
     if match["slice"]:
-        part = slice(*(int(item) if item else None for item in match["slice"].split(":")))
-        return lambda value: value[part] if isinstance(value, list) and part.step != 0 else []
+        return partial(_sliced, slice(*(int(item) if item else None for item in match["slice"].split(":"))))
     if match["all"]:
-        return lambda value: (
-            list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-        )
+        return _children
     return _filter(match["key"], match["operator"], match["value"])
+
+
+def _field(name: str, value: Any) -> list[Any]:
+    return [value[name]] if isinstance(value, dict) and name in value else []
+
+
+def _all_fields(name: str, value: Any) -> list[Any]:
+    """The field, however deep it lies."""
+    return [obj[name] for obj in _below(value) if name in obj]
+
+
+def _items(indexes: list[int], value: Any) -> list[Any]:
+    return [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
+
+
+def _sliced(part: slice, value: Any) -> list[Any]:
+    return value[part] if isinstance(value, list) and part.step != 0 else []
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def _below(value: Any) -> Iterator[dict[str, Any]]:

@@ -124,55 +124,67 @@ def _restarts(pod: Obj, now: float) -> str:
 
 def _pod(pod: Obj, now: float) -> list[Any]:
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
-    ready = sum(
-        1
-        for container_status in status.get("containerStatuses") or []
-        if container_status.get("ready") and _get(container_status, "state", "running") is not None
-    )
-    gates = spec.get("readinessGates") or []
-    met = sum(
-        1
-        for gate in gates
-        for condition in status.get("conditions") or []
-        if condition.get("type") == gate.get("conditionType") and condition.get("status") == "True"
-    )
     address = ((status.get("podIPs") or [{}])[0].get("ip")) or status.get("podIP") or NONE
     return [
         _name(pod),
-        f"{ready}/{len(spec.get('containers') or [])}",
+        f"{_ready_containers(status)}/{len(spec.get('containers') or [])}",
         pod_status(pod),
         _restarts(pod, now),
         _age(pod, now),
         address,
         spec.get("nodeName") or NONE,
         status.get("nominatedNodeName") or NONE,
-        f"{met}/{len(gates)}" if gates else NONE,
+        _readiness_gates(spec.get("readinessGates") or [], status),
     ]
+
+
+def _ready_containers(status: Obj) -> int:
+    return sum(
+        1
+        for container_status in status.get("containerStatuses") or []
+        if container_status.get("ready") and _get(container_status, "state", "running") is not None
+    )
+
+
+def _readiness_gates(gates: list[Obj], status: Obj) -> str:
+    met = sum(
+        1
+        for gate in gates
+        for condition in status.get("conditions") or []
+        if condition.get("type") == gate.get("conditionType") and condition.get("status") == "True"
+    )
+    return f"{met}/{len(gates)}" if gates else NONE
 
 
 def _node(node: Obj, now: float) -> list[Any]:
     status = node.get("status") or {}
-    conditions = {condition.get("type"): condition.get("status") for condition in status.get("conditions") or []}
-    words = [{"True": "Ready"}.get(conditions["Ready"], "NotReady")] if "Ready" in conditions else ["Unknown"]
-    if _get(node, "spec", "unschedulable"):
-        words.append("SchedulingDisabled")
-    labels = _get(node, "metadata", "labels") or {}
-    roles = sorted(
-        {key.removeprefix("node-role.kubernetes.io/") for key in labels if key.startswith("node-role.kubernetes.io/")}
-        | ({labels["kubernetes.io/role"]} if labels.get("kubernetes.io/role") else set())
-    )
     info = status.get("nodeInfo") or {}
     address = {item.get("type"): item.get("address") for item in status.get("addresses") or []}
     return [
         _name(node),
-        ",".join(words),
-        ",".join(role for role in roles if role) or NONE,
+        ",".join(_node_states(node, status)),
+        ",".join(role for role in _node_roles(node) if role) or NONE,
         _age(node, now),
         info.get("kubeletVersion", ""),
         address.get("InternalIP") or NONE,
         address.get("ExternalIP") or NONE,
         *(info.get(key) or "<unknown>" for key in ("osImage", "kernelVersion", "containerRuntimeVersion")),
     ]
+
+
+def _node_states(node: Obj, status: Obj) -> list[str]:
+    ready = [item.get("status") for item in status.get("conditions") or [] if item.get("type") == "Ready"]
+    state = "Unknown"
+    if ready:
+        state = "Ready" if ready[-1] == "True" else "NotReady"
+    return [state, "SchedulingDisabled"] if _get(node, "spec", "unschedulable") else [state]
+
+
+def _node_roles(node: Obj) -> list[str]:
+    labels = _get(node, "metadata", "labels") or {}
+    mark = "node-role.kubernetes.io/"
+    roles = {key.removeprefix(mark) for key in labels if key.startswith(mark)}
+    return sorted(roles | ({labels["kubernetes.io/role"]} if labels.get("kubernetes.io/role") else set()))
 
 
 def _service(service: Obj, now: float) -> list[Any]:
@@ -435,26 +447,25 @@ def _event(obj: Obj, now: float) -> list[Any]:
     series, about = obj.get("series") or {}, obj.get("involvedObject") or {}
     first = obj.get("firstTimestamp") or obj.get("eventTime")
     last = series.get("lastObservedTime") or obj.get("lastTimestamp") or first
-    source = _get(obj, "source", "component") or obj.get("reportingComponent") or ""
-    where = _get(obj, "source", "host") or obj.get("reportingInstance") or ""
-    target = (
-        f"{(about.get('kind') or '').lower()}/{about.get('name')}"
-        if about.get("name")
-        else (about.get("kind") or "").lower()
-    )
-    count = series.get("count") or obj.get("count") or (1 if first else 0)
+    kind = (about.get("kind") or "").lower()
     return [
         age(last, now),
         obj.get("type", ""),
         obj.get("reason", ""),
-        target,
+        f"{kind}/{about['name']}" if about.get("name") else kind,
         about.get("fieldPath") or "",
-        f"{source}, {where}" if where else source,
+        _event_source(obj),
         (obj.get("message") or "").strip(),
         age(first, now),
-        count,
+        series.get("count") or obj.get("count") or (1 if first else 0),
         _name(obj),
     ]
+
+
+def _event_source(obj: Obj) -> str:
+    component = _get(obj, "source", "component") or obj.get("reportingComponent") or ""
+    host = _get(obj, "source", "host") or obj.get("reportingInstance") or ""
+    return f"{component}, {host}" if host else component
 
 
 def _claim(obj: Obj, now: float) -> list[Any]:

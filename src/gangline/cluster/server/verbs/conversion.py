@@ -78,20 +78,28 @@ def _autoscaler_to_stored(obj: Obj) -> Obj:
 
 def _autoscaler_from_stored(obj: Obj) -> Obj:
     spec, status = dict(obj.get("spec") or {}), dict(obj.get("status") or {})
-    metrics = spec.pop("metrics", None) or []
     spec.pop("behavior", None)
-    for metric in metrics:
-        wanted = ((metric.get("resource") or {}).get("target") or {}).get("averageUtilization")
-        if metric.get("type") == "Resource" and metric["resource"].get("name") == "cpu" and wanted is not None:
-            spec["targetCPUUtilizationPercentage"] = wanted
-    for metric in status.pop("currentMetrics", None) or []:
-        found = ((metric.get("resource") or {}).get("current") or {}).get("averageUtilization")
-        if metric.get("type") == "Resource" and metric["resource"].get("name") == "cpu" and found is not None:
-            status["currentCPUUtilizationPercentage"] = found
+    wanted = _cpu_utilization(spec.pop("metrics", None) or [], "target")
+    if wanted is not None:
+        spec["targetCPUUtilizationPercentage"] = wanted
+    current = _cpu_utilization(status.pop("currentMetrics", None) or [], "current")
+    if current is not None:
+        status["currentCPUUtilizationPercentage"] = current
     status.pop("conditions", None)
     status.setdefault("currentReplicas", 0)
     status.setdefault("desiredReplicas", 0)
     return {**obj, "spec": spec, "status": status}
+
+
+def _cpu_utilization(metrics: list[Obj], part: str) -> Any:
+    """The CPU utilization that metrics want or show: what autoscaling/v1 has in a field of its own."""
+    percentage = None
+    for metric in metrics:
+        resource = metric.get("resource") or {}
+        value = (resource.get(part) or {}).get("averageUtilization")
+        if metric.get("type") == "Resource" and resource.get("name") == "cpu" and value is not None:
+            percentage = value
+    return percentage
 
 
 CONVERSIONS: dict[tuple[str, str, str], Conversion] = {

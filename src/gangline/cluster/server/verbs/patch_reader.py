@@ -138,10 +138,28 @@ def _accounts(obj: Obj) -> Any:
 
 
 def read_applied(call: ServerCall) -> Obj:
-    resource = call.resource
+    """What is to be applied: an object of the kind it is sent to, with a name, and with nobody's managed fields."""
+    body = _read_yaml(call)
+    _check_applied_kind(call, body)
+    about = body.get("metadata")
+    if about is None:
+        about = body["metadata"] = {}
+    if not isinstance(about, dict):
+        raise bad_request(f"error decoding YAML: metadata is {type(about).__name__}, not an object")
+    if about.get("name"):
+        check_name(call, body)
+    else:
+        about["name"] = call.name
+    check_namespace(call, body)
+    if about.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    return body
+
+
+def _read_yaml(call: ServerCall) -> Obj:
     doubled: list[str] = []
     try:
-        body = call.yaml_data(resource.kind, doubled)
+        body = call.yaml_data(call.resource.kind, doubled)
     except ApiError as error:
         raise bad_request(f"error decoding YAML: {error}") from None
     strictness = call.request.argument("fieldValidation")
@@ -153,17 +171,11 @@ def read_applied(call: ServerCall) -> Obj:
         call.warnings.extend(doubled)
     if not isinstance(body, dict):
         raise bad_request("error decoding YAML: the body is not an object")
+    return body
+
+
+def _check_applied_kind(call: ServerCall, body: Obj) -> None:
     kind, version = str(body.get("kind") or ""), str(body.get("apiVersion") or "")
-    if (kind, version) != (resource.kind, resource.api_version):
+    if (kind, version) != (call.resource.kind, call.resource.api_version):
         shown = version if "/" in version or not version else f"/{version}"
         raise bad_request(f"invalid object type: {shown or '/'}, Kind={kind}")
-    about = body.get("metadata")
-    if about is None:
-        about = body["metadata"] = {}
-    if not isinstance(about, dict):
-        raise bad_request(f"error decoding YAML: metadata is {type(about).__name__}, not an object")
-    check_name(call, body) if about.get("name") else about.update(name=call.name)
-    check_namespace(call, body)
-    if about.get("managedFields"):
-        raise bad_request("metadata.managedFields must be nil")
-    return body

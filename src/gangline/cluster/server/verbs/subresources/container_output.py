@@ -10,6 +10,7 @@ from typing import NoReturn
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import bad_request, not_found
+from gangline.cluster.server.verbs.meta import Obj
 
 
 def connect(core: Core, call: ServerCall) -> NoReturn:
@@ -28,19 +29,22 @@ def log(core: Core, call: ServerCall) -> bytes:
     pod = core.read(call.resource, call.place)
     if pod is None:
         raise not_found("", "pods", call.name)
-    spec = pod["spec"]
-    known = [
-        item["name"]
-        for part in ("initContainers", "containers", "ephemeralContainers")
-        for item in spec.get(part) or []
-    ]
-    asked = call.request.argument("container")
-    if asked and asked not in known:
+    container = _container(call, pod)
+    text = core.logs(pod, container) if pod["spec"].get("nodeName") else b""
+    last = call.number("tailLines")
+    if last is None:
+        return text
+    return b"".join(text.splitlines(keepends=True)[-last:]) if last else b""
+
+
+def _container(call: ServerCall, pod: Obj) -> str:
+    """The one that is asked for, or the one that a pod means where nobody says which."""
+    spec, asked = pod["spec"], call.request.argument("container")
+    parts = ("initContainers", "containers", "ephemeralContainers")
+    if asked and asked not in [item["name"] for part in parts for item in spec.get(part) or []]:
         raise bad_request(f"container {asked} is not valid for pod {call.name}")
     preferred = (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container")
-    if not asked and len(spec["containers"]) > 1 and not preferred:
+    if not asked and not preferred and len(spec["containers"]) > 1:
         names = " ".join(container["name"] for container in spec["containers"])
         raise bad_request(f"a container name must be specified for pod {call.name}, choose one of: [{names}]")
-    text = core.logs(pod, asked or preferred or spec["containers"][0]["name"]) if spec.get("nodeName") else b""
-    last = call.number("tailLines")
-    return text if last is None else b"".join(text.splitlines(keepends=True)[-last:] if last else [])
+    return str(asked or preferred or spec["containers"][0]["name"])
