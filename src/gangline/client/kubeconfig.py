@@ -109,8 +109,8 @@ def in_cluster(agent: str = "gangline") -> Http:
         context = ssl.create_default_context(cafile=str(SERVICE_ACCOUNT / "ca.crt"))
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {why_not(error)}; the pod needs the token of its service account "
-            "(automountServiceAccountToken)"
+            f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {why_not(error)}; the pod needs the token of its service "
+            "account (automountServiceAccountToken)"
         ) from None
     return Http(f"https://{host}:{port}", context, token, agent)
 

@@ -1,4 +1,4 @@
-"""A watch, from chunks of bytes to events: cut at ends of lines, decoded once for all watchers of a process, and shared.
+"""A watch, from chunks of bytes to events: cut at ends of lines, decoded once, shared by all watchers of a process.
 
 client.py hands the stream here; what a server ends a watch with becomes an error of the family in errors.py.
 """

@@ -27,7 +27,7 @@ IMMUTABLE = "field is immutable"
 _PORT_NAME = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
 
 
-def each(items: Any, path: str) -> Iterator[tuple[str, Any]]:
+def with_paths(items: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Items of a list with their paths."""
     for index, item in enumerate(items or []):
         yield f"{path}[{index}]", item
@@ -152,14 +152,14 @@ def label_selector(selector: Any, path: str) -> Problems:
     if not selector:
         return
     yield from check_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
-    for where, term in each(selector.get("matchExpressions"), f"{path}.matchExpressions"):
+    for where, term in with_paths(selector.get("matchExpressions"), f"{path}.matchExpressions"):
         yield from _requirement(term, where)
 
 
 def _requirement(term: Obj, path: str) -> Problems:
     yield from operator_values(term, path)
     yield from label_key(term.get("key") or "", f"{path}.key")
-    for where, value in each(term.get("values"), f"{path}.values"):
+    for where, value in with_paths(term.get("values"), f"{path}.values"):
         yield from named(value, label_value_problems, where)
 
 
@@ -187,7 +187,7 @@ def conditions(items: Any, path: str, key: str = ".type") -> Problems:
     """Conditions of the common form: typed, true, false or unknown, with a reason; `key` is where a repeated one is
     told of."""
     seen: set[str] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         kind = item.get("type") or ""
         yield from named(kind, qualified_name_problems, f"{where}.type")
         if kind in seen:

@@ -7,7 +7,7 @@ out only when there are any. Nulls of fields that may not be null are dropped, s
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
@@ -52,11 +52,10 @@ def _list(node: SchemaNode) -> Pruner | None:
 
 def _object(node: SchemaNode) -> Pruner:
     parts = {name: pruner(child) for name, child in node.fields.items()}
-    defaults = [(name, child.default) for name, child in node.fields.items() if child.default is not MISSING]
-    strict = {name for name, child in node.fields.items() if not child.nullable and child.shape != "any"}
-    values = pruner(node.values) if node.values else None
+    strict = frozenset(name for name, child in node.fields.items() if not child.nullable and child.shape != "any")
+    values = (pruner(node.values) if node.values else None) or _as_it_is
     keep_unknown = node.keep_unknown or node.values is not None or node.shape == "any"
-    is_map = node.values is not None
+    fill = _defaults(node, parts)
 
     def prune(value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
@@ -64,22 +63,35 @@ def _object(node: SchemaNode) -> Pruner:
         out: dict[str, Any] = {}
         for name, item in value.items():
             if name in parts:
-                if item is None and name in strict:
-                    continue
-                clean = parts[name]
-                out[name] = clean(item, unknown) if clean is not None else item
+                if item is not None or name not in strict:
+                    clean = parts[name]
+                    out[name] = clean(item, unknown) if clean is not None else item
             elif keep_unknown:
-                out[name] = values(item, unknown) if is_map and values is not None else item
+                out[name] = values(item, unknown)
             else:
                 unknown.append(name)
+        fill(out)
+        return out
+
+    return prune
+
+
+def _as_it_is(value: Any, unknown: list[str]) -> Any:
+    return value
+
+
+def _defaults(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> Callable[[dict[str, Any]], None]:
+    """Sets the fields that are missing and have a default."""
+    defaults = [(name, child.default) for name, child in node.fields.items() if child.default is not MISSING]
+
+    def fill(out: dict[str, Any]) -> None:
         for name, default in defaults:
             if name not in out:
                 clean = parts[name]
                 fresh = copy.deepcopy(default)
                 out[name] = clean(fresh, []) if clean is not None else fresh
-        return out
 
-    return prune
+    return fill
 
 
 def pruned_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:

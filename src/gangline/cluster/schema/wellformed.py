@@ -108,30 +108,35 @@ def structure(schema: Props, level: str, path: str) -> Iterator[Problem]:
 
 def _own_type(schema: Props, level: str, path: str) -> Iterator[Problem]:
     kind, embedded = schema.get("type") or "", schema.get("x-kubernetes-embedded-resource")
-    keep = schema.get("x-kubernetes-preserve-unknown-fields")
     int_or_string = schema.get("x-kubernetes-int-or-string")
-    if int_or_string and keep:
-        yield say.invalid(
-            f"{path}.x-kubernetes-preserve-unknown-fields", True, "must be false if x-kubernetes-int-or-string is true"
-        )
-    if int_or_string and embedded:
-        yield say.invalid(
-            f"{path}.x-kubernetes-embedded-resource", True, "must be false if x-kubernetes-int-or-string is true"
-        )
-    if embedded and not keep and not schema.get("properties"):
+    if int_or_string:
+        yield from _int_or_string_alone(schema, path)
+    if embedded:
+        yield from _embedded(schema, kind, path)
+    elif not (kind or int_or_string or schema.get("x-kubernetes-preserve-unknown-fields")):
+        yield say.required(f"{path}.type", f"must not be empty {level}")
+    if level == ROOT and kind and kind != "object":
+        yield say.invalid(f"{path}.type", kind, "must be object at the root")
+
+
+def _embedded(schema: Props, kind: str, path: str) -> Iterator[Problem]:
+    """A whole object inside another."""
+    if not schema.get("x-kubernetes-preserve-unknown-fields") and not schema.get("properties"):
         yield say.required(
             f"{path}.properties",
             "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
         )
-    if embedded and kind != "object":
+    if kind != "object":
         text = "must be object if x-kubernetes-embedded-resource is true"
         yield say.invalid(f"{path}.type", kind, text) if kind else say.required(f"{path}.type", text)
-    elif not kind and not int_or_string and not keep:
-        yield say.required(f"{path}.type", f"must not be empty {level}")
-    if embedded and schema.get("additionalProperties") is not None:
+    if schema.get("additionalProperties") is not None:
         yield say.forbidden(f"{path}.additionalProperties", "must not be used if x-kubernetes-embedded-resource is set")
-    if level == ROOT and kind and kind != "object":
-        yield say.invalid(f"{path}.type", kind, "must be object at the root")
+
+
+def _int_or_string_alone(schema: Props, path: str) -> Iterator[Problem]:
+    for keyword in ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"):
+        if schema.get(keyword):
+            yield say.invalid(f"{path}.{keyword}", True, "must be false if x-kubernetes-int-or-string is true")
 
 
 def _metadata(schema: Props, resource: bool, path: str) -> Iterator[Problem]:
@@ -142,19 +147,21 @@ def _metadata(schema: Props, resource: bool, path: str) -> Iterator[Problem]:
         if name in properties and properties[name].get("type") != "string":
             yield say.invalid(f"{path}.properties[{name}].type", properties[name].get("type") or "", "must be string")
     if "metadata" in properties:
-        about, where = properties["metadata"], f"{path}.properties[metadata]"
-        if about.get("type") != "object":
-            yield say.invalid(f"{where}.type", about.get("type") or "", "must be object")
-        allowed = {"type", "description", "title", "properties"}
-        inner = about.get("properties") or {}
-        if not set(about) <= allowed or not set(inner) <= {"name", "generateName"}:
-            yield say.forbidden(
-                where,
-                "must not specify anything other than name and generateName, but metadata is implicitly specified",
-            )
-        for name, child in inner.items():
-            if isinstance(child, dict) and child.get("default") is not None:
-                yield say.forbidden(f"{where}.properties[{name}].default", "must not be set in top-level metadata")
+        yield from _own_metadata(properties["metadata"], f"{path}.properties[metadata]")
+
+
+def _own_metadata(about: Props, path: str) -> Iterator[Problem]:
+    """A schema may narrow the name of its objects, and nothing else of their metadata."""
+    if about.get("type") != "object":
+        yield say.invalid(f"{path}.type", about.get("type") or "", "must be object")
+    inner = about.get("properties") or {}
+    if not set(about) <= {"type", "description", "title", "properties"} or not set(inner) <= {"name", "generateName"}:
+        yield say.forbidden(
+            path, "must not specify anything other than name and generateName, but metadata is implicitly specified"
+        )
+    for name, child in inner.items():
+        if isinstance(child, dict) and child.get("default") is not None:
+            yield say.forbidden(f"{path}.properties[{name}].default", "must not be set in top-level metadata")
 
 
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
@@ -294,16 +301,10 @@ def _extensions(schema: Props, path: str) -> Iterator[Problem]:
 
 
 def _list_type(schema: Props, path: str) -> Iterator[Problem]:
-    kind, list_type = schema.get("type") or "", schema.get("x-kubernetes-list-type")
+    list_type = schema.get("x-kubernetes-list-type")
     keys, items = schema.get("x-kubernetes-list-map-keys") or [], schema.get("items")
     if list_type is not None:
-        if kind != "array":
-            text = "must be array if x-kubernetes-list-type is specified"
-            yield say.invalid(f"{path}.type", kind, text) if kind else say.required(f"{path}.type", text)
-        if list_type == "set":
-            yield from _set_items(items, path)
-        elif list_type not in ("atomic", "map"):
-            yield say.unsupported(f"{path}.x-kubernetes-list-type", list_type, ("atomic", "set", "map"))
+        yield from _known_list_type(schema, list_type, path)
     if keys and list_type != "map":
         text = "must be map if x-kubernetes-list-map-keys is non-empty"
         where = f"{path}.x-kubernetes-list-type"
@@ -314,6 +315,17 @@ def _list_type(schema: Props, path: str) -> Iterator[Problem]:
         yield say.forbidden(f"{path}.items.nullable", f"cannot be nullable when x-kubernetes-list-type is {list_type}")
     if list_type == "map" and isinstance(items, dict):
         yield from _key_fields(keys, items, path)
+
+
+def _known_list_type(schema: Props, list_type: str, path: str) -> Iterator[Problem]:
+    kind = schema.get("type") or ""
+    if kind != "array":
+        text = "must be array if x-kubernetes-list-type is specified"
+        yield say.invalid(f"{path}.type", kind, text) if kind else say.required(f"{path}.type", text)
+    if list_type == "set":
+        yield from _set_items(schema.get("items"), path)
+    elif list_type not in ("atomic", "map"):
+        yield say.unsupported(f"{path}.x-kubernetes-list-type", list_type, ("atomic", "set", "map"))
 
 
 def _set_items(items: Any, path: str) -> Iterator[Problem]:
@@ -375,15 +387,7 @@ def _key_fields(keys: list[str], items: Props, path: str) -> Iterator[Problem]:
 
 
 def _rule_keywords(schema: Props, rule: Props, path: str) -> Iterator[Problem]:
-    text, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
-    if not text:
-        yield say.required(f"{path}.rule", "rule is not specified")
-    elif message and not message.strip():
-        yield say.invalid(f"{path}.message", message, "must be non-empty if specified")
-    elif "\n" in message.strip():
-        yield say.invalid(f"{path}.message", message, "must not contain line breaks")
-    elif "\n" in text and not message.strip():
-        yield say.required(f"{path}.message", "message must be specified if rule contains line breaks")
+    yield from _rule_text(rule, path)
     if rule.get("messageExpression") and not rule["messageExpression"].strip():
         yield say.required(f"{path}.messageExpression", "messageExpression must be non-empty if specified")
     if rule.get("reason") and rule["reason"] not in _REASONS:
@@ -395,6 +399,19 @@ def _rule_keywords(schema: Props, rule: Props, path: str) -> Iterator[Problem]:
         yield say.invalid(f"{path}.fieldPath", field_path, "must not contain line breaks")
     if field_path and not _points_to_field(schema, field_path):
         yield say.invalid(f"{path}.fieldPath", field_path, "must be a valid path")
+
+
+def _rule_text(rule: Props, path: str) -> Iterator[Problem]:
+    """The expression and the message that explains it."""
+    text, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
+    if not text:
+        yield say.required(f"{path}.rule", "rule is not specified")
+    elif message and not message.strip():
+        yield say.invalid(f"{path}.message", message, "must be non-empty if specified")
+    elif "\n" in message.strip():
+        yield say.invalid(f"{path}.message", message, "must not contain line breaks")
+    elif "\n" in text and not message.strip():
+        yield say.required(f"{path}.message", "message must be specified if rule contains line breaks")
 
 
 def _points_to_field(schema: Props, field_path: str) -> bool:

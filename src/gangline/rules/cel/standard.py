@@ -332,10 +332,15 @@ def to_int(value: Any) -> int:
 
 
 def to_uint(value: Any) -> UInt:
-    number = to_int(value) if not isinstance(value, str) else int(value) if value.isascii() and value.isdigit() else -1
+    number = to_int(value) if not isinstance(value, str) else _digits_only(value)
     if not 0 <= number < 2**64:
         raise CelError("unsigned integer overflow")
     return UInt(number)
+
+
+def _digits_only(text: str) -> int:
+    """The number that a text of digits is; -1: it is none."""
+    return int(text) if text.isascii() and text.isdigit() else -1
 
 
 def to_double(value: Any) -> float:
@@ -488,25 +493,29 @@ def format_(text: str, args: list[Any]) -> str:
 
 
 def _formatted(value: Any, verb: str, precision: str | None) -> str:
-    digits = int(precision[1:]) if precision and len(precision) < 12 else 6 if not precision else sys.maxsize
     if verb == "s":
         return _shown(value)
     if verb == "d" and _whole(value):
         return str(int(value))
     if verb in "fe" and isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{float(value):.{digits}{verb}}"
+        return f"{float(value):.{_digits(precision)}{verb}}"
     if verb in "xX":
-        text = (
-            value.encode().hex()
-            if isinstance(value, str)
-            else value.hex()
-            if isinstance(value, bytes)
-            else f"{value:x}"
-        )
-        return text.upper() if verb == "X" else text
+        return _hexadecimal(value).upper() if verb == "X" else _hexadecimal(value)
     if verb in "ob" and isinstance(value, int):
         return f"{int(value):{verb}}"
     raise CelError(f'error during formatting: unrecognized formatting clause "{verb}" or wrong argument')
+
+
+def _digits(precision: str | None) -> int:
+    if not precision:
+        return 6
+    return int(precision[1:]) if len(precision) < 12 else sys.maxsize
+
+
+def _hexadecimal(value: Any) -> str:
+    if isinstance(value, str):
+        return value.encode().hex()
+    return value.hex() if isinstance(value, bytes) else f"{value:x}"
 
 
 def _shown(value: Any) -> str:

@@ -36,7 +36,7 @@ LONGEST_NUMBER = 1024
 """Letters of a number at most; what is longer is text."""
 _LETTERS = 16
 """Letters of a text that count as one more value when it is repeated."""
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Loader: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 _decode = msgspec.json.Decoder().decode
 _STRING = re.compile(rb'"(?:[^"\\]+|\\.)*+"', re.DOTALL)
 _TAG = "tag:yaml.org,2002:"
@@ -82,12 +82,12 @@ def _too_deep(where: str = "") -> DocumentUnreadable:
 
 
 def _is_deep(data: Any) -> bool:
-    level = [data]
+    level = [data] if type(data) in (dict, list) else []
     for _ in range(DEPTH + 1):
         level = [
             part
             for item in level
-            for part in (item.values() if type(item) is dict else item if type(item) is list else ())
+            for part in (item.values() if type(item) is dict else item)
             if type(part) is dict or type(part) is list
         ]
         if not level:
@@ -270,8 +270,8 @@ def _key(value: Any, event: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    shown = "null" if value is None else "map" if isinstance(value, dict) else "list"
-    raise DocumentUnreadable(f"{_place(event)}a key must be a text, not {shown}")
+    shown = "map" if isinstance(value, dict) else "list"
+    raise DocumentUnreadable(f"{_place(event)}a key must be a text, not {'null' if value is None else shown}")
 
 
 def _scalar(event: Any) -> Any:

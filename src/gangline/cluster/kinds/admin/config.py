@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from gangline.api import resources
-from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, each, immutable, label_key, named, one_of
+from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, immutable, label_key, named, one_of, with_paths
 from gangline.cluster.kinds.networking.addresses import legacy_cidr, read_cidr
 from gangline.cluster.kinds.pods.containers import config_key_problems
 from gangline.cluster.kinds.pods.placement import EFFECTS
@@ -84,7 +84,7 @@ _SECRET_KEYS = {
 
 
 def _secret(obj: Obj) -> Problems:
-    data, kind = obj.get("data") or {}, obj.get("type")
+    data, kind = obj.get("data") or {}, obj.get("type") or ""
     size = 0
     for key, value in sorted(data.items()):
         yield from named(key, config_key_problems, f"data[{key}]")
@@ -94,10 +94,15 @@ def _secret(obj: Obj) -> Problems:
     account = (obj["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name")
     if kind == "kubernetes.io/service-account-token" and not account:
         yield say.required("metadata.annotations[kubernetes.io/service-account.name]")
+    yield from _secret_keys(kind, data)
+
+
+def _secret_keys(kind: str, data: Obj) -> Problems:
+    """What a Secret of a type must hold."""
     if kind == "kubernetes.io/basic-auth" and "username" not in data and "password" not in data:
         yield say.required("data[username]")
         yield say.required("data[password]")
-    for key in _SECRET_KEYS.get(kind or "", ()):
+    for key in _SECRET_KEYS.get(kind, ()):
         if key not in data or (not data[key] and key == "ssh-privatekey"):
             yield say.required(f"data[{key}]")
         elif key.startswith(".docker") and (why := _not_json(data[key])):
@@ -227,7 +232,7 @@ class NodeRules(KindRules):
 
 
 def _blocks(blocks: list[str]) -> Problems:
-    for where, block in each(blocks, "spec.podCIDRs"):
+    for where, block in with_paths(blocks, "spec.podCIDRs"):
         yield from legacy_cidr(block, where)
     versions = [found.version for block in blocks if (found := read_cidr(block)) is not None]
     if len(blocks) > 2 or len(versions) != len(set(versions)):
@@ -246,7 +251,7 @@ def _addresses(status: Obj) -> Problems:
 
 def _taints(items: list[Obj]) -> Problems:
     seen: set[tuple[Any, Any]] = set()
-    for where, taint in each(items, "metadata.taints"):
+    for where, taint in with_paths(items, "metadata.taints"):
         yield from label_key(taint.get("key") or "", f"{where}.key")
         if why := label_value_problems(taint.get("value") or ""):
             yield say.invalid(f"{where}.value", taint.get("value"), ";".join(why))

@@ -121,26 +121,11 @@ def _approval(obj: Obj) -> Iterator[Problem]:
 
 
 def _spec(spec: Obj) -> Iterator[Problem]:
-    group, versions = spec.get("group") or "", spec.get("versions") or []
-    if not group:
-        yield say.required("spec.group")
-    elif why := subdomain_problems(group):
-        yield say.invalid("spec.group", group, ",".join(why))
-    elif "." not in group:
-        yield say.invalid("spec.group", group, "should be a domain with at least one dot")
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
-        scope = spec.get("scope") or ""
-        yield say.unsupported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else say.required("spec.scope")
+    versions = spec.get("versions") or []
+    yield from _group(spec.get("group") or "")
+    yield from _scope(spec.get("scope") or "")
     shared = _shared(versions)
-    if (shared.get("schema") or {}).get("openAPIV3Schema") is None:
-        for index, version in enumerate(versions):
-            if (version.get("schema") or {}).get("openAPIV3Schema") is None:
-                yield say.required(f"spec.versions[{index}].schema.openAPIV3Schema")
-    for index, version in enumerate(versions):
-        yield from _version(version, shared, f"spec.versions[{index}]")
-    yield from _version_list(versions, shared)
-    if versions and versions[0].get("name") and (why := dns1035_problems(versions[0]["name"])):
-        yield say.invalid("spec.version", versions[0]["name"], ",".join(why))
+    yield from _versions(versions, shared)
     if spec.get("preserveUnknownFields"):
         yield say.invalid(
             "spec.preserveUnknownFields",
@@ -150,6 +135,34 @@ def _spec(spec: Obj) -> Iterator[Problem]:
     yield from _names(spec.get("names") or {})
     yield from _parts(shared, "spec", "validation", shared)
     yield from _conversion(spec.get("conversion") or {})
+
+
+def _group(group: str) -> Iterator[Problem]:
+    if not group:
+        yield say.required("spec.group")
+    elif why := subdomain_problems(group):
+        yield say.invalid("spec.group", group, ",".join(why))
+    elif "." not in group:
+        yield say.invalid("spec.group", group, "should be a domain with at least one dot")
+
+
+def _scope(scope: str) -> Iterator[Problem]:
+    if not scope:
+        yield say.required("spec.scope")
+    elif scope not in ("Cluster", "Namespaced"):
+        yield say.unsupported("spec.scope", scope, ("Cluster", "Namespaced"))
+
+
+def _versions(versions: list[Obj], shared: Obj) -> Iterator[Problem]:
+    if (shared.get("schema") or {}).get("openAPIV3Schema") is None:
+        for index, version in enumerate(versions):
+            if (version.get("schema") or {}).get("openAPIV3Schema") is None:
+                yield say.required(f"spec.versions[{index}].schema.openAPIV3Schema")
+    for index, version in enumerate(versions):
+        yield from _version(version, shared, f"spec.versions[{index}]")
+    yield from _version_list(versions, shared)
+    if versions and versions[0].get("name") and (why := dns1035_problems(versions[0]["name"])):
+        yield say.invalid("spec.version", versions[0]["name"], ",".join(why))
 
 
 def _shared(versions: list[Obj]) -> Obj:
@@ -231,21 +244,24 @@ def _names(names: Obj) -> Iterator[Problem]:
         if not names.get(word):
             yield say.required(f"spec.names.{word}")
     for word in ("plural", "singular"):
-        if names.get(word) and (why := dns1035_problems(names[word])):
-            yield say.invalid(f"spec.names.{word}", names[word], ",".join(why))
+        if names.get(word):
+            yield from _served_name(names[word], f"spec.names.{word}")
     for word in ("kind", "listKind"):
         if names.get(word) and (why := dns1035_problems(names[word].lower())):
             yield say.invalid(
                 f"spec.names.{word}", names[word], "may have mixed case, but should otherwise match: " + ",".join(why)
             )
     for index, short in enumerate(names.get("shortNames") or []):
-        if why := dns1035_problems(short):
-            yield say.invalid(f"spec.names.shortNames[{index}]", short, ",".join(why))
+        yield from _served_name(short, f"spec.names.shortNames[{index}]")
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         yield say.invalid("spec.names.listKind", names["listKind"], "kind and listKind may not be the same")
     for index, category in enumerate(names.get("categories") or []):
-        if why := dns1035_problems(category):
-            yield say.invalid(f"spec.names.categories[{index}]", category, ",".join(why))
+        yield from _served_name(category, f"spec.names.categories[{index}]")
+
+
+def _served_name(name: str, path: str) -> Iterator[Problem]:
+    if why := dns1035_problems(name):
+        yield say.invalid(path, name, ",".join(why))
 
 
 def _json_path(path: str, value: str) -> Iterator[Problem]:

@@ -63,7 +63,7 @@ def legacy_warnings(text: str, path: str) -> Iterator[str]:
     address = read_ip(text)
     if address is None:
         return
-    mapped = getattr(address, "ipv4_mapped", None)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     if mapped is not None or (re.fullmatch(r"[0-9.]+", text) and str(address) != text):
         yield (
             f'{path}: non-standard IP address "{text}" will be considered invalid in a future Kubernetes release: '

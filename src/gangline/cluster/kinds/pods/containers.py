@@ -11,7 +11,6 @@ from gangline.api import resources
 from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
-    each,
     given,
     label,
     named,
@@ -21,6 +20,7 @@ from gangline.cluster.kinds.checks import (
     port_name_problems,
     quantity_not_negative,
     subdomain,
+    with_paths,
     within,
 )
 from gangline.cluster.kinds.pods.mounts import devices, mounts
@@ -75,7 +75,7 @@ def containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -
         yield say.required(path)
         return
     names: set[str] = set()
-    for where, container in each(items, path):
+    for where, container in with_paths(items, path):
         yield from common(container, where, spec, volumes)
         if container.get("name") in names:
             yield say.duplicate(f"{where}.name", container.get("name"))
@@ -87,7 +87,7 @@ def containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -
 
 def init_containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
     names = {container.get("name") for container in spec.get("containers") or []}
-    for where, container in each(items, path):
+    for where, container in with_paths(items, path):
         yield from common(container, where, spec, volumes)
         if container.get("name") in names:
             yield say.duplicate(f"{where}.name", container.get("name"))
@@ -147,7 +147,7 @@ def _claimed(spec: Obj) -> list[str]:
 
 def _resize_policy(items: list[Obj], path: str) -> Problems:
     seen: set[str] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         name = item.get("resourceName") or ""
         if name in seen:
             yield say.duplicate(where, name)
@@ -158,7 +158,7 @@ def _resize_policy(items: list[Obj], path: str) -> Problems:
 
 def image_spaces(items: list[Obj], path: str) -> Problems:
     """Pods only; templates may still have them."""
-    for where, container in each(items, path):
+    for where, container in with_paths(items, path):
         image = container.get("image") or ""
         if image != image.strip():
             yield say.invalid(f"{where}.image", image, "must not have leading or trailing whitespace")
@@ -166,7 +166,7 @@ def image_spaces(items: list[Obj], path: str) -> Problems:
 
 def ports(items: list[Obj], path: str, host_network: bool) -> Problems:
     names: set[str] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         name = item.get("name") or ""
         if name:
             if why := port_name_problems(name):
@@ -184,8 +184,8 @@ def ports(items: list[Obj], path: str, host_network: bool) -> Problems:
 
 
 def host_network_ports(items: list[Obj], path: str) -> Problems:
-    for where, container in each(items, path):
-        for at, item in each(container.get("ports"), f"{where}.ports"):
+    for where, container in with_paths(items, path):
+        for at, item in with_paths(container.get("ports"), f"{where}.ports"):
             if item.get("hostPort", 0) != item.get("containerPort", 0):
                 yield say.invalid(
                     f"{at}.hostPort", item.get("hostPort", 0), "must match `containerPort` when `hostNetwork` is true"
@@ -194,8 +194,8 @@ def host_network_ports(items: list[Obj], path: str) -> Problems:
 
 def host_ports(items: list[Obj], path: str) -> Problems:
     seen: set[str] = set()
-    for where, container in each(items, path):
-        for at, item in each(container.get("ports"), f"{where}.ports"):
+    for where, container in with_paths(items, path):
+        for at, item in with_paths(container.get("ports"), f"{where}.ports"):
             if item.get("hostPort"):
                 text = f"{item.get('protocol', 'TCP')}/{item.get('hostIP', '')}/{item['hostPort']}"
                 if text in seen:
@@ -315,7 +315,7 @@ def config_key(key: str, path: str) -> Problems:
 
 
 def _env_from(items: list[Obj], path: str) -> Problems:
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         sources = [name for name in ("configMapRef", "secretRef") if item.get(name) is not None]
         for name in sources:
             if not item[name].get("name"):
@@ -456,7 +456,7 @@ def _against_limit(name: str, amount: Any, limit: Any, path: str) -> Problems:
 
 def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
     seen: set[tuple[Any, Any]] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         name = item.get("name") or ""
         if not name:
             yield say.required(where)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gangline.api import resources
-from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems, each, ip, qualified, subdomain
+from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems, ip, qualified, subdomain, with_paths
 from gangline.cluster.kinds.pods import containers, placement
 from gangline.cluster.kinds.pods.spec_checks import pod_spec
 from gangline.cluster.kinds.pods.spec_defaults import default_pod_spec, default_requests
@@ -109,8 +109,10 @@ class PodRules(KindRules):
 
 
 def _tokens_of_nobody(spec: Obj) -> Problems:
-    for where, volume in each(spec.get("volumes") or [], "spec.volumes"):
-        for source, item in each((volume.get("projected") or {}).get("sources") or [], f"{where}.projected.sources"):
+    for where, volume in with_paths(spec.get("volumes") or [], "spec.volumes"):
+        for source, item in with_paths(
+            (volume.get("projected") or {}).get("sources") or [], f"{where}.projected.sources"
+        ):
             if item.get("serviceAccountToken") is not None:
                 yield say.forbidden(
                     f"{source}.serviceAccountToken", "must not be specified when serviceAccountName is not set"
@@ -128,15 +130,16 @@ def _agree_on_address(status: Obj) -> None:
 
 def quality(spec: Obj) -> str:
     """The quality-of-service class: guaranteed only when every container's cpu and memory limits equal its requests."""
-    requests, limits, guaranteed = False, False, True
-    shared = (spec.get("resources") or {}).get("requests") or (spec.get("resources") or {}).get("limits")
-    for asks in [spec] if shared else [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
-        needs = asks.get("resources") or {}
-        asked, most = _compute(needs.get("requests")), _compute(needs.get("limits"))
-        requests, limits = requests or bool(asked), limits or bool(most)
-        guaranteed = guaranteed and set(most) == {"cpu", "memory"} and asked == most
-    if not requests and not limits:
+    shared = spec.get("resources") or {}
+    if shared.get("requests") or shared.get("limits"):
+        needs = [shared]
+    else:
+        containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
+        needs = [container.get("resources") or {} for container in containers]
+    pairs = [(_compute(need.get("requests")), _compute(need.get("limits"))) for need in needs]
+    if not any(requests or limits for requests, limits in pairs):
         return "BestEffort"
+    guaranteed = all(set(limits) == {"cpu", "memory"} and requests == limits for requests, limits in pairs)
     return "Guaranteed" if guaranteed else "Burstable"
 
 
@@ -181,7 +184,7 @@ def _spec_update(new: Obj, old: Obj) -> Problems:
         if len(new.get(name) or []) != len(old.get(name) or []):
             yield say.forbidden(f"spec.{name}", "pod updates may not add or remove containers")
             return
-    for where, container in each(new.get("containers"), "spec.containers"):
+    for where, container in with_paths(new.get("containers"), "spec.containers"):
         if not container.get("image"):
             yield say.required(f"{where}.image")
     yield from _deadline(new.get("activeDeadlineSeconds"), old.get("activeDeadlineSeconds"))
@@ -293,38 +296,47 @@ def _fixed_resources(container: Obj) -> Obj:
 
 
 def _status_update(new: Obj, old: Obj) -> Problems:
-    restart = (new.get("spec") or {}).get("restartPolicy")
-    after, before = new.get("status") or {}, old.get("status") or {}
-    if after.get("nominatedNodeName"):
-        yield from subdomain(after["nominatedNodeName"], "status.nominatedNodeName")
-        if (new.get("spec") or {}).get("nodeName") and after["nominatedNodeName"] != before.get("nominatedNodeName"):
-            yield say.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
+    spec, after, before = new.get("spec") or {}, new.get("status") or {}, old.get("status") or {}
+    yield from _nominated_node(spec, after, before)
     yield from _addresses(after)
-    for where, condition in each(after.get("conditions"), "status.conditions"):
+    for where, condition in with_paths(after.get("conditions"), "status.conditions"):
         yield from qualified(condition.get("type") or "", f"{where}.Type")
     if before.get("qosClass") and after.get("qosClass") != before["qosClass"]:
         yield say.invalid("status.qosClass", after.get("qosClass"), IMMUTABLE)
-    claims = [claim.get("name") for claim in (new.get("spec") or {}).get("resourceClaims") or []]
-    for where, item in each(after.get("resourceClaimStatuses"), "status.resourceClaimStatuses"):
+    claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
+    for where, item in with_paths(after.get("resourceClaimStatuses"), "status.resourceClaimStatuses"):
         if item.get("name") not in claims:
             yield say.invalid(
                 f"{where}.name", item.get("name") or "", "must match the name of an entry in `spec.resourceClaims`"
             )
-    if restart == "Always":
+    if spec.get("restartPolicy") != "Always":
+        for name in ("containerStatuses", "initContainerStatuses"):
+            yield from _ended_containers(name, after, before, spec.get("restartPolicy"))
+
+
+def _nominated_node(spec: Obj, after: Obj, before: Obj) -> Problems:
+    node = after.get("nominatedNodeName")
+    if not node:
         return
-    for name in ("containerStatuses", "initContainerStatuses"):
-        was = {item.get("name"): item for item in before.get(name) or []}
-        for where, item in each(after.get(name), f"status.{name}"):
-            ended = ((was.get(item.get("name")) or {}).get("state") or {}).get("terminated")
-            if ended is None or (restart == "OnFailure" and ended.get("exitCode", 0) != 0):
-                continue
-            if (item.get("state") or {}).get("terminated") is None:
-                yield say.forbidden(f"{where}.state", "may not be transitioned to non-terminated state")
+    yield from subdomain(node, "status.nominatedNodeName")
+    if spec.get("nodeName") and node != before.get("nominatedNodeName"):
+        yield say.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
+
+
+def _ended_containers(name: str, after: Obj, before: Obj, restart: str | None) -> Problems:
+    """A container that has ended for good does not run again."""
+    was = {item.get("name"): item for item in before.get(name) or []}
+    for where, item in with_paths(after.get(name), f"status.{name}"):
+        ended = ((was.get(item.get("name")) or {}).get("state") or {}).get("terminated")
+        if ended is None or (restart == "OnFailure" and ended.get("exitCode", 0) != 0):
+            continue
+        if (item.get("state") or {}).get("terminated") is None:
+            yield say.forbidden(f"{where}.state", "may not be transitioned to non-terminated state")
 
 
 def _addresses(status: Obj) -> Problems:
     items = status.get("podIPs") or []
-    for where, item in each(items, "status.podIPs"):
+    for where, item in with_paths(items, "status.podIPs"):
         yield from ip(item.get("ip"), where)
     families = [":" in (item.get("ip") or "") for item in items]
     if len(families) != len(set(families)):
@@ -358,13 +370,13 @@ def _is_int32(text: str) -> bool:
 def spec_warnings(spec: Obj, path: str) -> list[str]:
     """What is accepted but probably not meant."""
     found: list[str] = []
-    for where, secret in each(spec.get("imagePullSecrets"), f"{path}.imagePullSecrets"):
+    for where, secret in with_paths(spec.get("imagePullSecrets"), f"{path}.imagePullSecrets"):
         if not secret.get("name"):
             found.append(f'{where}.name: invalid empty name ""')
     for name in ("initContainers", "containers"):
-        for where, container in each(spec.get(name), f"{path}.{name}"):
+        for where, container in with_paths(spec.get(name), f"{path}.{name}"):
             found += _container_warnings(container, where)
-    for where, volume in each(spec.get("volumes"), f"{path}.volumes"):
+    for where, volume in with_paths(spec.get("volumes"), f"{path}.volumes"):
         if volume.get("gitRepo") is not None:
             found.append(f"{where}.gitRepo: deprecated in v1.11, and disabled by default in v1.33+")
         if any(not source for source in (volume.get("projected") or {}).get("sources") or []):

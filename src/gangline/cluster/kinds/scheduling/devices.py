@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems, conditions, each, immutable, label, named, subdomain
+from gangline.cluster.kinds.checks import (
+    IMMUTABLE,
+    Obj,
+    Problems,
+    conditions,
+    immutable,
+    label,
+    named,
+    subdomain,
+    with_paths,
+)
 from gangline.cluster.kinds.networking.addresses import read_cidr
 from gangline.cluster.kinds.pods.placement import node_selector
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
@@ -75,12 +85,12 @@ class TemplateRules(KindRules):
 def claim_spec(spec: Obj, path: str) -> Problems:
     devices, where = spec.get("devices") or {}, f"{path}.devices"
     names: set[str] = set()
-    for at, request in each(devices.get("requests"), f"{where}.requests"):
+    for at, request in with_paths(devices.get("requests"), f"{where}.requests"):
         yield from _request(request, at, names)
     known = _request_names(devices)
-    for at, constraint in each(devices.get("constraints"), f"{where}.constraints"):
+    for at, constraint in with_paths(devices.get("constraints"), f"{where}.constraints"):
         yield from _constraint(constraint, at, known)
-    for at, config in each(devices.get("config"), f"{where}.config"):
+    for at, config in with_paths(devices.get("config"), f"{where}.config"):
         yield from _known_requests(config.get("requests") or [], f"{at}.requests", known)
         yield from _opaque(config, at)
     for name in ("requests", "constraints", "config"):
@@ -115,7 +125,7 @@ def _request(request: Obj, path: str, names: set[str]) -> Problems:
     if len(first) > 8:
         yield say.too_many(f"{path}.firstAvailable", len(first), 8)
     seen: set[str] = set()
-    for where, part in each(first, f"{path}.firstAvailable"):
+    for where, part in with_paths(first, f"{path}.firstAvailable"):
         yield from label(part.get("name") or "", f"{where}.name")
         if part.get("name") in seen:
             yield say.duplicate(where, part.get("name"))
@@ -143,7 +153,7 @@ def _exact(part: Obj, path: str) -> Problems:
 def selectors(items: list[Obj], path: str) -> Problems:
     if len(items) > 32:
         yield say.too_many(path, len(items), 32)
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         if item.get("cel") is None:
             yield say.required(f"{where}.cel")
         else:
@@ -173,7 +183,7 @@ def _constraint(constraint: Obj, path: str, known: set[str]) -> Problems:
 
 def _known_requests(items: list[str], path: str, known: set[str]) -> Problems:
     seen: set[str] = set()
-    for where, name in each(items, path):
+    for where, name in with_paths(items, path):
         if name not in known:
             yield say.invalid(where, name, _UNKNOWN_REQUEST)
         if name in seen:
@@ -232,8 +242,21 @@ def _claim_status(new: Obj, old: Obj) -> Problems:
     status, before = new.get("status") or {}, old.get("status") or {}
     allocation, known = status.get("allocation"), _request_names((new.get("spec") or {}).get("devices") or {})
     consumers = status.get("reservedFor") or []
+    yield from _consumers(consumers)
+    if allocation is not None:
+        if before.get("allocation") is None:
+            yield from _allocation(allocation, "status.allocation", known)
+        elif allocation != before["allocation"]:
+            yield say.invalid("status.allocation", allocation, IMMUTABLE)
+    elif consumers:
+        yield say.forbidden("status.reservedFor", "may not be specified when `allocated` is not set")
+    results = ((allocation or {}).get("devices") or {}).get("results") or []
+    yield from _device_status(status.get("devices") or [], results)
+
+
+def _consumers(consumers: list[Obj]) -> Problems:
     seen: set[Any] = set()
-    for where, consumer in each(consumers, "status.reservedFor"):
+    for where, consumer in with_paths(consumers, "status.reservedFor"):
         for name in ("resource", "name", "uid"):
             if not consumer.get(name):
                 yield say.required(f"{where}.{name}")
@@ -242,26 +265,16 @@ def _claim_status(new: Obj, old: Obj) -> Problems:
         seen.add(consumer.get("uid"))
     if len(consumers) > 256:
         yield say.too_many("status.reservedFor", len(consumers), 256)
-    if before.get("allocation") is not None and allocation is not None:
-        if allocation != before["allocation"]:
-            yield say.invalid("status.allocation", allocation, IMMUTABLE)
-    elif allocation is not None:
-        yield from _allocation(allocation, "status.allocation", known)
-    if consumers and allocation is None:
-        yield say.forbidden("status.reservedFor", "may not be specified when `allocated` is not set")
-    yield from _device_status(
-        status.get("devices") or [], ((allocation or {}).get("devices") or {}).get("results") or []
-    )
 
 
 def _device_status(devices: list[Obj], results: list[Obj]) -> Problems:
     allocated = {(result.get("driver"), result.get("pool"), result.get("device")) for result in results}
-    for where, device in each(devices, "status.devices"):
+    for where, device in with_paths(devices, "status.devices"):
         if (device.get("driver"), device.get("pool"), device.get("device")) not in allocated:
             shown = {name.capitalize(): device.get(name) or "" for name in ("driver", "pool", "device")}
             yield say.invalid(where, {**shown, "ShareID": None}, "must be an allocated device in the claim")
         yield from conditions(device.get("conditions"), f"{where}.conditions")
-        for at, address in each((device.get("networkData") or {}).get("ips"), f"{where}.networkData.ips"):
+        for at, address in with_paths((device.get("networkData") or {}).get("ips"), f"{where}.networkData.ips"):
             if read_cidr(address) is None:
                 yield say.invalid(
                     at, address, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
@@ -270,7 +283,7 @@ def _device_status(devices: list[Obj], results: list[Obj]) -> Problems:
 
 def _allocation(allocation: Obj, path: str, known: set[str]) -> Problems:
     devices = allocation.get("devices") or {}
-    for where, result in each(devices.get("results"), f"{path}.devices.results"):
+    for where, result in with_paths(devices.get("results"), f"{path}.devices.results"):
         if result.get("request") not in known:
             yield say.invalid(f"{where}.request", result.get("request") or "", _UNKNOWN_REQUEST)
         yield from driver(result.get("driver") or "", f"{where}.driver")
@@ -298,7 +311,7 @@ class ClassRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         spec = obj.get("spec") or {}
         problems = [*selectors(spec.get("selectors") or [], "spec.selectors")]
-        for where, config in each(spec.get("config"), "spec.config"):
+        for where, config in with_paths(spec.get("config"), "spec.config"):
             problems += _opaque(config, where)
         return problems
 
@@ -336,7 +349,7 @@ def _slice(spec: Obj) -> Problems:
     if len(spec.get("devices") or []) > 128:
         yield say.too_many("spec.devices", len(spec["devices"]), 128)
     seen: set[Any] = set()
-    for where, device in each(spec.get("devices"), "spec.devices"):
+    for where, device in with_paths(spec.get("devices"), "spec.devices"):
         yield from _device(device, where)
         if device.get("name") in seen:
             yield say.duplicate(where, device.get("name"))
@@ -377,16 +390,22 @@ def _device(device: Obj, path: str) -> Problems:
         yield say.invalid(path, total, "the total number of attributes and capacities must not exceed 32")
     for name, value in sorted((device.get("attributes") or {}).items()):
         where = f"{path}.attributes[{name}]"
-        yield from _attribute(name, where) if "/" in name else _identifier(name, where)
-        chosen = [kind for kind in ("int", "bool", "string", "version") if value.get(kind) is not None]
-        if len(chosen) != 1:
-            yield say.invalid(where, value if chosen else "", "exactly one value must be specified")
-        if value.get("version") is not None and not VERSION.fullmatch(value["version"]):
-            yield say.invalid(
-                f"{where}.version", value["version"], "must be a string compatible with semver.org spec 2.0.0"
-            )
-        if len(value.get("string") or "") > 64:
-            yield say.too_long(f"{where}.string", 64)
+        yield from _device_field(name, where)
+        yield from _attribute_value(value, where)
     for name in sorted(device.get("capacity") or {}):
-        where = f"{path}.capacity[{name}]"
-        yield from _attribute(name, where) if "/" in name else _identifier(name, where)
+        yield from _device_field(name, f"{path}.capacity[{name}]")
+
+
+def _device_field(name: str, path: str) -> Problems:
+    """The name of an attribute or a capacity: qualified by a domain, or the driver's own."""
+    yield from _attribute(name, path) if "/" in name else _identifier(name, path)
+
+
+def _attribute_value(value: Obj, path: str) -> Problems:
+    chosen = [kind for kind in ("int", "bool", "string", "version") if value.get(kind) is not None]
+    if len(chosen) != 1:
+        yield say.invalid(path, value if chosen else "", "exactly one value must be specified")
+    if value.get("version") is not None and not VERSION.fullmatch(value["version"]):
+        yield say.invalid(f"{path}.version", value["version"], "must be a string compatible with semver.org spec 2.0.0")
+    if len(value.get("string") or "") > 64:
+        yield say.too_long(f"{path}.string", 64)

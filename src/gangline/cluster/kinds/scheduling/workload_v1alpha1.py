@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, immutable, label, named, subdomain
+from gangline.cluster.kinds.checks import Obj, Problems, immutable, label, named, subdomain, with_paths
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
@@ -48,7 +48,7 @@ def _workload(spec: Obj) -> Problems:
     if len(groups) > 8:
         yield say.too_many("spec.podGroups", len(groups), 8)
     seen: set[Any] = set()
-    for where, group in each(groups, "spec.podGroups"):
+    for where, group in with_paths(groups, "spec.podGroups"):
         yield from label(group.get("name") or "", f"{where}.name")
         if group.get("name") in seen:
             yield say.duplicate(f"{where}.name", group.get("name"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
-    each,
     given,
     immutable,
     label_key,
@@ -15,6 +14,7 @@ from gangline.cluster.kinds.checks import (
     qualified,
     quantity_not_negative,
     subdomain,
+    with_paths,
 )
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
@@ -39,7 +39,7 @@ class StorageClassRules(KindRules):
         problems += one_of(
             obj.get("volumeBindingMode"), ("Immediate", "WaitForFirstConsumer"), "volumeBindingMode", required=True
         )
-        for where, term in each(obj.get("allowedTopologies"), "allowedTopologies"):
+        for where, term in with_paths(obj.get("allowedTopologies"), "allowedTopologies"):
             problems += _topology(term, f"{where}.matchLabelExpressions")
         return problems
 
@@ -72,11 +72,11 @@ def _parameters(parameters: Obj) -> Problems:
 
 def _topology(term: Obj, path: str) -> Problems:
     keys: set[str] = set()
-    for where, expression in each(term.get("matchLabelExpressions"), path):
+    for where, expression in with_paths(term.get("matchLabelExpressions"), path):
         key, values = expression.get("key") or "", expression.get("values") or []
         if not values:
             yield say.required(f"{where}.values")
-        for at, value in each(values, f"{where}.values"):
+        for at, value in with_paths(values, f"{where}.values"):
             if value in values[: int(at[len(where) + 8 : -1])]:
                 yield say.duplicate(at, value)
         yield from label_key(key, f"{where}.key")
@@ -129,7 +129,7 @@ class CsiDriverRules(KindRules):
 def _driver(spec: Obj) -> Problems:
     yield from one_of(spec.get("fsGroupPolicy"), ("File", "None", "ReadWriteOnceWithFSType"), "spec.fsGroupPolicy")
     audiences: set[str] = set()
-    for where, asked in each(spec.get("tokenRequests"), "spec.tokenRequests"):
+    for where, asked in with_paths(spec.get("tokenRequests"), "spec.tokenRequests"):
         audience, seconds = asked.get("audience") or "", asked.get("expirationSeconds")
         if audience in audiences:
             yield say.duplicate(f"{where}.audience", audience)
@@ -150,7 +150,7 @@ class CsiNodeRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         problems: list[Problem] = []
         seen: set[str] = set()
-        for where, driver in each((obj.get("spec") or {}).get("drivers"), "spec.drivers"):
+        for where, driver in with_paths((obj.get("spec") or {}).get("drivers"), "spec.drivers"):
             problems += _node_driver(driver, where)
             if driver.get("name") in seen:
                 problems.append(say.duplicate(f"{where}.name", driver.get("name")))

@@ -11,13 +11,13 @@ from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
     domain_path,
-    each,
     immutable,
     label_selector,
     not_negative,
     one_of,
     qualified,
     selector_matches,
+    with_paths,
 )
 from gangline.cluster.kinds.pods.pods import spec_warnings
 from gangline.cluster.kinds.pods.spec_checks import template
@@ -240,30 +240,34 @@ def _failure_policy(spec: Obj, path: str) -> Problems:
     rules = spec["podFailurePolicy"].get("rules") or []
     if len(rules) > 20:
         yield say.too_many(f"{path}.rules", len(rules), 20)
-    names = {
-        each_one.get("name")
-        for part in ("containers", "initContainers")
-        for each_one in ((spec.get("template") or {}).get("spec") or {}).get(part) or []
-    }
-    for where, rule in each(rules, f"{path}.rules"):
-        action = rule.get("action") or ""
-        if not action:
-            yield say.required(f"{where}.action", f"valid values: {list(_ACTIONS)}")
-        else:
-            yield from one_of(action, _ACTIONS, f"{where}.action")
-            if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-                yield say.invalid(f"{where}.action", action, "requires the backoffLimitPerIndex to be set")
-        codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
-        if codes is not None:
-            yield from _exit_codes(codes, f"{where}.onExitCodes", names)
-        if conditions:
-            for at, condition in each(conditions, f"{where}.onPodConditions"):
-                yield from qualified(condition.get("type") or "", f"{at}.type")
-                yield from one_of(condition.get("status"), ("False", "True", "Unknown"), f"{at}.status", required=True)
-        if codes is not None and conditions:
-            yield say.invalid(where, say.OMIT, "specifying both OnExitCodes and OnPodConditions is not supported")
-        if codes is None and not conditions:
-            yield say.invalid(where, say.OMIT, "specifying one of OnExitCodes and OnPodConditions is required")
+    pod = (spec.get("template") or {}).get("spec") or {}
+    names = {container.get("name") for part in ("containers", "initContainers") for container in pod.get(part) or []}
+    for where, rule in with_paths(rules, f"{path}.rules"):
+        yield from _failure_action(rule.get("action") or "", spec, f"{where}.action")
+        yield from _failure_rule(rule, names, where)
+
+
+def _failure_action(action: str, spec: Obj, path: str) -> Problems:
+    if not action:
+        yield say.required(path, f"valid values: {list(_ACTIONS)}")
+        return
+    yield from one_of(action, _ACTIONS, path)
+    if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
+        yield say.invalid(path, action, "requires the backoffLimitPerIndex to be set")
+
+
+def _failure_rule(rule: Obj, names: set[Any], path: str) -> Problems:
+    """Which failures a rule is about: exit codes or conditions, not both."""
+    codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
+    if codes is not None:
+        yield from _exit_codes(codes, f"{path}.onExitCodes", names)
+    for where, condition in with_paths(conditions, f"{path}.onPodConditions"):
+        yield from qualified(condition.get("type") or "", f"{where}.type")
+        yield from one_of(condition.get("status"), ("False", "True", "Unknown"), f"{where}.status", required=True)
+    if codes is not None and conditions:
+        yield say.invalid(path, say.OMIT, "specifying both OnExitCodes and OnPodConditions is not supported")
+    if codes is None and not conditions:
+        yield say.invalid(path, say.OMIT, "specifying one of OnExitCodes and OnPodConditions is required")
 
 
 def _exit_codes(about: Obj, path: str, names: set[Any]) -> Problems:
@@ -279,7 +283,7 @@ def _exit_codes(about: Obj, path: str, names: set[Any]) -> Problems:
         yield say.invalid(f"{path}.values", values, "at least one value is required")
     elif len(values) > 255:
         yield say.too_many(f"{path}.values", len(values), 255)
-    for where, value in each(values, f"{path}.values"):
+    for where, value in with_paths(values, f"{path}.values"):
         if about.get("operator") == "In" and value == 0:
             yield say.invalid(where, value, "must not be 0 for the In operator")
     yield from (say.duplicate(f"{path}.values[{at}]", value) for at, value in enumerate(values) if value in values[:at])
@@ -295,7 +299,7 @@ def _success_policy(spec: Obj, path: str) -> Problems:
         yield say.required(f"{path}.rules", "at least one rules must be specified when the successPolicy is specified")
     if len(rules) > 20:
         yield say.too_many(f"{path}.rules", len(rules), 20)
-    for where, rule in each(rules, f"{path}.rules"):
+    for where, rule in with_paths(rules, f"{path}.rules"):
         if rule.get("succeededCount") is None and rule.get("succeededIndexes") is None:
             yield say.required(where, "at least one of succeededCount or succeededIndexes must be specified")
         yield from _success_rule(rule, where, spec.get("completions") or 0)

@@ -10,7 +10,6 @@ from gangline.cluster.kinds.checks import (
     IMMUTABLE,
     Obj,
     Problems,
-    each,
     immutable,
     int_or_percent,
     label,
@@ -20,6 +19,7 @@ from gangline.cluster.kinds.checks import (
     percent_at_most_100,
     selector_is_empty,
     selector_matches,
+    with_paths,
 )
 from gangline.cluster.kinds.pods.pods import spec_warnings
 from gangline.cluster.kinds.pods.spec_checks import template
@@ -274,7 +274,7 @@ class StatefulSetRules(WorkloadRules):
             yield from one_of(
                 retention.get(name), ("Retain", "Delete"), f"spec.persistentVolumeClaimRetentionPolicy.{name}"
             )
-        for where, claim in each(spec.get("volumeClaimTemplates"), "spec.volumeClaimTemplates"):
+        for where, claim in with_paths(spec.get("volumeClaimTemplates"), "spec.volumeClaimTemplates"):
             yield from claim_spec(claim.get("spec") or {}, f"{where}.spec")
         yield from not_negative(spec.get("replicas"), "spec.replicas")
         yield from not_negative(spec.get("minReadySeconds", 0), "spec.minReadySeconds")

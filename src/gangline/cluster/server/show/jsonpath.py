@@ -93,7 +93,7 @@ def _below(value: Any) -> Iterator[dict[str, Any]]:
     """Every mapping in a value, itself first."""
     if isinstance(value, dict):
         yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for item in _children(value):
         yield from _below(item)
 
 

@@ -220,11 +220,13 @@ def _external(service: Obj) -> str:
 
 def _group(obj: Obj, now: float) -> list[Any]:
     """A PodGroup of kube-scheduler: its policy, its Workload, and how it fares."""
-    found = {condition.get("type"): condition for condition in (obj.get("status") or {}).get("conditions") or []}
-    placed = found.get("PodGroupInitiallyScheduled") or found.get("PodGroupScheduled")
-    status = "Pending" if placed is None else "Scheduled" if placed.get("status") == "True" else "Unschedulable"
-    if "DisruptionTarget" in found:
-        status = found["DisruptionTarget"].get("reason") or ""
+    conditions = {condition.get("type"): condition for condition in (obj.get("status") or {}).get("conditions") or []}
+    placed = conditions.get("PodGroupInitiallyScheduled") or conditions.get("PodGroupScheduled")
+    status = "Pending"
+    if placed is not None:
+        status = "Scheduled" if placed.get("status") == "True" else "Unschedulable"
+    if "DisruptionTarget" in conditions:
+        status = conditions["DisruptionTarget"].get("reason") or ""
     name, policy, workload, old = _composite_group(obj, now)
     return [name, policy, workload, status, old]
 

@@ -112,12 +112,13 @@ def custom_printer(version: Obj) -> Printer:
     return Printer((NAME, *columns), cells)
 
 
-def _custom_cell(kind: str, found: list[Any], now: float) -> Any:
-    if not found or found[0] is None:
+def _custom_cell(kind: str, values: list[Any], now: float) -> Any:
+    if not values or values[0] is None:
         return None
-    value = found[0]
+    value = values[0]
     if kind == "date":
-        return age(value, now) if seconds(value) is not None else "<unknown>" if isinstance(value, str) else None
+        unreadable = "<unknown>" if isinstance(value, str) else None
+        return age(value, now) if seconds(value) is not None else unreadable
     if kind == "integer":
         return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
     if kind == "number":

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from gangline.client.wire import User
-from gangline.cluster.kinds.checks import each, operator_values
+from gangline.cluster.kinds.checks import operator_values, with_paths
 from gangline.cluster.server.access.identity import ISSUER, TokenIssuer
 from gangline.cluster.server.access.rbac import Action, Authorizer
 from gangline.cluster.server.call import ServerCall
@@ -239,7 +239,7 @@ def _selectors(resource: Obj) -> Iterator[Problem]:
                 f"{path}.rawSelector",
                 f'Invalid value: "{selector["rawSelector"]}": may not specified at the same time as requirements',
             )
-        for where, term in each(terms, f"{path}.requirements"):
+        for where, term in with_paths(terms, f"{path}.requirements"):
             yield from operator_values(term, where)
 
 

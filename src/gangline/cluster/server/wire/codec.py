@@ -21,7 +21,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 BODY_TYPES = ("application/json", "application/yaml", PROTOBUF)
 encode = msgspec.json.encode
 _decode = msgspec.json.Decoder().decode
-_Dumper: type[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_Dumper: type[Any] = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
 YAML_TYPES = ("application/yaml", "application/apply-patch+yaml")
 
 

@@ -120,7 +120,8 @@ def apply(
     _settle(accounts_now, difference, me, force)
     changed = merged != before
     if me in accounts_now:
-        accounts_now[me] = Entry(mine, api_version, now if changed else last.time if last else "")
+        before_now = last.time if last else ""
+        accounts_now[me] = Entry(mine, api_version, now if changed else before_now)
     return accounts.attach(merged if changed else before, accounts_now)
 
 

@@ -68,7 +68,8 @@ def _messages() -> dict[str, Message]:
 
 def _field(text: str, group: str) -> tuple[int, WireField]:
     number, name, kind = text.split(" ")
-    form = "=" if name == "=" else kind[0] if kind[0] in "*%" else ""
+    many = kind[0] if kind[0] in "*%" else ""
+    form = "=" if name == "=" else many
     base = kind.lstrip("*%").rstrip("?")
     return int(number), WireField(name, group + base if base.startswith(".") else base, form, kind.endswith("?"))
 
