@@ -10,55 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
+from gangline.cluster.schema.findings import _TYPES, Checker, Sink, Where, kind_of, path_of
 from gangline.cluster.schema.structural import structural_node
-from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.formats import FORMATS
 from gangline.rules.values.patterns import BadPattern, finder
 from gangline.rules.values.schema_node import MAP, SchemaNode
-
-Where = tuple[Any, Any] | None
-
-
-def path_of(where: Where) -> str:
-    parts: list[str] = []
-    while where is not None:
-        where, name = where
-        parts.append(f"[{name}]" if type(name) is int else f".{name}")
-    return "".join(reversed(parts)).lstrip(".")
-
-
-class Sink:
-    """Collects problems. `prefix` is the field they are below (status, when only that is judged)."""
-
-    def __init__(self, prefix: str = "") -> None:
-        self.prefix = prefix
-        self.problems: list[Problem] = []
-
-    def field(self, where: Where) -> str:
-        path = path_of(where)
-        return ".".join(filter(None, (self.prefix, path))) if not path.startswith("[") else self.prefix + path
-
-    def whole(self, message: str) -> None:
-        """A problem of an alternative as a whole, which the real server pins on no field."""
-        self.problems.append(say.invalid(self.prefix or "<nil>", "", message))
-
-
-Checker = Callable[[Any, Any, Where, Sink], None]
-_TYPES: dict[type, str] = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-}
-
-
-def kind_of(value: Any) -> str:
-    if type(value) is int and not -(2**63) <= value < 2**63:
-        return "number"
-    return _TYPES.get(type(value), "null")
 
 
 def checker(node: SchemaNode) -> Checker | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gangline.rules.cel import access, kubernetes, standard
+from gangline.rules.cel.functions import access, kubernetes, signatures
 from gangline.rules.cel.kinds import (
     BOOL,
     BYTES,
@@ -30,7 +30,7 @@ from gangline.rules.cel.kinds import (
     optional_of,
     read_kind,
 )
-from gangline.rules.cel.syntax import (
+from gangline.rules.cel.tree import (
     LEVELS,
     Call,
     CelSyntaxError,
@@ -60,7 +60,7 @@ class Overload:
 def overloads() -> dict[str, list[Overload]]:
     """Function name (methods with a leading dot, their target first) → its overloads."""
     table: dict[str, list[Overload]] = {}
-    for line in filter(None, (standard.SIGNATURES + kubernetes.SIGNATURES + access.SIGNATURES).splitlines()):
+    for line in filter(None, (signatures.SIGNATURES + kubernetes.SIGNATURES + access.SIGNATURES).splitlines()):
         call, _, result = line.rpartition(" -> ")
         target, dot, rest = call.partition(" .")
         if not dot:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.rules.cel.kinds import unescape
-from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.cel.tree import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
 from gangline.rules.values.schema_node import SchemaNode
 
 REQUEST = 3 * 2**20

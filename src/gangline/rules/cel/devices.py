@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from gangline.rules import cel
-from gangline.rules.cel import kubernetes
+from gangline.rules.cel.functions import kubernetes
 from gangline.rules.values.schema_node import SchemaNode
 
 _TEXT = SchemaNode("scalar", "string", "str")

@@ -11,11 +11,11 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-from gangline.rules.cel import access, kubernetes, standard
 from gangline.rules.cel.charges import charge
+from gangline.rules.cel.functions import access, kubernetes, standard
 from gangline.rules.cel.kinds import CelType, field_of
 from gangline.rules.cel.runtime import RUNTIME
-from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.cel.tree import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
 from gangline.rules.cel.values import CelError, TypeOf, UInt, duration, timestamp
 from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 

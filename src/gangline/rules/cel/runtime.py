@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gangline.rules.cel import standard
 from gangline.rules.cel.charges import LETTERS, Charge, weight
+from gangline.rules.cel.functions import lists
 from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, equal, no_overload
 from gangline.rules.values.problems import compact
 from gangline.rules.values.schema_node import MAP, SET, SchemaNode
@@ -250,7 +250,7 @@ def _transform_entry(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[
 
 def _sort_by(rows: list[tuple[Any, ...]], count: int, key: Callable[..., Any]) -> list[Any]:
     keyed = [(key(*row), row[0]) for row in _kept(rows, None)]
-    standard.sort([entry for entry, _ in keyed])
+    lists.sort([entry for entry, _ in keyed])
     return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from gangline.api import resources
 from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, immutable, label_key, named, one_of, with_paths
 from gangline.cluster.kinds.networking.addresses import legacy_cidr, read_cidr
-from gangline.cluster.kinds.pods.containers import config_key_problems
+from gangline.cluster.kinds.pods.environment import config_key_problems
 from gangline.cluster.kinds.pods.placement import EFFECTS
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gangline.api import resources
 from gangline.cluster.kinds.checks import Obj, Problems, given, label, one_of, with_paths
-from gangline.cluster.kinds.pods.containers import field_ref, resource_ref
+from gangline.cluster.kinds.pods.environment import field_ref, resource_ref
 from gangline.cluster.kinds.pods.mounts import descending_path
 from gangline.cluster.kinds.storage.claims import claim_spec
 from gangline.rules.values import problems as say

@@ -19,7 +19,7 @@ from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selector_test
 from gangline.rules.cel import DYN, CelError, CelProgram, Env
 from gangline.rules.cel import compile as compile_cel
-from gangline.rules.cel.access import AccessQuestion, CelAuthorizer
+from gangline.rules.cel.functions.access import AccessQuestion, CelAuthorizer
 
 Obj = dict[str, Any]
 May = Callable[[User, Action], bool]
