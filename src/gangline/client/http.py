@@ -201,13 +201,17 @@ class Proxied:
             timeout=_WATCHING if watching else _READING,
             proxy=self._proxy,
         )
-        found = {key.lower(): value for key, value in answer.headers.items()}
+        answered_headers = {key.lower(): value for key, value in answer.headers.items()}
         warnings = tuple(answer.headers.getall("Warning", []))
         if watching and answer.status == 200:
             return Response(
-                200, content_type=answer.content_type, headers=found, warnings=warnings, stream=_chunks(answer)
+                200,
+                content_type=answer.content_type,
+                headers=answered_headers,
+                warnings=warnings,
+                stream=_chunks(answer),
             )
-        return Response(answer.status, await _body(answer), answer.content_type, found, warnings)
+        return Response(answer.status, await _body(answer), answer.content_type, answered_headers, warnings)
 
     async def close(self) -> None:
         if self._session is not None:

@@ -65,8 +65,8 @@ class ResponseReader:
 
     def take(self) -> bytes:
         """What came of the body since it was last taken."""
-        found, self._body = bytes(self._body), bytearray()
-        return found
+        body, self._body = bytes(self._body), bytearray()
+        return body
 
     @property
     def held(self) -> int:

@@ -63,8 +63,8 @@ def given(obj: Obj, path: str, *names: str) -> Problems:
 
 
 def named(value: Any, problems: Callable[[str], list[str]], path: str) -> Iterable[Problem]:
-    found = problems(value) if value is not None else None
-    return [say.invalid(path, value, why) for why in found] if found else ()
+    reasons = problems(value) if value is not None else None
+    return [say.invalid(path, value, why) for why in reasons] if reasons else ()
 
 
 def subdomain(value: Any, path: str) -> Iterable[Problem]:
@@ -85,16 +85,16 @@ def immutable(new: Any, old: Any, path: str) -> Problems:
 
 
 def port_name_problems(name: str) -> list[str]:
-    found = ["must be no more than 15 characters"] if len(name) > 15 else []
+    reasons = ["must be no more than 15 characters"] if len(name) > 15 else []
     if not re.fullmatch(r"[-a-z0-9]+", name):
-        found.append(_PORT_NAME)
+        reasons.append(_PORT_NAME)
     if not re.search(r"[a-z]", name):
-        found.append("must contain at least one letter (a-z)")
+        reasons.append("must contain at least one letter (a-z)")
     if "--" in name:
-        found.append("must not contain consecutive hyphens")
+        reasons.append("must not contain consecutive hyphens")
     if name and (name[0] == "-" or name[-1] == "-"):
-        found.append("must not begin or end with a hyphen")
-    return found
+        reasons.append("must not begin or end with a hyphen")
+    return reasons
 
 
 def port(value: Any, path: str) -> Problems:

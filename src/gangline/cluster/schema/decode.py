@@ -268,22 +268,22 @@ def _kind_of(value: Any) -> str:
 
 def unknown_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     """The paths of fields the node does not know, in the order they stand."""
-    found: list[str] = []
+    fields: list[str] = []
     if node.shape in ("struct", "either") and isinstance(value, dict):
         for name, item in value.items():
             child = node.fields.get(name)
             where = f"{path}.{name}" if path else name
             if child is None:
-                found.append(where)
+                fields.append(where)
             else:
-                found.extend(unknown_fields(child, item, where))
+                fields.extend(unknown_fields(child, item, where))
     elif node.shape == "map" and isinstance(value, dict) and node.values is not None:
         for name, item in value.items():
-            found.extend(unknown_fields(node.values, item, f"{path}.{name}"))
+            fields.extend(unknown_fields(node.values, item, f"{path}.{name}"))
     elif node.shape == "list" and isinstance(value, list) and node.items is not None:
         for index, item in enumerate(value):
-            found.extend(unknown_fields(node.items, item, f"{path}[{index}]"))
-    return found
+            fields.extend(unknown_fields(node.items, item, f"{path}[{index}]"))
+    return fields
 
 
 def located(node: SchemaNode, value: Any, error: WrongType) -> WrongType:

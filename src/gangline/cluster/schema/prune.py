@@ -98,14 +98,14 @@ def pruned_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     """The paths of fields that pruning drops, sorted by name within each object."""
     if node.type_name:
         return unknown_fields(node, value, path)
-    found: list[str] = []
+    fields: list[str] = []
     if isinstance(value, dict) and (node.shape in ("struct", "map") or node.fields):
         for name in sorted(value):
-            found.extend(_pruned_child(node, name, value[name], f"{path}.{name}" if path else name))
+            fields.extend(_pruned_child(node, name, value[name], f"{path}.{name}" if path else name))
     elif node.shape == "list" and isinstance(value, list) and node.items is not None:
         for index, item in enumerate(value):
-            found.extend(pruned_fields(node.items, item, f"{path}[{index}]"))
-    return found
+            fields.extend(pruned_fields(node.items, item, f"{path}[{index}]"))
+    return fields
 
 
 def _pruned_child(node: SchemaNode, name: str, value: Any, where: str) -> list[str]:

@@ -120,8 +120,8 @@ def _one_of(trials: list[Sink], where: Where, sink: Sink) -> None:
     good = sum(not trial.problems for trial in trials)
     if good == 1:
         return
-    found = f"Found {good} valid alternatives" if good else "Found none valid"
-    sink.whole(f'"{path_of(where)}" must validate one and only one schema (oneOf). {found}')
+    count_text = f"Found {good} valid alternatives" if good else "Found none valid"
+    sink.whole(f'"{path_of(where)}" must validate one and only one schema (oneOf). {count_text}')
     if not good:
         sink.problems.extend(trials[0].problems)
 
@@ -186,7 +186,7 @@ def _min_length(checks: Mapping[str, Any]) -> Checker:
 def _pattern(checks: Mapping[str, Any]) -> Checker | None:
     text, shortest, longest = checks["pattern"], checks.get("minLength") or 0, checks.get("maxLength")
     try:
-        found = finder(text)
+        matches = finder(text)
     except BadPattern:
         return None
 
@@ -195,7 +195,7 @@ def _pattern(checks: Mapping[str, Any]) -> Checker | None:
         if type(value) is not str or len(value) < shortest or (longest is not None and len(value) > longest):
             return
         try:
-            told = "" if found(value) else f"should match '{text}'"
+            told = "" if matches(value) else f"should match '{text}'"
         except BadPattern as error:
             told = str(error)
         if told:

@@ -251,8 +251,8 @@ class Definitions:
         return accepted, conflict
 
     def _others(self, crd: Obj) -> Iterator[tuple[str, Resource]]:
-        for found in self._core.catalogue.group(crd["spec"]["group"]).values():
-            for plural, resource in found.items():
+        for resources in self._core.catalogue.group(crd["spec"]["group"]).values():
+            for plural, resource in resources.items():
                 if resource.custom is None or resource.custom.definition != crd["metadata"]["name"]:
                     yield plural, resource
 

@@ -48,8 +48,8 @@ class Dispatcher:
         """Take the objects of deleted definitions away; a definition goes with its last object."""
         for name in list(self._definitions.leaving):
             for resource, place in self._definitions.instances(name):
-                one = ServerCall(call.request, administrator("system:apiserver"), "delete", resource, *place)
-                await deletes.delete_one(self._core, one, delete_options.DeleteOptions())
+                deletion = ServerCall(call.request, administrator("system:apiserver"), "delete", resource, *place)
+                await deletes.delete_one(self._core, deletion, delete_options.DeleteOptions())
             if not self._definitions.instances(name):
                 self._definitions.finish(name)
 
@@ -95,11 +95,11 @@ class Dispatcher:
         options = delete_options.read_options(call)
         page = reads.listing(self._core, call)
         for record in page.records:
-            one = ServerCall(
+            deletion = ServerCall(
                 call.request, call.user, "deletecollection", call.resource, record.place[0], record.place[1]
             )
             try:
-                await deletes.delete_one(self._core, one, options)
+                await deletes.delete_one(self._core, deletion, options)
             except ApiError as error:
                 if error.code != 404:
                     raise

@@ -257,10 +257,10 @@ def _to_merge(value: Any, event: Any) -> list[dict[str, Any]]:
 
 def _merged(maps: list[dict[str, Any]]) -> dict[str, Any]:
     """What stands first counts."""
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for item in maps:
-        found |= {key: value for key, value in item.items() if key not in found}
-    return found
+        merged |= {key: value for key, value in item.items() if key not in merged}
+    return merged
 
 
 def _key(value: Any, event: Any) -> str:
@@ -283,15 +283,15 @@ def _scalar(event: Any) -> Any:
         return text
     if tag == _TAG + "binary":
         return _binary(text, event)
-    found = _plain(text, event)
-    if tag == _TAG + "float" and type(found) is int:
-        return float(found)
+    value = _plain(text, event)
+    if tag == _TAG + "float" and type(value) is int:
+        return float(value)
     kinds: dict[str, Any] = {"int": int, "float": float, "bool": bool, "null": type(None)}
     if not tag.startswith(_TAG) or tag.removeprefix(_TAG) not in kinds:
         raise DocumentUnreadable(f"{_place(event)}unknown tag {tag}")
-    if type(found) is not kinds[tag.removeprefix(_TAG)]:
+    if type(value) is not kinds[tag.removeprefix(_TAG)]:
         raise DocumentUnreadable(f"{_place(event)}cannot decode {_shown(text)} as a {tag.removeprefix(_TAG)}")
-    return found
+    return value
 
 
 def _plain(text: str, event: Any) -> Any:
@@ -312,9 +312,9 @@ def _plain(text: str, event: Any) -> Any:
     if not _ENDLESS.fullmatch(text):
         if not _FLOAT.fullmatch(text):
             return text
-        found = float(text.replace("_", ""))
-        if math.isfinite(found):
-            return found
+        float_number = float(text.replace("_", ""))
+        if math.isfinite(float_number):
+            return float_number
     raise DocumentUnreadable(f"{_place(event)}{_shown(text)} is no number that JSON can write")
 
 

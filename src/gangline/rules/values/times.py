@@ -38,17 +38,17 @@ def seconds(text: str | None) -> float | None:
 def duration(text: str) -> float:
     """`1h30m`, `2d`, `500ms` as seconds. Raises ValueError on anything else."""
     body = text.strip()
-    found = _nanoseconds(body.lstrip("+-"))
-    if found is None:
+    length = _nanoseconds(body.lstrip("+-"))
+    if length is None:
         raise ValueError(f"{text!r} is not a duration: write for example 90s, 1h30m or 2d")
-    return (-found if body.startswith("-") else found) / _SECOND
+    return (-length if body.startswith("-") else length) / _SECOND
 
 
 def nanoseconds(text: str) -> int | None:
     """A duration as Go reads it; None when the text is none, or too long for Go."""
     sign, body = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
-    found = None if "d" in body or "w" in body else _nanoseconds(body)
-    return None if found is None or found > _LONGEST else sign * found
+    length = None if "d" in body or "w" in body else _nanoseconds(body)
+    return None if length is None or length > _LONGEST else sign * length
 
 
 def _nanoseconds(body: str) -> int | None:

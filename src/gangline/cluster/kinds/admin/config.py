@@ -138,17 +138,17 @@ class NamespaceRules(KindRules):
         obj["spec"]["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [
+        problems = [
             say.invalid("spec.finalizers", name, why)
             for name in (obj.get("spec") or {}).get("finalizers") or []
             for why in qualified_name_problems(name)
         ]
-        found += [
+        problems += [
             say.invalid("spec.finalizers", name, "name is neither a standard finalizer name nor is it fully qualified")
             for name in (obj.get("spec") or {}).get("finalizers") or []
             if "/" not in name and name not in _FINALIZERS
         ]
-        return [*found, *_security_labels(obj["metadata"].get("labels") or {})]
+        return [*problems, *_security_labels(obj["metadata"].get("labels") or {})]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "finalize":
@@ -234,7 +234,7 @@ class NodeRules(KindRules):
 def _blocks(blocks: list[str]) -> Problems:
     for where, block in with_paths(blocks, "spec.podCIDRs"):
         yield from legacy_cidr(block, where)
-    versions = [found.version for block in blocks if (found := read_cidr(block)) is not None]
+    versions = [network.version for block in blocks if (network := read_cidr(block)) is not None]
     if len(blocks) > 2 or len(versions) != len(set(versions)):
         yield say.invalid("spec.podCIDRs", blocks, "may specify no more than one CIDR for each IP family")
 

@@ -72,10 +72,10 @@ def selectable_problems(fields: list[Obj], schema: Any, path: str) -> Iterator[P
             told = f"is an invalid path: expected [ or . but got: {re.split(r'[.[]', value)[0]}"
             yield say.invalid(where, value, told)
             continue
-        found = _resolve(schema, value)
-        if found is None or value.startswith(".metadata"):
+        target = _resolve(schema, value)
+        if target is None or value.startswith(".metadata"):
             yield say.invalid(where, value, "is an invalid path: does not refer to a valid field")
-        elif found.get("type") not in ("string", "boolean", "integer"):
+        elif target.get("type") not in ("string", "boolean", "integer"):
             yield say.invalid(
                 where,
                 value,
@@ -97,5 +97,5 @@ def _resolve(schema: Any, path: str) -> Obj | None:
         schema = ((schema or {}).get("properties") or {}).get(name, extra if isinstance(extra, dict) else None)
         if schema is None:
             return None
-    found: Obj = schema
-    return found
+    node: Obj = schema
+    return node

@@ -76,23 +76,23 @@ class DefinitionRules(KindRules):
         return [*_spec(new["spec"]), *_stored(new), *_immutable(new["spec"], old["spec"])]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        found: list[str] = []
+        formats: list[str] = []
         for version in (obj.get("spec") or {}).get("versions") or []:
-            _unknown_formats((version.get("schema") or {}).get("openAPIV3Schema"), found)
-        return list(dict.fromkeys(f'unrecognized format "{item}"' for item in found))
+            _unknown_formats((version.get("schema") or {}).get("openAPIV3Schema"), formats)
+        return list(dict.fromkeys(f'unrecognized format "{item}"' for item in formats))
 
 
-def _unknown_formats(schema: Any, found: list[str]) -> None:
+def _unknown_formats(schema: Any, formats: list[str]) -> None:
     if isinstance(schema, list):
         for item in schema:
-            _unknown_formats(item, found)
+            _unknown_formats(item, formats)
     elif isinstance(schema, dict):
         form = schema.get("format")
         if isinstance(form, str) and form not in _KNOWN_FORMATS and schema.get("type"):
-            found.append(form)
+            formats.append(form)
         for name, item in schema.items():
             if name not in ("default", "enum", "example"):
-                _unknown_formats(item, found)
+                _unknown_formats(item, formats)
 
 
 def _name(obj: Obj) -> Iterator[Problem]:

@@ -48,8 +48,8 @@ def _cluster_ips(first: str, addresses: list[str], families: list[str]) -> Probl
         return
     wrong = [problem for where, address in with_paths(addresses, path) for problem in legacy_ip(address, where)]
     yield from wrong
-    found = [read.version for address in addresses if (read := read_ip(address)) is not None]
-    if len(found) != len(set(found)):
+    versions = [read.version for address in addresses if (read := read_ip(address)) is not None]
+    if len(versions) != len(set(versions)):
         yield say.invalid(path, addresses, "may specify no more than one IP for each IP family")
     for index, (address, family) in enumerate(zip(addresses, families, strict=False)):
         read = read_ip(address)

@@ -26,11 +26,11 @@ def read_ip(text: str) -> Address | None:
 
 def read_cidr(text: str) -> Block | None:
     address, slash, length = text.partition("/")
-    found = read_ip(address)
-    if found is None or not slash or not (length.isascii() and length.isdigit()):
+    base = read_ip(address)
+    if base is None or not slash or not (length.isascii() and length.isdigit()):
         return None
     try:
-        return ipaddress.ip_network(f"{found}/{length}", strict=False)
+        return ipaddress.ip_network(f"{base}/{length}", strict=False)
     except ValueError:
         return None
 

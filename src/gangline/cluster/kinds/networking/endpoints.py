@@ -145,8 +145,8 @@ def _endpoint(endpoint: Obj, kind: str, path: str) -> Problems:
 
 def _address_of(address: str, kind: str, path: str, all_of_them: str) -> Problems:
     yield from legacy_ip(address, path)
-    found = read_ip(address)
-    if found is not None and found.version != _VERSIONS[kind]:
+    parsed = read_ip(address)
+    if parsed is not None and parsed.version != _VERSIONS[kind]:
         yield say.invalid(all_of_them, address, f"must be an {kind} address")
     yield from external(address, path)
 

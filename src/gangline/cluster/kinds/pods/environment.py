@@ -152,18 +152,18 @@ def key_ref(reference: Obj, path: str) -> Problems:
 
 
 def config_key_problems(key: str) -> list[str]:
-    found = ["must be no more than 253 characters"] if len(key) > 253 else []
+    reasons = ["must be no more than 253 characters"] if len(key) > 253 else []
     if not re.fullmatch(r"[-._a-zA-Z0-9]+", key):
-        found.append(
+        reasons.append(
             "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
             "'KEY_NAME',  or "
             "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
         )
     if key in (".", ".."):
-        found.append(f"must not be '{key}'")
+        reasons.append(f"must not be '{key}'")
     elif key.startswith(".."):
-        found.append("must not start with '..'")
-    return found
+        reasons.append("must not start with '..'")
+    return reasons
 
 
 def config_key(key: str, path: str) -> Problems:

@@ -66,9 +66,9 @@ def resource_names(name: str, path: str, container: bool = True) -> Problems:
 
 
 def resource_name_problems(name: str, container: bool = False) -> list[str]:
-    found = qualified_name_problems(name)
-    if found:
-        return found
+    reasons = qualified_name_problems(name)
+    if reasons:
+        return reasons
     if "/" not in name:
         if container and name not in _STANDARD_CONTAINER and not name.startswith("hugepages-"):
             return ["must be a standard resource for containers"]

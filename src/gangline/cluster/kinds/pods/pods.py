@@ -226,41 +226,41 @@ def _is_int32(text: str) -> bool:
 
 def spec_warnings(spec: Obj, path: str) -> list[str]:
     """What is accepted but probably not meant."""
-    found: list[str] = []
+    warnings: list[str] = []
     for where, secret in with_paths(spec.get("imagePullSecrets"), f"{path}.imagePullSecrets"):
         if not secret.get("name"):
-            found.append(f'{where}.name: invalid empty name ""')
+            warnings.append(f'{where}.name: invalid empty name ""')
     for name in ("initContainers", "containers"):
         for where, container in with_paths(spec.get(name), f"{path}.{name}"):
-            found += _container_warnings(container, where)
+            warnings += _container_warnings(container, where)
     for where, volume in with_paths(spec.get("volumes"), f"{path}.volumes"):
         if volume.get("gitRepo") is not None:
-            found.append(f"{where}.gitRepo: deprecated in v1.11, and disabled by default in v1.33+")
+            warnings.append(f"{where}.gitRepo: deprecated in v1.11, and disabled by default in v1.33+")
         if any(not source for source in (volume.get("projected") or {}).get("sources") or []):
-            found.append(f'volume "{volume.get("name")}" (Projected) has no sources provided')
-    return found
+            warnings.append(f'volume "{volume.get("name")}" (Projected) has no sources provided')
+    return warnings
 
 
 def _container_warnings(container: Obj, path: str) -> list[str]:
-    found = []
+    warnings = []
     for kind in ("limits", "requests"):
         amounts = (container.get("resources") or {}).get(kind) or {}
         for name in ("ephemeral-storage", "memory"):
             amount = amounts.get(name)
             if amount is not None and resources.nanos(amount) % resources.NANO:
-                found.append(
+                warnings.append(
                     f'{path}.resources.{kind}[{name}]: fractional byte value "{amount}" is invalid, must be an integer'
                 )
     seen: set[Any] = set()
     for index, variable in enumerate(container.get("env") or []):
         if variable.get("name") in seen:
-            found.append(
+            warnings.append(
                 f'{path}.env[{index}]: hides previous definition of "{variable.get("name")}", which may be dropped '
                 f"when using "
                 "apply"
             )
         seen.add(variable.get("name"))
-    return [*found, *_port_warnings(container.get("ports") or [], path)]
+    return [*warnings, *_port_warnings(container.get("ports") or [], path)]
 
 
 def _port_warnings(items: list[Obj], path: str) -> Iterator[str]:

@@ -22,5 +22,5 @@ def quality(spec: Obj) -> str:
 
 
 def _compute(amounts: Obj | None) -> dict[str, int]:
-    found = {name: resources.nanos(value) for name, value in (amounts or {}).items() if name in ("cpu", "memory")}
-    return {name: value for name, value in found.items() if value > 0}
+    nanos = {name: resources.nanos(value) for name, value in (amounts or {}).items() if name in ("cpu", "memory")}
+    return {name: value for name, value in nanos.items() if value > 0}

@@ -57,8 +57,8 @@ class ResourceClaimRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
             return [*_claim_status(new, old)]
-        found = [] if new.get("spec") == old.get("spec") else [say.invalid("spec", new.get("spec"), IMMUTABLE)]
-        return [*found, *claim_spec(new.get("spec") or {}, "spec")]
+        problems = [] if new.get("spec") == old.get("spec") else [say.invalid("spec", new.get("spec"), IMMUTABLE)]
+        return [*problems, *claim_spec(new.get("spec") or {}, "spec")]
 
 
 class TemplateRules(KindRules):
@@ -69,14 +69,14 @@ class TemplateRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         about = (obj.get("spec") or {}).get("metadata") or {}
-        found = [
+        problems = [
             say.forbidden(f"spec.metadata.{name}", "cannot be set")
             for name in ("name", "generateName", "namespace", "uid")
             if about.get(name)
         ]
-        found += check_labels(about.get("labels") or {}, "spec.metadata.labels")
-        found += check_annotations(about.get("annotations") or {}, "spec.metadata.annotations")
-        return [*found, *claim_spec((obj.get("spec") or {}).get("spec") or {}, "spec.spec")]
+        problems += check_labels(about.get("labels") or {}, "spec.metadata.labels")
+        problems += check_annotations(about.get("annotations") or {}, "spec.metadata.annotations")
+        return [*problems, *claim_spec((obj.get("spec") or {}).get("spec") or {}, "spec.spec")]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [*self.validate(new), *immutable(new.get("spec"), old.get("spec"), "spec")]

@@ -22,11 +22,11 @@ class SliceRules(KindRules):
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         spec, before = new.get("spec") or {}, old.get("spec") or {}
-        found = [*_slice(spec)]
+        problems = [*_slice(spec)]
         for name in ("driver", "nodeName"):
-            found += immutable(spec.get(name), before.get(name), f"spec.{name}")
+            problems += immutable(spec.get(name), before.get(name), f"spec.{name}")
         return [
-            *found,
+            *problems,
             *immutable((spec.get("pool") or {}).get("name"), (before.get("pool") or {}).get("name"), "spec.pool.name"),
         ]
 

@@ -20,10 +20,10 @@ class WorkloadApiRules(KindRules):
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         spec, before = new.get("spec") or {}, old.get("spec") or {}
-        found = [*_workload(spec)]
+        problems = [*_workload(spec)]
         if before.get("controllerRef") is not None:
-            found += immutable(spec.get("controllerRef"), before["controllerRef"], "controllerRef")
-        return [*found, *immutable(spec.get("podGroups"), before.get("podGroups"), "podGroups")]
+            problems += immutable(spec.get("controllerRef"), before["controllerRef"], "controllerRef")
+        return [*problems, *immutable(spec.get("podGroups"), before.get("podGroups"), "podGroups")]
 
 
 def controller_ref(spec: Obj) -> Problems:

@@ -44,12 +44,12 @@ class StorageClassRules(KindRules):
         return problems
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [
+        problems = [
             say.forbidden(name, f"updates to {name} are forbidden.")
             for name in ("parameters", "provisioner", "reclaimPolicy")
             if new.get(name) != old.get(name)
         ]
-        return [*found, *immutable(new.get("volumeBindingMode"), old.get("volumeBindingMode"), "volumeBindingMode")]
+        return [*problems, *immutable(new.get("volumeBindingMode"), old.get("volumeBindingMode"), "volumeBindingMode")]
 
 
 def _provisioner(name: str, path: str) -> Problems:
@@ -91,10 +91,10 @@ class CapacityRules(KindRules):
     unconditional_update = False
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [*subdomain(obj.get("storageClassName") or "", "storageClassName")]
-        found += label_selector(obj.get("nodeTopology"), "nodeTopology")
+        problems = [*subdomain(obj.get("storageClassName") or "", "storageClassName")]
+        problems += label_selector(obj.get("nodeTopology"), "nodeTopology")
         return [
-            *found,
+            *problems,
             *(quantity_not_negative(obj["capacity"], "capacity") if obj.get("capacity") is not None else ()),
         ]
 
@@ -221,10 +221,10 @@ class AttributesRules(KindRules):
             finalizers.append("kubernetes.io/vac-protection")
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [*_provisioner(obj.get("driverName") or "", "driverName")]
+        problems = [*_provisioner(obj.get("driverName") or "", "driverName")]
         if not obj.get("parameters"):
-            found.append(say.required("parameters", "must contain at least one key/value pair"))
-        return [*found, *_parameters(obj.get("parameters") or {})]
+            problems.append(say.required("parameters", "must contain at least one key/value pair"))
+        return [*problems, *_parameters(obj.get("parameters") or {})]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [

@@ -90,14 +90,14 @@ class VolumeRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource:
             return []
-        found = [*_volume(new["spec"])]
+        problems = [*_volume(new["spec"])]
         if any(new["spec"].get(name) != old["spec"].get(name) for name in _SOURCES):
-            found.append(
+            problems.append(
                 say.forbidden(
                     "spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation\n"
                 )
             )
-        return [*found, *immutable(new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "volumeMode")]
+        return [*problems, *immutable(new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "volumeMode")]
 
 
 def _protect(obj: Obj, finalizer: str) -> None:

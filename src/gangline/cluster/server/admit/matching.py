@@ -88,8 +88,8 @@ def told_as(review: WriteReview, other: Resource) -> WriteReview:
 
 def _converted(obj: Obj, source: Resource, target: Resource) -> Obj:
     stored = source.conversion.to_stored(obj) if source.conversion else obj
-    found = target.conversion.from_stored(stored) if target.conversion else stored
-    return {**found, "apiVersion": target.api_version, "kind": target.kind}
+    converted = target.conversion.from_stored(stored) if target.conversion else stored
+    return {**converted, "apiVersion": target.api_version, "kind": target.kind}
 
 
 def selectors_match(owner: Obj, review: WriteReview, namespace: Obj | None) -> bool:

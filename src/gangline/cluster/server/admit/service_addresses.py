@@ -77,10 +77,10 @@ class ServiceAddresses:
         address = spec["clusterIP"]
         if review.old is not None and (review.old.get("spec") or {}).get("clusterIP") not in (None, "", address):
             return
-        found = read_ip(address)
-        if found is None:
+        parsed = read_ip(address)
+        if parsed is None:
             return
-        inside = found in self._network
+        inside = parsed in self._network
         why = "" if inside else "the provided network does not match the current range"
         if inside and self._ips.get(address, place) != place:
             why = "provided IP is already allocated"

@@ -62,7 +62,7 @@ def track(
 
 
 def _entry(manager: str, api_version: str, now: str, tree: Tree, subresource: str) -> Obj:
-    found: Obj = {
+    entry: Obj = {
         "manager": manager or "unknown",
         "operation": UPDATE,
         "apiVersion": api_version,
@@ -71,8 +71,8 @@ def _entry(manager: str, api_version: str, now: str, tree: Tree, subresource: st
         "fieldsV1": tree,
     }
     if subresource:
-        found["subresource"] = subresource
-    return found
+        entry["subresource"] = subresource
+    return entry
 
 
 def _created(
@@ -255,7 +255,7 @@ def _updated(
     if not touched:
         return {**after, "metadata": {**after["metadata"], "managedFields": stored}}
     mine = _owned(changed)
-    entries, found = [], False
+    entries, is_known = [], False
     for entry in stored:
         tree = _without(entry["fieldsV1"], touched)
         is_me = (entry["manager"], entry["operation"], entry["apiVersion"], entry.get("subresource") or "") == (
@@ -265,10 +265,10 @@ def _updated(
             subresource,
         )
         if is_me and mine:
-            entry, tree, found = {**entry, "time": now}, _with(tree, mine), True
+            entry, tree, is_known = {**entry, "time": now}, _with(tree, mine), True
         if tree:
             entries.append(entry if tree is entry["fieldsV1"] else {**entry, "fieldsV1": tree})
-    if mine and not found:
+    if mine and not is_known:
         entries.append(_entry(manager, api_version, now, mine.encode(), subresource))
     entries.sort(
         key=lambda entry: (

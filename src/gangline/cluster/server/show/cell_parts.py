@@ -36,8 +36,8 @@ def template_cells(obj: Obj) -> list[str]:
 
 
 def selector_cell(obj: Obj) -> str:
-    found = value_at(obj, "spec", "selector")
-    return (selector_text(found) if found else "") or NONE
+    selector = value_at(obj, "spec", "selector")
+    return (selector_text(selector) if selector else "") or NONE
 
 
 def few(texts: list[str]) -> str:

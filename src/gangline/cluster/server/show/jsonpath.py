@@ -46,10 +46,10 @@ def compile_path(path: str) -> Callable[[Any], list[Any]]:
 
 
 def _walk(obj: Any, steps: list[Step]) -> list[Any]:
-    found = [obj]
+    values = [obj]
     for step in steps:
-        found = list(islice((item for value in found for item in step(value)), MOST))
-    return found
+        values = list(islice((item for value in values for item in step(value)), MOST))
+    return values
 
 
 def _step(match: re.Match[str]) -> Step:
@@ -103,23 +103,23 @@ def _filter(key: str, sign: str | None, literal: str | None) -> Step:
     def matching(value: Any) -> list[Any]:
         items = value if isinstance(value, list) else []
         return [
-            item for item in items if any(sign is None or _holds(found, sign, literal or "") for found in inner(item))
+            item for item in items if any(sign is None or _holds(tested, sign, literal or "") for tested in inner(item))
         ]
 
     return matching
 
 
-def _holds(found: Any, sign: str, literal: str) -> bool:
+def _holds(value: Any, sign: str, literal: str) -> bool:
     wanted: Any = literal[1:-1] if literal[0] in "'\"" else {"true": True, "false": False}.get(literal, literal)
     if sign in ("==", "!="):
-        return (found == wanted or str(found) == wanted) is (sign == "==")
+        return (value == wanted or str(value) == wanted) is (sign == "==")
     try:
-        return bool(_COMPARE[sign](float(found), float(wanted)))
+        return bool(_COMPARE[sign](float(value), float(wanted)))
     except (TypeError, ValueError):
         return False
 
 
 def first(obj: Any, path: str) -> Any:
     """The first value a path finds, or None."""
-    found = compile_path(path)(obj)
-    return found[0] if found else None
+    values = compile_path(path)(obj)
+    return values[0] if values else None

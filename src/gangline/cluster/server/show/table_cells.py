@@ -109,13 +109,13 @@ def _role_ref(obj: Obj) -> str:
 
 
 def _endpoints(obj: Obj) -> str:
-    found = [
+    addresses = [
         f"{address.get('ip')}:{port.get('port')}"
         for subset in obj.get("subsets") or []
         for port in subset.get("ports") or []
         for address in subset.get("addresses") or []
     ]
-    return (",".join(found[:3]) + (f" + {len(found) - 3} more..." if len(found) > 3 else "")) or NONE
+    return (",".join(addresses[:3]) + (f" + {len(addresses) - 3} more..." if len(addresses) > 3 else "")) or NONE
 
 
 def _subjects(kind: str) -> Any:
@@ -228,13 +228,15 @@ def _served_by(obj: Obj) -> str:
 
 
 def _available(obj: Obj) -> str:
-    found = next(
+    condition = next(
         (item for item in value_at(obj, "status", "conditions") or [] if item.get("type") == "Available"), None
     )
-    if found is None:
+    if condition is None:
         return "Unknown"
     return (
-        str(found["status"]) if found.get("status") == "True" else f"{found.get('status')} ({found.get('reason', '')})"
+        str(condition["status"])
+        if condition.get("status") == "True"
+        else f"{condition.get('status')} ({condition.get('reason', '')})"
     )
 
 

@@ -137,14 +137,14 @@ def _text(value: Any) -> str:
 
 
 def table(version: str, printer: Printer, about: Obj, rows: list[Obj], headed: bool = True) -> Obj:
-    found: Obj = {
+    shown: Obj = {
         "kind": "Table",
         "apiVersion": f"{META}/{version}",
         "metadata": about,
         "columnDefinitions": [column.definition() for column in printer.columns] if headed else None,
         "rows": rows,
     }
-    return found
+    return shown
 
 
 def partial(obj: Obj, version: str = "v1") -> Obj:

@@ -176,11 +176,11 @@ def _metric(metric: Obj, present: Obj) -> str:
     target, now = part.get("target") or {}, value_at(present, key, "current") or {}
     label = f"{part.get('name')}: " if kind in ("Resource", "ContainerResource") else ""
     if target.get("averageUtilization") is not None:
-        found = now.get("averageUtilization")
-        return f"{label}{'<unknown>' if found is None else f'{found}%'}/{target['averageUtilization']}%"
+        current = now.get("averageUtilization")
+        return f"{label}{'<unknown>' if current is None else f'{current}%'}/{target['averageUtilization']}%"
     wanted, average = (target["averageValue"], " (avg)") if target.get("averageValue") else (target.get("value"), "")
-    found = now.get("averageValue") if average else now.get("value")
-    return f"{label}{found or '<unknown>'}/{wanted}{average if kind in ('Object', 'External') else ''}"
+    current = now.get("averageValue") if average else now.get("value")
+    return f"{label}{current or '<unknown>'}/{wanted}{average if kind in ('Object', 'External') else ''}"
 
 
 def budget_cells(obj: Obj, now: float) -> list[Any]:

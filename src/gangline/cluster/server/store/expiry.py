@@ -28,8 +28,8 @@ class Expiry:
         """When each event was last written, the oldest first."""
         self._timer: asyncio.TimerHandle | None = None
         now = core.settings.clock()
-        found = [(_age_mark(record, now), record.place) for record in core.store.shelf(EVENTS).records.values()]
-        self._written.update((place, moment) for moment, place in sorted(found))
+        events = [(_age_mark(record, now), record.place) for record in core.store.shelf(EVENTS).records.values()]
+        self._written.update((place, moment) for moment, place in sorted(events))
         core.store.listeners.append(self._note)
         self._again()
 

@@ -64,11 +64,11 @@ class SqliteJournal:
         self._tidier = _Tidier(folder / FILE, self._rested)
 
     def revision(self) -> int:
-        found = self._database.execute("SELECT body FROM objects WHERE grp = ? AND plural = ?", _REVISION).fetchone()
-        if found is None:
+        row = self._database.execute("SELECT body FROM objects WHERE grp = ? AND plural = ?", _REVISION).fetchone()
+        if row is None:
             raise damaged(self._folder, "its revision is missing")
         try:
-            return int(found[0])
+            return int(row[0])
         except ValueError:
             raise damaged(self._folder, "its revision is no number") from None
 
@@ -290,15 +290,15 @@ def _full(folder: Path, error: Exception) -> DataFolderError:
 
 
 def _check(database: sqlite3.Connection, folder: Path) -> None:
-    found = database.execute("PRAGMA user_version").fetchone()[0]
-    if found > FORMAT:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > FORMAT:
         raise DataFolderError(
-            f"{folder} was written by a newer program (format {found}, this one knows {FORMAT}): use that program, "
+            f"{folder} was written by a newer program (format {version}, this one knows {FORMAT}): use that program, "
             "or choose another folder. Nothing was changed."
         )
-    if found < FORMAT:
+    if version < FORMAT:
         raise DataFolderError(
-            f"{folder} holds no journal of this program (format {found}): move it away, or choose another "
+            f"{folder} holds no journal of this program (format {version}): move it away, or choose another "
             "folder. Nothing was changed."
         )
     answer = database.execute("PRAGMA quick_check(1)").fetchone()[0]

@@ -41,10 +41,10 @@ class Store:
         self._settling: list[tuple[int, asyncio.Future[None]]] = []
 
     def shelf(self, key: ShelfKey) -> Shelf:
-        found = self._shelves.get(key)
-        if found is None:
-            found = self._shelves[key] = Shelf(key, self._history, self._start)
-        return found
+        shelf = self._shelves.get(key)
+        if shelf is None:
+            shelf = self._shelves[key] = Shelf(key, self._history, self._start)
+        return shelf
 
     def shelves(self) -> Iterator[Shelf]:
         return iter(self._shelves.values())

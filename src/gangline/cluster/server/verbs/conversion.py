@@ -35,22 +35,22 @@ _EVENT_BACK = {stored: name for name, stored in _EVENT_NAMES.items()}
 
 
 def _event_to_stored(event: Obj) -> Obj:
-    found = _renamed(event, _EVENT_NAMES)
-    found.setdefault("involvedObject", {})
-    found.setdefault("source", {})
+    stored = _renamed(event, _EVENT_NAMES)
+    stored.setdefault("involvedObject", {})
+    stored.setdefault("source", {})
     for key in ("firstTimestamp", "lastTimestamp"):
-        found.setdefault(key, None)
-    return found
+        stored.setdefault(key, None)
+    return stored
 
 
 def _event_from_stored(event: Obj) -> Obj:
-    found = _renamed(event, _EVENT_BACK)
-    found = {
-        key: value for key, value in found.items() if value or key not in ("reportingController", "reportingInstance")
+    shown = _renamed(event, _EVENT_BACK)
+    shown = {
+        key: value for key, value in shown.items() if value or key not in ("reportingController", "reportingInstance")
     }
     for key in ("deprecatedFirstTimestamp", "deprecatedLastTimestamp", "eventTime"):
-        found.setdefault(key, None)
-    return found
+        shown.setdefault(key, None)
+    return shown
 
 
 DEFAULT_PERCENT = 80
@@ -68,10 +68,10 @@ def _autoscaler_to_stored(obj: Obj) -> Obj:
         ]
     spec.setdefault("minReplicas", 1)
     status = dict(obj.get("status") or {})
-    found = status.pop("currentCPUUtilizationPercentage", None)
-    if found is not None:
+    current = status.pop("currentCPUUtilizationPercentage", None)
+    if current is not None:
         status["currentMetrics"] = [
-            {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": found}}}
+            {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": current}}}
         ]
     return {**obj, "spec": spec, "status": status}
 

@@ -45,15 +45,18 @@ def read_options(call: ServerCall) -> DeleteOptions:
                 '"pkg/runtime/scheme.go:111"'
             )
         try:
-            said, _ = builtin_schema("meta", "DeleteOptions").admit(body)
+            wanted_options, _ = builtin_schema("meta", "DeleteOptions").admit(body)
         except (WrongType, BadForm) as error:
             raise bad_request(f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {error}') from None
-        wanted = said.get("preconditions") or {}
-        dry_run, given = options.dry_run or bool(said.get("dryRun")), said.get("dryRun") or options.dry_run_given
+        wanted = wanted_options.get("preconditions") or {}
+        dry_run, given = (
+            options.dry_run or bool(wanted_options.get("dryRun")),
+            wanted_options.get("dryRun") or options.dry_run_given,
+        )
         options = DeleteOptions(
-            said.get("gracePeriodSeconds"),
-            said.get("propagationPolicy") or "",
-            said.get("orphanDependents"),
+            wanted_options.get("gracePeriodSeconds"),
+            wanted_options.get("propagationPolicy") or "",
+            wanted_options.get("orphanDependents"),
             wanted.get("uid") or "",
             wanted.get("resourceVersion") or "",
             dry_run,

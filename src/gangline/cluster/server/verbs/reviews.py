@@ -174,12 +174,12 @@ _ANSWERS: dict[str, Callable[[Reviews, ServerCall, Obj], Obj]] = {
 
 
 def _user_info(user: User) -> Obj:
-    found: Obj = {"username": user.name, "groups": list(user.groups)}
+    info: Obj = {"username": user.name, "groups": list(user.groups)}
     if user.uid:
-        found["uid"] = user.uid
+        info["uid"] = user.uid
     if user.extra:
-        found["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return found
+        info["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return info
 
 
 def _invalid(path: str, message: str, *further: Problem) -> Exception:

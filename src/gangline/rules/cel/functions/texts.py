@@ -106,14 +106,14 @@ def format_(text: str, args: list[Any]) -> str:
     """printf-like: %s %d %f %e %x %X %o %b %%."""
     left = list(args)
 
-    def one(match: re.Match[str]) -> str:
+    def formatted(match: re.Match[str]) -> str:
         if match.group(2) == "%":
             return "%"
         if not left:
             raise CelError("index out of range: not enough arguments for format")
         return _formatted(left.pop(0), match.group(2), match.group(1))
 
-    return re.sub(r"%(\.[0-9]+)?([a-zA-Z%])", one, text)
+    return re.sub(r"%(\.[0-9]+)?([a-zA-Z%])", formatted, text)
 
 
 def _formatted(value: Any, verb: str, precision: str | None) -> str:
@@ -159,8 +159,8 @@ def find(text: str, pattern: str) -> str:
 
 
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    found = (str(match.group()) for match in _all_matches(text, pattern))
-    return list(found if limit < 0 else islice(found, limit))
+    matches = (str(match.group()) for match in _all_matches(text, pattern))
+    return list(matches if limit < 0 else islice(matches, limit))
 
 
 def _all_matches(text: str, pattern: str) -> Iterator[Any]:

@@ -289,14 +289,14 @@ def _given(value: Any) -> bool:
 
 
 def _by_element(node: SchemaNode, items: list[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    elements: dict[str, Any] = {}
     for item in items:
         try:
             name = element(node, item)
         except Untypable:
             continue
-        found.setdefault(name, item)
-    return found
+        elements.setdefault(name, item)
+    return elements
 
 
 def remove(node: SchemaNode, value: Any, gone: FieldSet) -> Any:

@@ -38,7 +38,7 @@ async def bind(core: Core, call: ServerCall) -> dict[str, Any]:
     check_target(target)
     pods = core.catalogue.find("", "v1", "pods")
     assert pods is not None
-    one = ServerCall(
+    binding = ServerCall(
         call.request,
         call.user,
         "create",
@@ -48,10 +48,10 @@ async def bind(core: Core, call: ServerCall) -> dict[str, Any]:
         "binding",
         warnings=call.warnings,
     )
-    await _admit(core, one, {"apiVersion": "v1", "kind": "Binding", **body})
+    await _admit(core, binding, {"apiVersion": "v1", "kind": "Binding", **body})
 
     def bound(pod: Obj) -> Obj:
-        check_bindable(one, about, pod)
+        check_bindable(binding, about, pod)
         pod["spec"]["nodeName"] = target["name"]
         for field in ("annotations", "labels"):
             if about.get(field):
@@ -59,7 +59,7 @@ async def bind(core: Core, call: ServerCall) -> dict[str, Any]:
         set_condition(pod, {"type": "PodScheduled", "status": "True"}, core.now())
         return pod
 
-    await change(core, one, bound, admitted=True)
+    await change(core, binding, bound, admitted=True)
     return CREATED
 
 
@@ -114,13 +114,13 @@ async def _mark_evicted(core: Core, call: ServerCall) -> None:
         "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
     }
-    one = ServerCall(
+    status_patch = ServerCall(
         call.request, call.user, "patch", call.resource, call.namespace, call.name, "status", warnings=call.warnings
     )
 
     def marked(pod: Obj) -> Obj:
         old = core.read(call.resource, call.place)
         set_condition(pod, condition, core.now())
-        return track(core, one, old, pod)
+        return track(core, status_patch, old, pod)
 
-    await change(core, one, marked, admitted=True)
+    await change(core, status_patch, marked, admitted=True)

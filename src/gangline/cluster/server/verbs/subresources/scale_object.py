@@ -21,8 +21,8 @@ SCALE = Resource(GROUP, "v1", "scales", KIND, namespaced=True)
 
 def replica_paths(resource: Resource) -> tuple[str, str, str]:
     if resource.custom:
-        found = resource.custom.scale
-        return found["specReplicasPath"], found["statusReplicasPath"], found.get("labelSelectorPath") or ""
+        paths = resource.custom.scale
+        return paths["specReplicasPath"], paths["statusReplicasPath"], paths.get("labelSelectorPath") or ""
     return ".spec.replicas", ".status.replicas", ".spec.selector"
 
 
@@ -42,7 +42,7 @@ def put_value(obj: Obj, path: str, value: Any) -> None:
 def scale_of(resource: Resource, obj: Obj, must: bool = True) -> Obj:
     """The Scale of an object; `must`: a custom resource without a number of replicas has none."""
     about = obj["metadata"]
-    wanted, found, selector = replica_paths(resource)
+    wanted, current, selector = replica_paths(resource)
     kept = {
         key: about[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp") if key in about
     }
@@ -54,7 +54,7 @@ def scale_of(resource: Resource, obj: Obj, must: bool = True) -> Obj:
         "apiVersion": API_VERSION,
         "metadata": kept,
         "spec": {"replicas": replicas} if replicas else {},
-        "status": {"replicas": _value_at(obj, found) or 0},
+        "status": {"replicas": _value_at(obj, current) or 0},
     }
     text = _value_at(obj, selector) if selector else None
     if isinstance(text, dict):

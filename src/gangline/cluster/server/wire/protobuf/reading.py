@@ -101,23 +101,23 @@ def _message_of(api_version: str, kind: str) -> Message:
 
 
 def _read(data: bytes, message: Message) -> Obj:
-    found: Obj = {}
+    fields: Obj = {}
     for number, raw in _wire(data):
         field = message.get(number)
         if field is None:
             continue
         if field.form == "=":
-            found |= _read(raw, _messages()[field.type])
+            fields |= _read(raw, _messages()[field.type])
         elif field.form == "*":
-            found.setdefault(field.name, []).append(_value(raw, field.type))
+            fields.setdefault(field.name, []).append(_value(raw, field.type))
         elif field.form == "%":
             entry = dict(_wire(raw))
-            found.setdefault(field.name, {})[entry.get(1, b"").decode()] = _value(entry.get(2, b""), field.type)
+            fields.setdefault(field.name, {})[entry.get(1, b"").decode()] = _value(entry.get(2, b""), field.type)
         else:
             value = _value(raw, field.type)
             if value is not None and not (field.drop_empty and value in ("", 0, False)):
-                found[field.name] = value
-    return found
+                fields[field.name] = value
+    return fields
 
 
 def _value(raw: Any, kind: str) -> Any:
