@@ -9,11 +9,11 @@ import asyncio
 import json
 import os
 import time
-from datetime import datetime
 from typing import Any
 
 from gangline.client.tokens import checked_token, why_not
 from gangline.errors import ConfigError
+from gangline.rules.values.times import seconds_of
 
 
 class ExecToken:
@@ -55,9 +55,7 @@ class ExecToken:
         try:
             status = json.loads(out).get("status") or {}
             until = status.get("expirationTimestamp")
-            self._expires = (
-                datetime.fromisoformat(str(until).replace("Z", "+00:00")).timestamp() if until else float("inf")
-            )
+            self._expires = seconds_of(str(until)) if until else float("inf")
             self._token = checked_token(str(status.get("token") or ""), f"the answer of {spec['command']!r}")
         except (ValueError, AttributeError) as error:
             raise ConfigError(

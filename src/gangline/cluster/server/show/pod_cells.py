@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.cluster.server.show.cell_parts import NONE, age_of, name_of, value_at
-from gangline.cluster.server.show.tables import Obj, duration, seconds
+from gangline.cluster.server.show.tables import Obj, duration
+from gangline.rules.values.times import seconds
 
 
 def pod_status(pod: Obj) -> str:

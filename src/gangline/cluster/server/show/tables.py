@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from gangline.cluster.server.show.jsonpath import BadPath, compile_path
 from gangline.cluster.server.show.table_headings import Column, common
+from gangline.rules.values.times import seconds
 
 Obj = dict[str, Any]
 Cells = Callable[[Obj, float], list[Any]]
@@ -29,16 +29,6 @@ NAME, AGE, CREATED = (common(name) for name in ("NAME", "AGE", "CREATED"))
 class Printer:
     columns: tuple[Column, ...]
     cells: Cells
-
-
-def seconds(text: Any) -> float | None:
-    """A timestamp of an object as seconds since 1970."""
-    if not isinstance(text, str) or not text:
-        return None
-    try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC).timestamp()
-    except ValueError:
-        return None
 
 
 def age(text: Any, now: float) -> str:

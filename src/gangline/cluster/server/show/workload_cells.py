@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.cluster.server.show.cell_parts import NONE, age_of, name_of, selector_cell, template_cells, value_at
-from gangline.cluster.server.show.tables import Obj, age, duration, seconds
+from gangline.cluster.server.show.tables import Obj, age, duration
 from gangline.cluster.server.verbs.subresources.scale_object import selector_text
+from gangline.rules.values.times import seconds
 
 
 def pod_group_cells(obj: Obj, now: float) -> list[Any]:
