@@ -143,6 +143,7 @@ chart: crds ## print the Helm chart anew into charts/gangline
 docs: $(DEV) ## print anew what pages say of the code
 	@$(BIN)/python tests/compat_table.py
 	@PYTHONPATH=tests $(BIN)/python tests/backends_table.py
+	@PYTHONPATH=tests $(BIN)/python tests/rooms_picture.py
 	@PYTHONPATH=tests $(BIN)/python -m real.differences_table
 
 clean: ## remove what make made

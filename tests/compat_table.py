@@ -24,7 +24,7 @@ def rows() -> list[str]:
         ):
             assert isinstance(setting.target, ast.Name)
             compat = "grove" if "GROVE" in ast.unparse(setting) else "kai"
-            found.append(f"| `{setting.target.id}` | {compat} | {text.value.value} |")
+            found.append(f"| `{setting.target.id}` | {compat} | {' '.join(text.value.value.split())} |")
     return found
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import compat_table
+import house_numbers
+import rooms_picture
 
 REPOSITORY = Path(__file__).parents[1]
 SOURCE = REPOSITORY / "src" / "gangline"
@@ -20,6 +22,7 @@ PURE = {
     "admission/scheduling/topologies.py",
     "admission/sets",
     "admission/registration.py",
+    "admission/reviews.py",
     "api",
     "cluster/kinds",
     "cluster/schema",
@@ -54,16 +57,45 @@ PURE = {
     "dashboard/sections.py",
     "dashboard/sheet.py",
     "dashboard/views.py",
-    "operator/adoption.py",
     "operator/backends",
+    "operator/cliques/gates.py",
+    "operator/cliques/look.py",
+    "operator/cliques/rollout.py",
+    "operator/cliques/tell.py",
+    "operator/cliques/think.py",
     "operator/desired",
-    "operator/gangs.py",
+    "operator/gangs/gang_info.py",
+    "operator/gangs/look.py",
+    "operator/gangs/placement.py",
+    "operator/gangs/tell.py",
+    "operator/gangs/think.py",
+    "operator/gangs/translation.py",
+    "operator/groups/look.py",
+    "operator/groups/rollout.py",
+    "operator/groups/tell.py",
+    "operator/groups/think.py",
+    "operator/memory/lookups.py",
+    "operator/memory/pace.py",
+    "operator/memory/remembered.py",
+    "operator/memory/scheduler_timeout.py",
+    "operator/memory/settled.py",
+    "operator/memory/trims.py",
     "operator/plan.py",
     "operator/rights.py",
-    "operator/rollout.py",
+    "operator/sets/access.py",
+    "operator/sets/adoption.py",
+    "operator/sets/autoscalers.py",
+    "operator/sets/look.py",
+    "operator/sets/progress.py",
+    "operator/sets/rollout.py",
+    "operator/sets/scaling_groups.py",
+    "operator/sets/support.py",
+    "operator/sets/tell.py",
+    "operator/sets/think.py",
+    "operator/settings.py",
     "operator/status.py",
-    "operator/tell.py",
-    "operator/termination.py",
+    "operator/topologies/tell.py",
+    "operator/topologies/think.py",
     "rules",
     "scheduler/actions",
     "scheduler/combine.py",
@@ -178,3 +210,15 @@ def test_every_module_says_what_lives_there() -> None:
 
 def test_the_page_of_differences_says_what_the_settings_say() -> None:
     assert compat_table.PAGE.read_text() == compat_table.written(), "run `make docs`"
+
+
+def test_a_class_name_means_one_class() -> None:
+    assert house_numbers.classes_of_one_name(house_numbers.trees()) == {}
+
+
+def test_no_room_imports_from_a_row_above_its_own() -> None:
+    assert rooms_picture.upward() == []
+
+
+def test_the_picture_of_the_rooms_is_drawn_from_the_imports() -> None:
+    assert rooms_picture.PICTURE.read_text() == rooms_picture.picture(), "run `make docs`"

@@ -43,6 +43,17 @@ def test_a_folder_without_a_case_is_nothing_too(tmp_path: Path) -> None:
     assert done.returncode == 5 and f"nothing was run: no recorded cases at {tmp_path}/grove;" in done.stdout
 
 
+@pytest.mark.parametrize("suite", ["kai-core", "apiserver", "kai-services", "grove"])
+def test_an_empty_folder_of_any_suite_is_a_sentence(suite: str, tmp_path: Path) -> None:
+    (tmp_path / suite).mkdir()
+    done = run(tmp_path, "--suite", suite)
+    assert (
+        done.returncode == 5
+        and done.stderr == ""
+        and f"nothing was run: no recorded cases at {tmp_path}/{suite};" in done.stdout
+    )
+
+
 def test_it_ends_well_where_that_is_allowed_and_still_says_so(tmp_path: Path) -> None:
     done = run(tmp_path, "--allow-nothing")
     assert done.returncode == 0 and "nothing was run: no recorded cases at" in done.stdout

@@ -86,6 +86,8 @@ class Manner:
     zero_minimum_refused: bool = field(default=False, metadata={"compat": GROVE})
     """A clique or scaling group with `minAvailable: 0` is refused, instead of allowed where the rest of the gang keeps
     a minimum."""
+    lone_clique_unnamed_refused: bool = field(default=False, metadata={"compat": GROVE})
+    """The only clique of a set must be given a name, instead of being called `main` without one."""
     unnamed_roles_collide: bool = field(default=False, metadata={"compat": GROVE})
     """Two cliques without a roleName are refused as duplicates, instead of simply having none."""
     failed_pods_stay: bool = field(default=False, metadata={"compat": GROVE})

@@ -32,7 +32,7 @@ from gangline.components import COMPONENTS, ComponentOptions, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local_shards import Shards
-from gangline.operator.probes import Probes, ask_for_all
+from gangline.operator.memory.probes import Probes, ask_for_all
 from gangline.rights import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock, background
 
@@ -218,10 +218,14 @@ class Platform(Team):
             await self.hire(Shards(self.options, self.hire, self.dismiss, started.get("scheduler")).component())
 
     async def stop(self) -> None:
+        """Whoever asks from outside is hung up on first: he must not keep the components from stopping."""
         for task in self._tasks:
             task.cancel()
-        await self.stop_components()
-        await self.host.close()
+        try:
+            await self.host.hang_up()
+            await self.stop_components()
+        finally:
+            await self.host.close()
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve over TLS; gives the address."""

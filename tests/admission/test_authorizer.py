@@ -67,3 +67,22 @@ def test_objects_of_others_are_not_asked_about_and_nothing_is_while_it_is_off() 
     assert hooks(OperatorSettings(), lambda: None) == []
     pods = next(hook for hook in hooks(SETTINGS, lambda: None) if hook.plural == "pods")
     assert pods.operations == ("UPDATE",)
+
+
+def test_the_components_beside_the_operator_and_the_clusters_controllers_do_their_work() -> None:
+    for user in (
+        "system:serviceaccount:gangline-system:operator",
+        "system:serviceaccount:gangline-system:binder",
+        "system:serviceaccount:kube-system:generic-garbage-collector",
+        "system:serviceaccount:kube-system:namespace-controller",
+        "system:kube-controller-manager",
+        "system:kube-scheduler",
+        "system:node:n1",
+    ):
+        assert judged(asked(user, "DELETE"), Sets()) == ""
+    for user in (
+        "system:serviceaccount:team:operator",
+        "system:serviceaccount:gangline-system-2:operator",
+        "system:nodes",
+    ):
+        assert f"{user} may not update it" in judged(asked(user), Sets())

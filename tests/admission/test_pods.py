@@ -201,3 +201,14 @@ def test_upstreams_flags_are_understood_on_top_of_upstreams_defaults() -> None:
         ConfigError, match="the admission server has no flag --nonsense; it knows --block-nvidia-visible-devices"
     ):
         from_flags(["--nonsense"])
+
+
+def test_a_pod_whose_part_of_a_gpu_is_no_longer_allowed_can_still_be_written_but_none_can_come() -> None:
+    off = replace(NATIVE, gpu_sharing=False)
+    stored = pod(annotations={"gpu-fraction": "0.5"})
+    labelled = stored | {"metadata": stored["metadata"] | {"labels": {"team": "a"}}}
+    assert pods.problem(HookReview("UPDATE", labelled, stored, "work", "p"), off) is None
+    assert refusal(stored, off) == "pod work/p asks for a part of a GPU, but GPU sharing is switched off here"
+    whole = pod()
+    changed = pods.problem(HookReview("UPDATE", stored, whole, "work", "p"), off)
+    assert changed is not None and "GPU sharing is switched off" in changed.message

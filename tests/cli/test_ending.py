@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 import textwrap
 from collections.abc import AsyncIterator
@@ -66,6 +67,23 @@ async def test_a_platform_with_open_watches(tmp_path: Path) -> None:
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     await client.close()
+
+
+async def test_a_platform_whose_callers_never_end_what_they_ask(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await gangline(tmp_path, "up", "--port", "0", "--dashboard-port", str(port))
+    await says(process, "ready")
+    _, slow = await asyncio.open_connection("127.0.0.1", port)
+    slow.write(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\n")
+    reader, quick = await asyncio.open_connection("127.0.0.1", port)
+    quick.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    await reader.readuntil(b"ok")
+    assert await ended(process, signal.SIGTERM) == (0, "")
+    assert not (tmp_path / "data" / "objects.sqlite-wal").exists()
+    slow.close()
+    quick.close()
 
 
 async def test_a_demo_in_the_middle_of_a_scene(tmp_path: Path) -> None:

@@ -92,8 +92,12 @@ def run_suite(suite: str, folder: Path) -> Results:
         if live:
             print(f"\r{suite}: {text}"[:118].ljust(118), end="", file=sys.stderr, flush=True)
 
-    answer = module.run(folder, progress)
-    results: Results = asyncio.run(answer) if inspect.iscoroutine(answer) else answer
+    try:
+        answer = module.run(folder, progress)
+        results: Results = asyncio.run(answer) if inspect.iscoroutine(answer) else answer
+    except FileNotFoundError as error:
+        print(f"{suite}: not run, {error}")
+        return Results()
     if live:
         print(file=sys.stderr)
     print(

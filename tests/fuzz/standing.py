@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 Obj = dict[str, Any]
-REFUSALS = Path(__file__).parents[1] / "apiserver" / "refusals.json"
+REFUSALS = Path(__file__).parents[1] / "cluster" / "server" / "refusals.json"
 SCHEMA: Obj = {
     "type": "object",
     "properties": {

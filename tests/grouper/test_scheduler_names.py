@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gangline.binder.flags import read_flags as binder_flags
-from gangline.binder.settings import BinderSettings as BinderSettings
+from gangline.binder.settings import BinderSettings
 from gangline.components import ComponentOptions, Nothing, build, hooks, lease
 from gangline.controllers.flags import node_scale_flags, pod_group_flags
 from gangline.errors import ConfigError

@@ -149,6 +149,15 @@ def test_the_accounts_of_operator_and_backends_are_exempt_from_the_authorizer() 
     assert hooks - plain, "the API server is told to ask the authorizer"
 
 
+def test_the_authorizer_is_told_once_for_each_kind_and_not_asked_about_the_components() -> None:
+    found = config({"namespace": "here", "workload": {"authorizer": {"enabled": True}}})
+    listed = only(found, VALIDATING_WEBHOOK, "validating-kai-admission")["webhooks"]
+    assert len({item["name"] for item in listed}) == len(listed), "an API server takes each name once"
+    [pods] = [item for item in listed if item["name"] == "pods.authorizer.webhooks.grove.io"]
+    told = {match_condition["name"]: match_condition["expression"] for match_condition in pods["matchConditions"]}
+    assert '!request.userInfo.username.startsWith("system:serviceaccount:here:")' in told["ours"]
+
+
 def test_a_configuration_that_cannot_be_is_told_and_what_runs_stays() -> None:
     found = config({"workload": {"scheduler": {"outside": ["volcano", "slurm"], "defaultProfileName": "nobody"}}})
     assert set(found.kept) == {"gangline-operator", "admission", "gangline-backend-volcano", "gangline-backend-slurm"}

@@ -25,7 +25,7 @@ RUN_BY = {
     "06-company": "journeys/test_examples.py",
     "07-disaggregated": "journeys/test_disaggregated.py",
     "custom-backend": "backends/test_custom.py",
-    "nodes.yaml": "world/test_nodes.py",
+    "nodes.yaml": "cluster/world/test_nodes.py",
 }
 
 

@@ -12,23 +12,26 @@ import pytest
 from backends.crds import stand_in
 from backends.test_journeys import BACKEND, llm, noticed
 from embedded import until
+from gangline.admission.registration import WebhookAddress, configurations
 from gangline.api import names
 from gangline.api.kinds import (
     COMPUTE_DOMAIN,
     CRD,
     HYPER_NODE,
+    MUTATING_WEBHOOK,
     POD,
     POD_CLIQUE,
     POD_CLIQUE_SET,
     POD_GANG,
     SERVICE,
     TOPOLOGY_BINDING,
+    VALIDATING_WEBHOOK,
     VOLCANO_POD_GROUP,
     VOLCANO_QUEUE,
 )
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.api.meta import Raw
-from gangline.client import Client
+from gangline.client import Client, User
 from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.store.live_reader import LiveReader
 from gangline.components import ComponentOptions, hooks
@@ -266,6 +269,22 @@ async def test_a_set_that_was_deleted_while_no_operator_ran_goes_when_one_is_bac
         await it.configure(only("default"))
         await it.here.settles()
         assert [await it.here.every(kind) for kind in (POD_CLIQUE_SET, POD_CLIQUE, POD)] == [[], [], []]
+
+
+async def test_a_set_goes_while_nobody_answers_for_admission_and_a_stranger_gets_nothing_through(
+    unused_tcp_port: int,
+) -> None:
+    protected = OperatorSettings(authorizer=True)
+    async with stage(protected) as here:
+        await here.apply(on_kai())
+        asked = list(hooks(ComponentOptions(operator=protected), LiveReader(here.server.store, here.server.catalogue)))
+        for configuration in configurations(asked, WebhookAddress(url=f"https://127.0.0.1:{unused_tcp_port}"), b""):
+            kind = MUTATING_WEBHOOK if configuration["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK
+            await here.client.create(kind, configuration)
+        eve = Client(here.server.transport(User("eve", ("system:masters",))))
+        with pytest.raises(ApiError, match="failed calling webhook"):
+            await eve.delete(POD_GANG, "llm-0", NAMESPACE)
+        await Judged(here, []).goes("llm")
 
 
 async def test_pods_of_a_backend_that_is_off_lose_the_finalizer_of_its_scheduler() -> None:

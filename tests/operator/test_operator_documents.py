@@ -124,3 +124,21 @@ async def test_under_compat_grove_two_cliques_without_a_role_are_refused_as_upst
             admit_with(here.server.admission, hook)
         with pytest.raises(ApiError, match=r"spec\.template\.cliques\.roleName: given more than once: ''"):
             await here.client.create(POD_CLIQUE_SET, PRINTED[2][0])
+
+
+async def test_the_only_clique_of_a_set_needs_no_name_but_for_upstream() -> None:
+    fragment = a_set("fragment", {"": {}}, "koord-scheduler")
+    del fragment["spec"]["template"]["cliques"][0]["name"]
+    two = a_set("two", {"": {}, "b": {}}, "kai-scheduler")
+    async with stage() as here:
+        for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
+            admit_with(here.server.admission, hook)
+        made = await here.client.create(POD_CLIQUE_SET, fragment)
+        assert [clique.name for clique in made.spec.template.cliques] == ["main"]
+        with pytest.raises(ApiError, match=r"spec\.template\.cliques\[0\]\.name: must be given"):
+            await here.client.create(POD_CLIQUE_SET, two)
+    async with stage() as here:
+        for hook in hooks(ComponentOptions(compat=("grove",)), LiveReader(here.server.store, here.server.catalogue)):
+            admit_with(here.server.admission, hook)
+        with pytest.raises(ApiError, match=r"spec\.template\.cliques\[0\]\.name: must be given"):
+            await here.client.create(POD_CLIQUE_SET, fragment)

@@ -9,10 +9,12 @@ import pytest
 
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kinds import POD, POD_CLIQUE
+from gangline.api.kinds import CRD, POD, POD_CLIQUE, POD_GROUP
 from gangline.api.meta import Raw, condition
+from gangline.cli.explain import explain
 from gangline.config import manner
-from gangline.operator import failures
+from gangline.errors import BadInput
+from gangline.operator.desired import failures
 from gangline.rules import trees, verdicts
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import ManualClock
@@ -117,7 +119,7 @@ def test_a_container_that_ended_badly_is_a_reason_too() -> None:
 
 
 async def test_lifting_gates_is_logged_with_gang_and_reason(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="gangline.operator.podclique")
+    caplog.set_level(logging.INFO, logger="gangline.operator.cliques.controller")
     async with stage() as here:
         await here.apply(pod_clique_set("w", clique("main", 2)))
         [pods] = [sorted(pod.name for pod in await here.pods())]
@@ -128,3 +130,28 @@ async def test_lifting_gates_is_logged_with_gang_and_reason(caplog: pytest.LogCa
         and all(pod in line for pod in pods)
         for line in lines
     )
+
+
+async def test_a_set_that_needs_a_kind_nobody_serves_says_so_and_not_only_in_the_log() -> None:
+    async with stage(OperatorSettings(auto_mnnvl=True), clock=ManualClock()) as here:
+        gpus = clique("main", 1)
+        gpus["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
+        await here.apply(pod_clique_set("llm", gpus, annotations={"grove.io/mnnvl-group": "a"}))
+        pcs = await here.the_set("llm")
+        [error] = pcs.status.last_errors
+        assert error.code == "ERR_SYNC_COMPUTEDOMAIN"
+        assert error.description == (
+            "cannot create ComputeDomain llm-0-a: 404 page not found; is its CustomResourceDefinition installed?"
+        )
+        assert verdicts.of_set(pcs).text == f"llm has no gang yet: {error.description}"
+        assert error.description in trees.of_set(pcs, [], [], [], []).text
+
+
+async def test_explain_works_where_only_the_workload_half_is_installed() -> None:
+    async with stage() as here:
+        await here.client.delete(CRD, POD_GROUP.resource)
+        await here.apply(pod_clique_set("w", clique("main", 2, scheduler="default-scheduler")))
+        (answer,) = await explain(here.client, "w", NAMESPACE)
+        assert answer.text == "w-0 is Pending: waiting for the scheduler: w-0-main 0/2"
+        with pytest.raises(BadInput, match="there is no gang, set, PodGroup, pod or Job 'nobody'"):
+            await explain(here.client, "nobody", NAMESPACE)

@@ -53,6 +53,15 @@ def test_a_claim_counts_for_storage_of_its_class() -> None:
     }
 
 
+def test_a_claim_that_names_its_class_the_old_way_counts_for_it_too() -> None:
+    old = {"volume.beta.kubernetes.io/storage-class": "fast"}
+    taken = usage(
+        "persistentvolumeclaims",
+        {"metadata": {"annotations": old}, "spec": {"resources": {"requests": {"storage": "2Gi"}}}},
+    )
+    assert taken["fast.storageclass.storage.k8s.io/persistentvolumeclaims"] == NANO
+
+
 def test_services_count_by_their_type() -> None:
     taken = usage("services", {"spec": {"type": "NodePort", "ports": [{}, {}]}})
     assert (taken["services"], taken["services.nodeports"], taken["services.loadbalancers"]) == (NANO, 2 * NANO, 0)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from gangline.rules.verdicts import renamed
+import json
+
+import msgspec
+
+from gangline.api.builtin import Job
+from gangline.api.kai import PodGroup
+from gangline.rules.verdicts import comeback, of_group, renamed
 
 
 def test_the_names_of_pod_groups_become_those_that_users_know_and_nothing_else_changes() -> None:
@@ -12,3 +18,46 @@ def test_the_names_of_pod_groups_become_those_that_users_know_and_nothing_else_c
         "              or   pg-llm-0-91 and pg-llm-0-911 gave back 4.5 GPUs"
     )
     assert renamed(told, titles) == told.replace("pg-train-7f3a", "train").replace("pg-llm-0-91 ", "llm-0 ")
+
+
+def evicted_group(phase: str, owner: str = "Job") -> PodGroup:
+    note = {"action": "reclaim", "at": "2026-01-01T00:00:00Z", "by": "work/claim", "pods": 4, "of": 4}
+    return msgspec.convert(
+        {
+            "metadata": {
+                "name": "pg-train",
+                "namespace": "work",
+                "annotations": {"gangline.io/last-eviction": json.dumps(note)},
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": owner, "name": "train", "uid": "u"}],
+            },
+            "status": {"conditions": [{"type": "Phase", "status": "True", "reason": phase, "message": "so it is"}]},
+        },
+        PodGroup,
+    )
+
+
+def told_of(group: PodGroup, job: Job | None = None) -> str:
+    return comeback(of_group(group, "train"), group, job, []).evicted
+
+
+def test_a_gang_without_a_verdict_says_how_far_it_has_come() -> None:
+    assert of_group(evicted_group("Running"), "train").text == "train is Running: so it is"
+
+
+def test_an_evicted_gang_says_by_whom_and_whether_it_comes_back() -> None:
+    by = (
+        "last evicted 2026-01-01T00:00:00Z by work/claim (reclaim: its queue gave back what it had borrowed): 4 of 4 "
+        "pods"
+    )
+    failed = msgspec.convert(
+        {"status": {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}}, Job
+    )
+    assert told_of(evicted_group("Running")) == f"{by}; it is back since"
+    assert told_of(evicted_group("Pending"), Job()) == f"{by}; it comes back by itself when there is room for it"
+    assert told_of(evicted_group("Pending", "PodGang")) == f"{by}; it comes back by itself when there is room for it"
+    assert told_of(evicted_group("Pending", "RayJob")) == f"{by}; it comes back when its RayJob makes its pods again"
+    assert told_of(evicted_group("Pending"), failed) == (
+        f"{by}; it does not come back: its Job failed (BackoffLimitExceeded); a podFailurePolicy that ignores "
+        f"DisruptionTarget keeps "
+        "evictions from counting as failures"
+    )

@@ -281,3 +281,13 @@ def test_when_the_limit_is_raised_to_what_is_said_it_starts() -> None:
     scene = Scene().nodes(2).queue("a", limit=4).gang("a/llm-0", 6)
     assert kinds(scene.explain("llm-0"))["limit"] == "the limit of queue a were 6 GPUs" and not starts(scene)
     assert starts(Scene().nodes(2).queue("a", limit=6).gang("a/llm-0", 6))
+
+
+def test_more_nodes_are_no_remedy_where_every_node_is_refused_for_something_else_than_room() -> None:
+    scene = Scene().nodes(2).queue("a").gang("a/picky", 1, task={"node_selector": {"zone": "moon"}})
+    verdict = scene.explain("picky")
+    assert (
+        verdict.headline
+        == "picky waits: none of 2 nodes may be used by it (node(s) didn't match Pod's node affinity/selector)"
+    )
+    assert verdict.remedies == ()

@@ -14,7 +14,7 @@ from gangline import extend
 from gangline.binder.plugins import build
 from gangline.binder.plugins.plugin import BinderPlugin as BinderBase
 from gangline.binder.settings import BinderPluginSetting as BinderPlugin
-from gangline.binder.settings import BinderSettings as BinderSettings
+from gangline.binder.settings import BinderSettings
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler import plugins
 from gangline.scheduler.combine import overriding
@@ -43,18 +43,26 @@ class Shy:
 
 
 class Strict(Plugin):
-    """Refuses at the hooks that its argument names, everything or only what concerns the gang `new`."""
+    """Refuses at the hooks that its argument names, everything or only what concerns one gang."""
 
     name = "strict"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
         self._refuses = arguments["refuses"].split()
+        self._only = arguments.get("only", "")
 
-    def _refusal(self, hook: str) -> Refusal | None:
-        return Refusal(self.name, f"{hook} says no") if hook in self._refuses else None
+    def _concerns(self, hook: str, gang: GangInfo | None) -> bool:
+        return hook in self._refuses and (not self._only or (gang is not None and gang.name == self._only))
+
+    def _refusal(self, hook: str, gang: GangInfo | None = None) -> Refusal | None:
+        return Refusal(self.name, f"{hook} says no") if self._concerns(hook, gang) else None
 
     def _gang_refusal(self, hook: str, gang: GangInfo) -> GangRefusals | None:
-        return GangRefusals("Policy", (f"{hook} says no to {gang.name}",), self.name) if hook in self._refuses else None
+        return (
+            GangRefusals("Policy", (f"{hook} says no to {gang.name}",), self.name)
+            if self._concerns(hook, gang)
+            else None
+        )
 
     def over_capacity(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> GangRefusals | None:
         return self._gang_refusal("over_capacity", gang)
@@ -63,13 +71,13 @@ class Strict(Plugin):
         return self._gang_refusal("firm_over_quota", gang)
 
     def task_over_capacity(self, task: TaskInfo, gang: GangInfo, node: NodeInfo) -> Refusal | None:
-        return self._refusal("task_over_capacity")
+        return self._refusal("task_over_capacity", gang)
 
     def before_task(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         return self._refusal("before_task")
 
     def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
-        return self._refusal("predicate")
+        return self._refusal("predicate", task.gang)
 
     def never(self, task: TaskInfo, node: NodeInfo) -> bool:
         return "never" in self._refuses
@@ -80,7 +88,7 @@ class Strict(Plugin):
     def victim_invariant(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
         return (
             Refusal(self.name, "victim_invariant says no", resolvable=False)
-            if "victim_invariant" in self._refuses
+            if self._concerns("victim_invariant", gang)
             else None
         )
 
@@ -228,6 +236,25 @@ def test_one_veto_keeps_a_gang_from_reclaiming(hook: str) -> None:
     scene.gang("a/new", 4)
     assert with_strict(scene).decide().evicted
     assert not with_strict(scene, hook).decide().decisions.commits
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize(
+    "hook", ["over_capacity", "firm_over_quota", "task_over_capacity", "predicate", "victim_invariant"]
+)
+def test_a_veto_of_one_gang_keeps_no_other_like_it_from_making_room(hook: str) -> None:
+    preempting = Scene().nodes(1).queue("a", quota=8).gang("a/old", 8, on="n0")
+    consolidating = (
+        Scene().nodes(2).queue("a", quota=16).gang("a/one", 1, gpus=4, on="n0").gang("a/two", 1, gpus=4, on="n1")
+    )
+    for scene, size, gpus in ((preempting, 8, 1), (consolidating, 1, 8)):
+        for name in ("first", "second"):
+            scene.gang(f"a/{name}", size, gpus=gpus, priority=75)
+        after = scene.with_settings(
+            plugins=(*DEFAULT_PLUGINS, PluginSetting("strict", {"refuses": hook, "only": "first"}))
+        ).decide()
+        assert after.evicted and {task.rpartition("-")[0] for task in after.waiting} >= {"second"}
+        assert "first" not in {task.rpartition("-")[0] for task in after.waiting}
 
 
 @pytest.mark.usefixtures("packages")

@@ -8,6 +8,7 @@ asked about at all, so that it can go even while nobody answers. Pure."""
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -57,21 +58,26 @@ def path_of(verb: str, hook: Hook) -> str:
 
 def routes(hooks: Iterable[Hook]) -> dict[str, list[Hook]]:
     """Path → the hooks that are asked there, in order."""
-    found: dict[str, list[Hook]] = {}
+    by_path: dict[str, list[Hook]] = {}
     for hook in hooks:
         if hook.mutate is not None:
-            found.setdefault(path_of(MUTATE, hook), []).append(hook)
+            by_path.setdefault(path_of(MUTATE, hook), []).append(hook)
         if hook.validate is not None:
-            found.setdefault(path_of(VALIDATE, hook), []).append(hook)
-    return found
+            by_path.setdefault(path_of(VALIDATE, hook), []).append(hook)
+    return by_path
 
 
 def configurations(hooks: Sequence[Hook], place: WebhookAddress, authority: bytes) -> list[Raw]:
     """One mutating and one validating configuration, ready to apply."""
-    mutating = [
-        _webhook(hook, MUTATE, place, authority) | {"reinvocationPolicy": "IfNeeded"} for hook in hooks if hook.mutate
-    ]
-    validating = [_webhook(hook, VALIDATE, place, authority) for hook in hooks if hook.validate]
+    shared = {name for name, times in Counter(hook.name for hook in hooks).items() if times > 1}
+
+    def webhook(hook: Hook, verb: str) -> Raw:
+        """A name may be used once in a configuration: a hook that stands for several kinds is named with each."""
+        named = {"name": f"{hook.plural}.{hook.name}"} if hook.name in shared else {}
+        return _webhook(hook, verb, place, authority) | named
+
+    mutating = [webhook(hook, MUTATE) | {"reinvocationPolicy": "IfNeeded"} for hook in hooks if hook.mutate]
+    validating = [webhook(hook, VALIDATE) for hook in hooks if hook.validate]
     pairs = ((MUTATING_WEBHOOK, mutating), (VALIDATING_WEBHOOK, validating))
     return [
         {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": NAME}, "webhooks": webhooks}

@@ -20,6 +20,11 @@ FRAMING_LIMIT, FRAMING_SHARE = 64 * 1024, 8
 """Bytes of a chunked body that are no data (sizes, extensions, trailers): so many, and so many a byte of data."""
 
 
+def read_length(text: str) -> int:
+    """Of a Content-Length, which llhttp has found to be digits of a number that is not too large."""
+    return int(text.lstrip("0") or "0")
+
+
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
     """What stands before the body of an answer."""
@@ -136,7 +141,7 @@ class ResponseReader:
         if status < 200:
             return
         head = ResponseHead(status, self._headers, tuple(self._warnings), self._parser.should_keep_alive())
-        announced = 0 if head.chunked else int(self._headers.get("content-length", 0))
+        announced = 0 if head.chunked else read_length(self._headers.get("content-length", "0"))
         if announced > LONGEST_BODY:
             raise ValueError(f"an answer of {announced} bytes is larger than {LONGEST_BODY}")
         self.head, self._wire, self._count = head, 0, 0

@@ -12,6 +12,7 @@ from typing import Any, Generic
 
 import msgspec
 
+from gangline.api.kept import kept
 from gangline.api.kinds import Kind
 from gangline.api.meta import Model
 from gangline.client.typed_views import METADATA, STATUS, UNREADABLE, T, decode, metadata_of
@@ -22,6 +23,8 @@ LONGEST_EVENT = 64 * 1024 * 1024
 """Bytes of one line of a watch; an object has a few megabytes at most."""
 
 
+LONGEST_SHARED = 32 * 1024
+"""Bytes of an event that is kept decoded for other watchers of this process."""
 SHARED, BATCHES, LARGE = 1024, 32, 256 * 1024
 """How many watch events are kept decoded for other watchers of this process, how many batches of them, and of which
 size at most."""
@@ -88,7 +91,7 @@ def batch_of(kind: Kind[Any], lines: bytes) -> EventBatch:
     return EventBatch(events)
 
 
-@lru_cache(maxsize=SHARED)
+@kept(SHARED, LONGEST_SHARED)
 def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
     event = _EVENT.decode(line)
     if event.type == "ERROR":

@@ -43,6 +43,7 @@ class RunningCluster:
             await manager.start()
 
     async def close(self) -> None:
+        await self.host.hang_up()
         for manager in reversed(self.managers):
             await manager.stop()
         await self.host.close()

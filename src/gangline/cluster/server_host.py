@@ -44,8 +44,12 @@ class ServerHost:
         self._listeners.append(listener)
         return listener.url
 
-    async def close(self) -> None:
+    async def hang_up(self) -> None:
+        """Whoever asks from outside must not keep others from stopping."""
         for listener in self._listeners:
             await listener.close()
         self._listeners.clear()
+
+    async def close(self) -> None:
+        await self.hang_up()
         await self.server.close()

@@ -1,4 +1,5 @@
-"""What became of a gang's place: who took it, in the words of the scheduler's event, and whether the gang comes back.
+"""What became of a gang's place: who took it, in the words of the scheduler's event. Whether the gang comes back is in
+rules/evictions.py.
 
 The scheduler tells each eviction once, as event `Evict` on the PodGroup with the facts as annotations, and stamps the
 PodGroup. When the event is gone, after an hour, the stamp still says that there was one. Pure."""
@@ -11,10 +12,8 @@ from typing import TypeAlias
 import msgspec
 
 from gangline.api import names
-from gangline.api.builtin import Job
 from gangline.api.core import Event
 from gangline.api.kai import PodGroup
-from gangline.api.meta import Raw
 from gangline.rules.values import times
 
 Place: TypeAlias = tuple[str, str]
@@ -24,8 +23,6 @@ _WORDS = {
     "consolidation": "moved so that {other} fits",
     "stalegangeviction": "evicted by the scheduler: fewer of its pods than its minimum were left",
 }
-BACKOFF = "BackoffLimitExceeded"
-HINT = "a podFailurePolicy that ignores DisruptionTarget keeps evictions from counting as failures"
 
 
 class EvictionStory(msgspec.Struct, frozen=True):
@@ -66,34 +63,3 @@ def by_whom(eviction: EvictionStory, other: str) -> str:
     """`other`: what users call the gang that got the place."""
     words = _WORDS.get(eviction.action, "evicted by the scheduler")
     return words.format(other=other) if other or "{other}" not in words else "evicted by the scheduler"
-
-
-def failure(job: Job | None) -> Raw | None:
-    """The condition of a Job that failed."""
-    conditions = job.status.conditions if job is not None else ()
-    return next(
-        (
-            condition
-            for condition in conditions
-            if condition.get("type") == "Failed" and condition.get("status") == "True"
-        ),
-        None,
-    )
-
-
-def is_over(job: Job) -> bool:
-    return any(
-        condition.get("type") in ("Complete", "Failed") and condition.get("status") == "True"
-        for condition in job.status.conditions
-    )
-
-
-def prospects(job: Job | None, kind: str, waits: bool) -> str:
-    """Whether a gang that lost its place comes back."""
-    lost = failure(job)
-    if lost is not None:
-        why = str(lost.get("reason") or "")
-        return f"it does not come back: its Job failed ({why})" + (f"; {HINT}" if why == BACKOFF else "")
-    if waits or (job is not None and not is_over(job)):
-        return "it comes back by itself when there is room for it"
-    return f"it comes back when its {kind} makes its pods again"

@@ -18,6 +18,7 @@ from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.look import ClusterView, PodFact, first_owner
 from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
 from gangline.rules import verdicts
+from gangline.rules.evictions import failure_of, is_over, prospects
 from gangline.rules.values import times
 
 WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"
@@ -102,7 +103,7 @@ class CountedGang:
 
     @property
     def state(self) -> str:
-        if evictions.failure(self.job) is not None:
+        if failure_of(self.job) is not None:
             return FAILED
         if self.pods == self.ended and (self.pods or self.gang is None):
             return self._without_pods()
@@ -112,7 +113,7 @@ class CountedGang:
 
     def _without_pods(self) -> str:
         """No pod of it is left that has not ended: its Job may make others, else it is over, well or badly."""
-        over = self.job is not None and (evictions.is_over(self.job) or self.job.metadata.deleting)
+        over = self.job is not None and (is_over(self.job) or self.job.metadata.deleting)
         goes_on = self.job is not None and not over and bool(self.lacking or not self.pods)
         if self.eviction is not None and not over and (goes_on or not self.pods):
             return EVICTED
@@ -123,7 +124,7 @@ class CountedGang:
     @property
     def failure(self) -> str:
         """Why it failed for good; empty: it did not."""
-        lost = evictions.failure(self.job)
+        lost = failure_of(self.job)
         if lost is not None:
             return f"{lost.get('reason') or 'Failed'}: {lost.get('message') or 'its Job failed'}"
         return (
@@ -273,7 +274,7 @@ def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
         action=gang.eviction.action,
         by=evictions.by_whom(gang.eviction, title),
         other=title,
-        back=evictions.prospects(gang.job, gang.kind, waits),
+        back=prospects(gang.job, gang.kind, waits),
     )
 
 

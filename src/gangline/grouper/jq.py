@@ -13,9 +13,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
+from gangline.api.kept import kept
 from gangline.grouper import jq_functions
 from gangline.grouper.jq_functions import JqError, Unsupported, compare, same, truthy, type_of
 
@@ -66,7 +67,7 @@ class JqProgram:
         return results
 
 
-@lru_cache(maxsize=1024)
+@kept(1024, 16 * 1024)
 def compile(text: str) -> JqProgram:
     try:
         return JqProgram(_whole(text))

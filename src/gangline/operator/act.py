@@ -7,14 +7,14 @@ name that belongs to someone else is never overwritten.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gangline.api.meta import Object
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.operator import measures
+from gangline.operator.memory.unseen import NotedWrites
 from gangline.operator.plan import Apply, Create, Delete, EventNote, Patch, Step, WritePlan
-from gangline.operator.unseen import NotedWrites
 from gangline.runtime.controller import Context
 
 AT_ONCE = 16
@@ -34,12 +34,24 @@ class WriteFailure:
 
     @property
     def stale(self) -> bool:
-        """The view was old; a second look is enough."""
-        return isinstance(self.error, Conflict | NotFound) and not isinstance(self.error, AlreadyExists)
+        """The view was old; a second look is enough. What cannot be made because its kind is not there stays so."""
+        return (
+            isinstance(self.error, Conflict | NotFound)
+            and not isinstance(self.error, AlreadyExists)
+            and not self._homeless
+        )
+
+    @property
+    def _homeless(self) -> bool:
+        """Something new found no place: its kind is not served, or its namespace is gone."""
+        return isinstance(self.step, Create) and isinstance(self.error, NotFound)
 
     def __str__(self) -> str:
-        verb = type(self.step).__name__.lower()
-        return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {self.error}"
+        verb, hint = (
+            type(self.step).__name__.lower(),
+            "; is its CustomResourceDefinition installed?" if self._homeless else "",
+        )
+        return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {str(self.error).strip()}{hint}"
 
 
 def in_short(failures: Sequence[WriteFailure]) -> str:
@@ -58,21 +70,25 @@ async def act(ctx: Context, plan: WritePlan, written: NotedWrites | None = None)
         failures = await run(ctx, stage, written)
         if failures:
             return failures
-    for said in joined(plan.events):
-        ctx.events.tell(said.kind, said.obj, said.reason, said.message, warning=said.warning)
+    tell_events(ctx, joined(plan.events))
     return []
+
+
+def tell_events(ctx: Context, notes: Iterable[EventNote]) -> None:
+    for note in notes:
+        ctx.events.tell(note.kind, note.obj, note.reason, note.message, warning=note.warning)
 
 
 def joined(events: Sequence[EventNote]) -> list[EventNote]:
     """What one look says about one object for one reason, as one event."""
     alike: dict[tuple[str, str, bool], list[EventNote]] = {}
-    for said in events:
-        alike.setdefault((said.obj.uid, said.reason, said.warning), []).append(said)
-    return [_join(item) for item in alike.values()]
+    for note in events:
+        alike.setdefault((note.obj.uid, note.reason, note.warning), []).append(note)
+    return [_join(notes) for notes in alike.values()]
 
 
 def _join(events: Sequence[EventNote]) -> EventNote:
-    return replace(events[0], message=listed([said.message for said in events], "; "))
+    return replace(events[0], message=listed([note.message for note in events], "; "))
 
 
 async def run(ctx: Context, steps: list[Step], written: NotedWrites | None = None) -> list[WriteFailure]:

@@ -12,6 +12,7 @@ from typing import Any
 from gangline.api import resources
 from gangline.api.meta import Raw
 from gangline.api.resources import NANO
+from gangline.rules.volumes import given_class
 
 FINAL = ("Succeeded", "Failed")
 PODS = "pods"
@@ -35,7 +36,7 @@ def usage(resource: str, obj: Raw) -> dict[str, int]:
     if resource == "services":
         found |= _service(spec)
     elif resource == "persistentvolumeclaims":
-        found |= _claim(spec)
+        found |= _claim(obj, spec)
     return found
 
 
@@ -154,9 +155,9 @@ def _service(spec: Raw) -> dict[str, int]:
     }
 
 
-def _claim(spec: Raw) -> dict[str, int]:
+def _claim(obj: Raw, spec: Raw) -> dict[str, int]:
     asked = resources.nanos(((spec.get("resources") or {}).get("requests") or {}).get("storage", 0))
-    name = spec.get("storageClassName")
+    name = given_class(obj)
     by_class = (
         {f"{name}{_BY_CLASS}requests.storage": asked, f"{name}{_BY_CLASS}persistentvolumeclaims": NANO} if name else {}
     )

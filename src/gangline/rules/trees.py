@@ -54,6 +54,7 @@ def of_set(
     below += [_group(group, cliques, mine) for group in groups]
     phases = ", ".join(f"{gang.name} {gang.status.phase or 'Pending'}" for gang in _sorted(gangs)) or "none yet"
     state = f"{pcs.status.available_replicas}/{pcs.spec.replicas} available   gangs: {phases}"
+    state += "".join(f"; {error.description}" for error in pcs.status.last_errors)
     return Branch("set", pcs.name, state, below=tuple(sorted(below, key=lambda item: item.name)))
 
 

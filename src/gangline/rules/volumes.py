@@ -26,6 +26,11 @@ def class_of(claim: PersistentVolumeClaim) -> str:
     return claim.annotations.get(CLASS_NOTE) or claim.spec.storage_class_name or ""
 
 
+def given_class(obj: Raw) -> str:
+    """The class that a volume or a claim names, as plain data."""
+    return (_meta(obj).get("annotations") or {}).get(CLASS_NOTE) or _spec(obj).get("storageClassName") or ""
+
+
 def size_asked(claim: PersistentVolumeClaim) -> Any:
     return claim.spec.resources.requests.get("storage", "0")
 
@@ -124,9 +129,9 @@ def _is_free(volume: Raw) -> bool:
 
 
 def _is_alike(volume: Raw, claim: PersistentVolumeClaim) -> bool:
-    spec = _spec(volume)
-    given = (_meta(volume).get("annotations") or {}).get(CLASS_NOTE) or spec.get("storageClassName") or ""
-    return given == class_of(claim) and set(claim.spec.access_modes) <= set(spec.get("accessModes") or ())
+    return given_class(volume) == class_of(claim) and set(claim.spec.access_modes) <= set(
+        _spec(volume).get("accessModes") or ()
+    )
 
 
 def _is_chosen(volume: Raw, claim: PersistentVolumeClaim) -> bool:

@@ -25,7 +25,7 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.lists import GangLists
 from gangline.scheduler.placing.order import held_by, tasks_to_allocate, tasks_to_evict
 from gangline.scheduler.plugin import Plugin, PluginClass
-from gangline.scheduler.plugins import plugin_class
+from gangline.scheduler.plugins import BUILT_IN, plugin_class
 from gangline.scheduler.refusals import NO_QUEUE, PODS, GangRefusals, summary
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
@@ -77,6 +77,8 @@ class Session:
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.lists = GangLists(self)
         self.free = FreeGpus(cluster)
+        self.built_in_only = all(setting.name in BUILT_IN for setting in settings.plugins)
+        """No plugin of another package has a say."""
         self.hooks = NO_HOOKS
         self.hooks = Hooks([*self._configured(), *[make(self, {}) for make in extra]])
 

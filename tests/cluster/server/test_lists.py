@@ -109,3 +109,11 @@ async def test_a_page_after_its_moment_was_forgotten_is_refused(api: Api) -> Non
     api.server.store.shelf(("", "configmaps")).floor = api.server.revision + 1
     answer = await api.get(MAPS, **{"limit": "1", "continue": token})
     assert (answer.status, answer.body["reason"]) == (410, "Expired")
+
+
+async def test_addresses_of_a_headless_service_without_ports_are_shown(api: Api) -> None:
+    addresses = [{"ip": f"10.0.0.{number}"} for number in range(1, 5)]
+    endpoints = "/api/v1/namespaces/default/endpoints"
+    await api.post(endpoints, {"metadata": {"name": "llm-0"}, "subsets": [{"addresses": addresses}]})
+    table = (await api.call("GET", endpoints, accept=TABLE)).body
+    assert table["rows"][0]["cells"][:2] == ["llm-0", "10.0.0.1,10.0.0.2,10.0.0.3 + 1 more..."]

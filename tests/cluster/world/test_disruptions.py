@@ -21,7 +21,7 @@ from gangline.cluster.world.workloads.jobs import plan
 
 TWO = NodePool(name="n", count=2, gpus=8)
 IGNORED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "jobs.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "jobs.md"
 
 
 def ended(

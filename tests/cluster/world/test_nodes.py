@@ -14,7 +14,7 @@ from gangline.cluster.world.nodes.nodes import NodePool, health, node_names, nod
 from gangline.cluster.world.settings import read_settings
 from gangline.errors import BadInput
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "nodes.yaml"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "nodes.yaml"
 NOW = "2024-01-01T00:00:00Z"
 
 

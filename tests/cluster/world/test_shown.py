@@ -36,7 +36,7 @@ def test_every_named_test_is_there() -> None:
 
 
 def test_every_part_is_shown_on_both_servers_by_a_file_that_make_runs_there() -> None:
-    made = (HERE.parents[1] / "Makefile").read_text()
+    made = (HERE.parents[2] / "Makefile").read_text()
     lived = re.search(r"tests/cluster/world/test_,([^)]+)\)", made)
     assert lived is not None
     on_both = {f"test_{name}" for name in lived[1].split()}

@@ -1,10 +1,12 @@
-"""Who may touch what the operator made: the operator, those it exempts, and whoever the set itself lets.
+"""Who may touch what the operator made: the operator, the components beside it, the cluster's own controllers, those
+whom the configuration exempts, and whoever the set itself lets.
 
 Only objects with the operator's label are asked about, and only where the authorizer is switched on. Deleting a pod is
 always allowed: the operator makes a new one. An object whose set is gone is nobody's, and free."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,9 @@ PROTECTED = (
     *((kind, ("CREATE", *CHANGED)) for kind in (POD_CLIQUE, SCALING_GROUP, POD_GANG)),
 )
 """Kinds of the operator, and which writes of others are refused."""
+CONTROL_PLANE = ("system:apiserver", "system:kube-controller-manager", "system:kube-scheduler")
+CLUSTER_ACCOUNTS = ("system:serviceaccount:kube-system:", "system:node:")
+"""How the names of those begin who bind, run, complete and collect objects on everybody's behalf."""
 
 
 def hooks(settings: OperatorSettings, read: Callable[[], Reader | None]) -> list[Hook]:
@@ -47,7 +52,8 @@ def hooks(settings: OperatorSettings, read: Callable[[], Reader | None]) -> list
             kind.group,
             kind.plural,
             operations=operations,
-            matches=ours,
+            condition=condition(settings),
+            matches=lambda review: ours(review) and not _keeps(review.user, settings),
             validate=lambda review: allowed(review, settings, read()),
             warn=lambda review: warnings(review, read()),
         )
@@ -79,9 +85,35 @@ def _set_of(review: HookReview, read: Reader | None) -> tuple[str, bool, bool]:
     )
 
 
+def _keepers(settings: OperatorSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Who does the cluster's work or ours, by name and by how names begin; without them no gang would start and no set
+    would go."""
+    return (
+        (settings.operator_user, *settings.exempt_users, *CONTROL_PLANE),
+        (f"system:serviceaccount:{settings.namespace}:", *CLUSTER_ACCOUNTS),
+    )
+
+
+def _keeps(user: str, settings: OperatorSettings) -> bool:
+    named, beginnings = _keepers(settings)
+    return user in named or user.startswith(beginnings)
+
+
+def condition(settings: OperatorSettings) -> str:
+    """The same in CEL: a cluster does not ask about them, so they go on with their work while nobody answers."""
+    named, beginnings = _keepers(settings)
+    user = "request.userInfo.username"
+    return " && ".join(
+        [
+            f"!({user} in {json.dumps(named)})",
+            *(f"!{user}.startsWith({json.dumps(beginning)})" for beginning in beginnings),
+        ]
+    )
+
+
 def allowed(review: HookReview, settings: OperatorSettings, read: Reader | None) -> Denied | None:
     name, exists, unprotected = _set_of(review, read)
-    if not exists or unprotected or review.user in (settings.operator_user, *settings.exempt_users):
+    if not exists or unprotected or _keeps(review.user, settings):
         return None
     return Denied(
         f"{review.name} belongs to PodCliqueSet {name} and is kept by its operator; {review.user} may not "

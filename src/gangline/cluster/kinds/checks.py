@@ -33,6 +33,16 @@ def with_paths(items: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield f"{path}[{index}]", item
 
 
+def repeated(items: Iterable[Any]) -> Iterator[int]:
+    """Places of items that stood in the list before."""
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        text = say.compact(item)
+        if text in seen:
+            yield index
+        seen.add(text)
+
+
 def not_negative(value: Any, path: str) -> Problems:
     if value is not None and value < 0:
         yield say.invalid(path, value, NOT_NEGATIVE)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems
+from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems, repeated
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 
@@ -119,12 +119,12 @@ def _items(
     rule: FieldRule, shape: DeclaredShape, new: list[Obj], old: list[Obj], path: str, *, update: bool
 ) -> Problems:
     if rule.key:
-        keys = [item.get(rule.key) for item in new]
         yield from (
-            say.repeated(f"{path}[{index}]", new[index]) for index, key in enumerate(keys) if key in keys[:index]
+            say.repeated(f"{path}[{index}]", new[index]) for index in repeated(item.get(rule.key) for item in new)
         )
+    known = {item.get(rule.key): item for item in reversed(old)} if rule.key else {}
     for index, item in enumerate(new):
-        before = next((entry for entry in old if entry.get(rule.key) == item.get(rule.key)), None) if rule.key else None
+        before = known.get(item.get(rule.key)) if rule.key else None
         if not update or item != before:
             yield from judge(shape, item, before, f"{path}[{index}]", update=update)
 

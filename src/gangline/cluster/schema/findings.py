@@ -22,12 +22,30 @@ def path_of(where: Where) -> str:
     return "".join(reversed(parts)).lstrip(".")
 
 
-class Sink:
-    """Collects problems. `prefix` is the field they are below (status, when only that is judged)."""
+MOST_PROBLEMS = 1000
+"""How many problems of one object are looked for."""
+MOST_TRIALS = 100_000
+"""How often alternatives (anyOf, oneOf, allOf, not) are tried for one object."""
 
-    def __init__(self, prefix: str = "") -> None:
+
+class Sink:
+    """Collects problems. `prefix` is the field they are below (status, when only that is judged). `left` is how often
+    alternatives may still be tried, for all sinks of one object."""
+
+    def __init__(self, prefix: str = "", left: list[int] | None = None) -> None:
         self.prefix = prefix
         self.problems: list[Problem] = []
+        self.left = [MOST_TRIALS] if left is None else left
+
+    @property
+    def exhausted(self) -> bool:
+        """Alternatives were tried too often: what was found is not all."""
+        return self.left[0] <= 0
+
+    @property
+    def full(self) -> bool:
+        """More would not be told."""
+        return len(self.problems) > MOST_PROBLEMS or self.left[0] <= 0
 
     def field(self, where: Where) -> str:
         path = path_of(where)

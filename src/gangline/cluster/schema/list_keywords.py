@@ -6,6 +6,7 @@ Pure; wellformed.py asks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from gangline.errors import Problem
@@ -66,6 +67,10 @@ def _map_items(keys: list[str], items: Any, path: str) -> Iterator[Problem]:
             "must be object if parent array's x-kubernetes-list-type is map",
         )
         return
+    yield from islice(_map_keys(keys, items, path), say.MOST_TOLD)
+
+
+def _map_keys(keys: list[str], items: Props, path: str) -> Iterator[Problem]:
     properties, seen = items.get("properties") or {}, set()
     for key in keys:
         if key not in properties:
@@ -84,7 +89,7 @@ def _map_items(keys: list[str], items: Any, path: str) -> Iterator[Problem]:
 
 
 def _key_fields(keys: list[str], items: Props, path: str) -> Iterator[Problem]:
-    properties, required = items.get("properties") or {}, items.get("required") or []
+    properties, required = items.get("properties") or {}, set(items.get("required") or [])
     for key in keys:
         if key not in properties:
             continue

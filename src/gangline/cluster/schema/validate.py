@@ -28,7 +28,7 @@ def checker(node: SchemaNode) -> Checker | None:
     nullable = node.nullable or node.shape == "any"
 
     def run(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if value is None and nullable:
+        if sink.full or (value is None and nullable):
             return
         if old is not MISSING and value == old and type(value) is type(old):
             return
@@ -87,7 +87,7 @@ def _alternatives(name: str) -> Callable[[Mapping[str, Any]], Checker]:
         plain = (int, str) if name == "anyOf" and checks[name] == _INT_OR_STRING else ()
 
         def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-            if type(value) not in plain:
+            if type(value) not in plain and not sink.full:
                 judge([_try(branch, value, where, sink) for branch in branches], where, sink)
 
         return check
@@ -105,8 +105,10 @@ def _branch(schema: Mapping[str, Any]) -> Checker:
 
 
 def _try(branch: Checker, value: Any, where: Where, sink: Sink) -> Sink:
-    trial = Sink(sink.prefix)
-    branch(value, MISSING, where, trial)
+    trial = Sink(sink.prefix, sink.left)
+    sink.left[0] -= 1
+    if not sink.exhausted:
+        branch(value, MISSING, where, trial)
     return trial
 
 
@@ -151,11 +153,21 @@ def _not(checks: Mapping[str, Any]) -> Checker:
     return check
 
 
+def _enum_mark(value: Any) -> Any:
+    """The same for values that are equal."""
+    if isinstance(value, list):
+        return list, tuple(map(_enum_mark, value))
+    if isinstance(value, dict):
+        return dict, frozenset((name, _enum_mark(item)) for name, item in value.items())
+    return isinstance(value, bool), value
+
+
 def _enum(checks: Mapping[str, Any]) -> Checker:
     allowed = checks["enum"]
+    known = {_enum_mark(choice) for choice in allowed}
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if not any(value == item and (type(value) is bool) == (type(item) is bool) for item in allowed):
+        if _enum_mark(value) not in known:
             sink.problems.append(say.unsupported(sink.field(where), value, allowed))
 
     return check

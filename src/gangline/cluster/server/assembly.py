@@ -6,6 +6,7 @@ once, before the first request."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,8 @@ class ServerParts:
         self.authorizer: Authorizer | None = None
         self.failed = asyncio.Event()
         """Nothing can be kept any more; `store.broken` says why."""
+        self.on_failure: list[Callable[[], None]] = []
+        """Called then, before anybody who waits is told."""
         self.journal: SqliteJournal | None = None
         self.webhooks: Webhooks | None = None
         self.expiry: Expiry | None = None
@@ -102,6 +105,8 @@ class ServerParts:
         journal.start()
 
     def _fail(self, error: Exception) -> None:
+        for react in self.on_failure:
+            react()
         self.store.fail(error)
         self.failed.set()
 

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from gangline.client.wire import InProcess, Request, Response, User
+from gangline.cluster.schema import BadForm
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.assembly import ServerParts
 from gangline.cluster.server.bootstrap import bootstrap
@@ -23,7 +24,7 @@ from gangline.cluster.server.custom import SHELF as DEFINITIONS
 from gangline.cluster.server.dispatch import Dispatcher
 from gangline.cluster.server.request_target import understand
 from gangline.cluster.server.show.answer_shapes import YAML
-from gangline.cluster.server.status import answer, failure
+from gangline.cluster.server.status import answer, bad_request, failure
 from gangline.cluster.server.store.journal import damaged
 from gangline.cluster.server.wire.codec import YAML_TYPES, media_type, read_document, to_yaml
 from gangline.errors import ApiError, DataFolderError
@@ -78,6 +79,8 @@ class Server(ServerParts):
             return answer(error)
         except DataFolderError as error:
             return answer(failure(500, "InternalError", f"Internal error occurred: {error}"))
+        except BadForm as error:
+            return answer(bad_request(str(error)))
         except RecursionError:
             return answer(failure(400, "BadRequest", "the request nests too deeply to be read"))
         except Exception:

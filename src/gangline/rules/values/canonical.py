@@ -9,9 +9,9 @@ import base64
 import binascii
 import re
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from gangline.api import resources
+from gangline.api.kept import kept
 from gangline.errors import GanglineError
 from gangline.rules.values.times import utc_text
 
@@ -33,7 +33,7 @@ def quantity(text: str) -> str:
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.ASCII)
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def time(text: str, micro: bool = False) -> str:
     """A time in UTC: whole seconds, or six digits below the second (which the text must then have)."""
     match = _TIME.match(text)

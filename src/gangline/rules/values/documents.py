@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import copy
 import math
 import re
@@ -32,6 +33,8 @@ VALUES = 200_000
 """How many values a text may hold: no object comes near, and one of 3 MiB could say eight times as many."""
 REPEATED = 100_000
 """How many values aliases may add to a document; a long text counts as several."""
+TAG_DIRECTIVES = 100
+"""How many tags a text may declare: libyaml compares each with all before it."""
 LONGEST_NUMBER = 1024
 """Letters of a number at most; what is longer is text."""
 _LETTERS = 16
@@ -40,6 +43,7 @@ _Loader: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 _decode = msgspec.json.Decoder().decode
 _STRING = re.compile(rb'"(?:[^"\\]+|\\.)*+"', re.DOTALL)
 _TAG = "tag:yaml.org,2002:"
+_DIRECTIVE = re.compile("^%TAG|[\r\n\x85\u2028\u2029]%TAG")
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
@@ -112,8 +116,9 @@ _END = object()
 
 def _documents(text: str | bytes, doubled: list[str]) -> Iterator[Any]:
     try:
+        letters = _decoded(text)
         builder = _Builder(doubled)
-        for event in yaml.parse(text, Loader=_Loader):
+        for event in yaml.parse(letters, Loader=_Loader):
             if type(event) is yaml.DocumentEndEvent:
                 yield builder.finish()
                 builder = _Builder(doubled)
@@ -121,8 +126,16 @@ def _documents(text: str | bytes, doubled: list[str]) -> Iterator[Any]:
                 builder.take(event)
     except yaml.YAMLError as error:
         raise DocumentUnreadable(str(error)) from None
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise DocumentUnreadable("invalid UTF-8 in the text") from None
+
+
+def _decoded(text: str | bytes) -> str:
+    if isinstance(text, bytes):
+        text = text.decode("utf-16" if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8")
+    if text.count("%TAG") > TAG_DIRECTIVES and len(_DIRECTIVE.findall(text)) > TAG_DIRECTIVES:
+        raise DocumentUnreadable(f"document declares more than {TAG_DIRECTIVES} tags")
+    return text
 
 
 @dataclass(slots=True)

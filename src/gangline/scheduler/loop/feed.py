@@ -43,6 +43,7 @@ from gangline.api.meta import Object, Raw, as_raw
 from gangline.api.selectors import parse_labels
 from gangline.rules import requests
 from gangline.rules.values import times
+from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
 from gangline.scheduler.loop.options import SchedulerOptions
@@ -166,7 +167,7 @@ class Feed:
         for other in (*OWN_HANDLERS, *PLAIN):
             cache.informer(cast("Kind[Any]", other))
         cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
-        cache.informer(PVC).add_index("class", lambda claim: [claim.spec.storage_class_name or ""])
+        cache.informer(PVC).add_index("class", lambda claim: [class_of(claim)])
 
     def start(self) -> None:
         handlers: dict[Kind[Any], Callable[[Any, Any], None]] = {
@@ -261,7 +262,7 @@ class Feed:
             return
         found = self._cache.by(PVC, index, obj.name)
         if isinstance(obj, Untyped) and index == "volume":
-            found = [*found, *self._cache.by(PVC, "class", (obj.spec or {}).get("storageClassName") or "")]
+            found = [*found, *self._cache.by(PVC, "class", given_class(as_raw(obj)))]
         for claim in found:
             self.note(PVC, key_of(claim))
 

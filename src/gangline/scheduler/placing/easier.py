@@ -1,7 +1,8 @@
 """Skipping gangs that cannot do better than one that already failed: same constraints, and nothing smaller about them.
 
 Gangs are compared by a signature of everything but their size (`signature`); per signature the smallest failed gang is
-kept. Used by the evicting actions when signatures are switched on."""
+kept. Used by the evicting actions when signatures are switched on and every plugin is a built-in one: one of another
+package may refuse a gang for what no signature has."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class FailedGangs:
     """The smallest failed gang per signature."""
 
     def __init__(self, session: Session) -> None:
-        self._on = session.settings.signatures
+        self._on = session.settings.signatures and session.built_in_only
         self._smallest: dict[str, list[Vector]] = {}
 
     def hopeless(self, gang: GangInfo) -> bool:

@@ -150,8 +150,11 @@ def _relax(trials: Trials, trial: Trial) -> Iterator[Remedy]:
 
 
 def _more_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
-    """New nodes like the largest there is, as empty as needed."""
-    place = trial.resource
+    """New nodes like the largest there is, as empty as needed; none would do where every node is refused for something
+    else than room."""
+    closed, place = trials.closed_to(trial.tasks[0]), trial.resource
+    if all(closed.get(node.name, "") not in ("", *OPENED) for node in trials.session.all_nodes):
+        return
     size = max((at(task.request, place) for task in trial.tasks), default=0)
     largest = max((at(node.allocatable, place) for node in trials.session.all_nodes), default=0)
     if size <= 0 or largest < size or trial.missing <= 0:

@@ -8,7 +8,17 @@ import re
 from typing import Any
 
 from gangline.api import resources
-from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, immutable, label_key, named, one_of, with_paths
+from gangline.cluster.kinds.checks import (
+    NOT_NEGATIVE,
+    Obj,
+    Problems,
+    immutable,
+    label_key,
+    named,
+    one_of,
+    repeated,
+    with_paths,
+)
 from gangline.cluster.kinds.networking.addresses import legacy_cidr, read_cidr
 from gangline.cluster.kinds.pods.environment import config_key_problems
 from gangline.cluster.kinds.pods.placement import EFFECTS
@@ -241,12 +251,12 @@ def _blocks(blocks: list[str]) -> Problems:
 
 def _addresses(status: Obj) -> Problems:
     items = status.get("addresses") or []
-    for index, item in enumerate(items):
-        if item in items[:index]:
-            dumped = json.dumps(
-                {"Type": item.get("type") or "", "Address": item.get("address") or ""}, separators=(",", ":")
-            )
-            yield Problem(f"status.addresses[{index}]", f"Duplicate value: {dumped}", "FieldValueDuplicate", item)
+    for index in repeated(items):
+        item = items[index]
+        dumped = json.dumps(
+            {"Type": item.get("type") or "", "Address": item.get("address") or ""}, separators=(",", ":")
+        )
+        yield Problem(f"status.addresses[{index}]", f"Duplicate value: {dumped}", "FieldValueDuplicate", item)
 
 
 def _taints(items: list[Obj]) -> Problems:

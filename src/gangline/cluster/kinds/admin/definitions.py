@@ -112,10 +112,17 @@ def _approval(obj: Obj) -> Iterator[Problem]:
     needed = f'protected groups must have approval annotation "{APPROVED}"'
     if not told:
         yield say.required(where, f"{needed}, see {APPROVAL_RULES}")
-    elif not told.startswith("unapproved") and not all(urlsplit(told)[:2]):
+    elif not told.startswith("unapproved") and not _is_url(told):
         yield say.invalid(
             where, told, f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_RULES}'
         )
+
+
+def _is_url(text: str) -> bool:
+    try:
+        return all(urlsplit(text)[:2])
+    except ValueError:
+        return False
 
 
 def _spec(spec: Obj) -> Iterator[Problem]:
@@ -293,7 +300,7 @@ def _stored(obj: Obj) -> Iterator[Problem]:
     if not stored:
         yield say.invalid(path, None, "must have at least one stored version")
         return
-    names = [item.get("name") for item in obj["spec"].get("versions") or []]
+    names = {item.get("name") for item in obj["spec"].get("versions") or []}
     for version in obj["spec"].get("versions") or []:
         if version.get("storage") and version["name"] not in stored:
             yield say.invalid(path, stored, f"must have the storage version {version['name']}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from gangline.api import resources
@@ -198,13 +199,17 @@ def _amounts(amounts: Obj, path: str) -> Problems:
 
 
 def _scopes(scopes: list[str], hard: Obj) -> Problems:
+    yield from islice(_scope_problems(scopes, hard), say.MOST_TOLD)
+    if _conflict(scopes):
+        yield say.invalid("spec.scopes", scopes, "conflicting scopes")
+
+
+def _scope_problems(scopes: list[str], hard: Obj) -> Problems:
     for scope in scopes:
         if scope not in _SCOPES:
             yield say.invalid("spec.scopes", scopes, "unsupported scope")
         elif not _all_fit(scope, hard):
             yield say.invalid("spec.scopes", scopes, "unsupported scope applied to resource")
-    if _conflict(scopes):
-        yield say.invalid("spec.scopes", scopes, "conflicting scopes")
 
 
 def _selector(selector: Obj | None, hard: Obj) -> Problems:

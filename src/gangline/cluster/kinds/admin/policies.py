@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from gangline.cluster.kinds.admin.webhooks import expression, match_conditions, resource_rule
-from gangline.cluster.kinds.checks import Obj, Problems, given, label_selector, one_of, subdomain, with_paths
+from gangline.cluster.kinds.checks import Obj, Problems, given, label_selector, one_of, repeated, subdomain, with_paths
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
 from gangline.rules import cel
@@ -172,9 +172,10 @@ def _binding(spec: Obj) -> Problems:
     actions = spec.get("validationActions") or []
     if not actions:
         yield say.required("spec.validationActions", "at least one validation action is required")
+    again = set(repeated(actions))
     for index, (where, action) in enumerate(with_paths(actions, "spec.validationActions")):
         yield from one_of(action, ("Audit", "Deny", "Warn"), where)
-        if action in actions[:index]:
+        if index in again:
             yield say.duplicate(where, action)
     if "Deny" in actions and "Warn" in actions:
         yield say.invalid(

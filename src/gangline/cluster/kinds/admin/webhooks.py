@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from gangline.cluster.kinds.checks import Obj, Problems, label_selector, named, one_of, with_paths
+from gangline.cluster.kinds.checks import Obj, Problems, label_selector, named, one_of, repeated, with_paths
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules import cel
@@ -138,11 +138,7 @@ def resource_rule(rule: Obj, path: str) -> Problems:
     else:
         yield say.required(f"{path}.resources")
     names = rule.get("resourceNames") or []
-    yield from (
-        say.duplicate(f"{path}.resourceNames[{index}]", name)
-        for index, name in enumerate(names)
-        if name in names[:index]
-    )
+    yield from (say.duplicate(f"{path}.resourceNames[{index}]", names[index]) for index in repeated(names))
     if rule.get("scope") is not None:
         yield from one_of(rule["scope"], ("*", "Cluster", "Namespaced"), f"{path}.scope")
 
@@ -183,27 +179,29 @@ def client_config(config: Obj, path: str) -> Problems:
     if bool(url) == bool(service):
         yield say.required(path, "exactly one of url or service is required")
     if url:
-        parts = urlsplit(url)
-        if parts.scheme != "https":
-            yield say.invalid(
-                f"{path}.url",
-                parts.scheme,
-                "'https' is the only allowed URL scheme; desired format: https://host[/path]",
-            )
-        if not parts.netloc:
-            yield say.invalid(
-                f"{path}.url", parts.netloc, "host must be specified; desired format: https://host[/path]"
-            )
-        if "@" in parts.netloc:
-            yield say.invalid(
-                f"{path}.url", parts.netloc.rpartition("@")[0], "user information is not permitted in the URL"
-            )
-        if parts.fragment:
-            yield say.invalid(f"{path}.url", parts.fragment, "fragments are not permitted in the URL")
-        if parts.query:
-            yield say.invalid(f"{path}.url", parts.query, "query parameters are not permitted in the URL")
+        yield from _url(url, f"{path}.url")
     if service:
         yield from _service(service, f"{path}.service")
+
+
+def _url(url: str, path: str) -> Problems:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        yield say.invalid(path, url, f"url must be a valid URL: {error}; desired format: https://host[/path]")
+        return
+    if parts.scheme != "https":
+        yield say.invalid(
+            path, parts.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]"
+        )
+    if not parts.netloc:
+        yield say.invalid(path, parts.netloc, "host must be specified; desired format: https://host[/path]")
+    if "@" in parts.netloc:
+        yield say.invalid(path, parts.netloc.rpartition("@")[0], "user information is not permitted in the URL")
+    if parts.fragment:
+        yield say.invalid(path, parts.fragment, "fragments are not permitted in the URL")
+    if parts.query:
+        yield say.invalid(path, parts.query, "query parameters are not permitted in the URL")
 
 
 def _service(service: Obj, path: str) -> Problems:
@@ -227,10 +225,11 @@ def _review_versions(versions: list[str], path: str) -> Problems:
     if not versions:
         yield say.required(path, "must specify one of v1, v1beta1")
         return
+    again = set(repeated(versions))
     for index, version in enumerate(versions):
         if why := dns1035_problems(version):
             yield say.invalid(f"{path}[{index}]", version, ",".join(why))
-        if version in versions[:index]:
+        if index in again:
             yield say.invalid(f"{path}[{index}]", version, "duplicate version")
     if not {"v1", "v1beta1"} & set(versions):
         yield say.invalid(path, versions, "must include at least one of v1, v1beta1")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from gangline.cluster.kinds.checks import (
     Obj,
@@ -28,14 +29,31 @@ _NO_INIT = "may not be set for init containers without restartPolicy=Always"
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 
-def containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+class PodNames(NamedTuple):
+    """What the containers of a pod may name: looked up once for all of them."""
+
+    volumes: Mapping[str, bool]
+    """Whether each comes from a claim, which alone can be raw."""
+    claims: Mapping[str, None]
+
+
+def pod_names(spec: Obj) -> PodNames:
+    volumes: dict[str, bool] = {}
+    for volume in spec.get("volumes") or []:
+        name = volume.get("name") or ""
+        is_claimed = volume.get("persistentVolumeClaim") is not None or volume.get("ephemeral") is not None
+        volumes[name] = volumes.get(name, False) or is_claimed
+    return PodNames(volumes, dict.fromkeys(claim.get("name") or "" for claim in spec.get("resourceClaims") or []))
+
+
+def containers(items: list[Obj], path: str, spec: Obj, known: PodNames) -> Problems:
     """The main containers."""
     if not items:
         yield say.required(path)
         return
     names: set[str] = set()
     for where, container in with_paths(items, path):
-        yield from common(container, where, spec, volumes)
+        yield from common(container, where, spec, known)
         if container.get("name") in names:
             yield say.duplicate(f"{where}.name", container.get("name"))
         names.add(container.get("name") or "")
@@ -44,10 +62,10 @@ def containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -
     yield from host_ports(items, path)
 
 
-def init_containers(items: list[Obj], path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+def init_containers(items: list[Obj], path: str, spec: Obj, known: PodNames) -> Problems:
     names = {container.get("name") for container in spec.get("containers") or []}
     for where, container in with_paths(items, path):
-        yield from common(container, where, spec, volumes)
+        yield from common(container, where, spec, known)
         if container.get("name") in names:
             yield say.duplicate(f"{where}.name", container.get("name"))
         names.add(container.get("name"))
@@ -64,7 +82,7 @@ def restart_policy(container: Obj, path: str) -> Problems:
     yield from one_of(container.get("restartPolicy"), ("Always", "Never", "OnFailure"), f"{path}.restartPolicy")
 
 
-def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Problems:
+def common(container: Obj, path: str, spec: Obj, known: PodNames) -> Problems:
     """What holds for every container."""
     if not container.get("name"):
         yield say.required(f"{path}.name")
@@ -83,25 +101,16 @@ def common(container: Obj, path: str, spec: Obj, volumes: Iterable[str]) -> Prob
     if container.get("envFrom"):
         yield from env_from(container["envFrom"], f"{path}.envFrom")
     if container.get("volumeMounts"):
-        yield from mounts(container, f"{path}.volumeMounts", volumes)
+        yield from mounts(container, f"{path}.volumeMounts", known.volumes)
     if container.get("volumeDevices"):
-        yield from devices(container, f"{path}.volumeDevices", [*volumes], _claimed(spec))
+        yield from devices(container, f"{path}.volumeDevices", known.volumes)
     yield from one_of(container.get("imagePullPolicy"), PULL_POLICIES, f"{path}.imagePullPolicy", required=True)
     if container.get("resources"):
-        claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
-        yield from requirements(container["resources"], f"{path}.resources", claims)
+        yield from requirements(container["resources"], f"{path}.resources", known.claims)
     if container.get("securityContext"):
         yield from security(container["securityContext"], f"{path}.securityContext")
     if container.get("resizePolicy"):
         yield from _resize_policy(container["resizePolicy"], f"{path}.resizePolicy")
-
-
-def _claimed(spec: Obj) -> list[str]:
-    return [
-        volume.get("name") or ""
-        for volume in spec.get("volumes") or []
-        if volume.get("persistentVolumeClaim") is not None or volume.get("ephemeral") is not None
-    ]
 
 
 def _resize_policy(items: list[Obj], path: str) -> Problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from gangline.cluster.kinds.checks import (
@@ -201,7 +202,8 @@ def _toleration_operator(operator: str, value: str, path: str) -> Problems:
 
 
 def spread(items: list[Obj], path: str) -> Problems:
-    for index, (where, item) in enumerate(with_paths(items, path)):
+    left = Counter(map(_spread_key, items))
+    for where, item in with_paths(items, path):
         yield from _label_keys(item, where, ("matchLabelKeys",))
         if item.get("maxSkew", 0) <= 0:
             yield say.invalid(f"{where}.maxSkew", item.get("maxSkew", 0), "must be greater than zero")
@@ -213,7 +215,10 @@ def spread(items: list[Obj], path: str) -> Problems:
             yield say.unsupported(
                 f"{where}.whenUnsatisfiable", item.get("whenUnsatisfiable") or "", ("DoNotSchedule", "ScheduleAnyway")
             )
-        yield from _not_repeated(item, items[index + 1 :], where)
+        key = _spread_key(item)
+        left[key] -= 1
+        if left[key]:
+            yield say.duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", f"{{{key[0]}, {key[1]}}}")
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if item.get(name) is not None:
                 yield from one_of(item[name], ("Honor", "Ignore"), f"{where}.{name}")
@@ -221,10 +226,8 @@ def spread(items: list[Obj], path: str) -> Problems:
         yield from label_selector(item.get("labelSelector"), f"{where}.labelSelector")
 
 
-def _not_repeated(item: Obj, others: list[Obj], path: str) -> Problems:
-    key, action = item.get("topologyKey"), item.get("whenUnsatisfiable")
-    if any(other.get("topologyKey") == key and other.get("whenUnsatisfiable") == action for other in others):
-        yield say.duplicate(f"{path}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}")
+def _spread_key(item: Obj) -> tuple[Any, Any]:
+    return item.get("topologyKey"), item.get("whenUnsatisfiable")
 
 
 def _min_domains(item: Obj, path: str) -> Problems:
@@ -262,9 +265,12 @@ def only_deleted(new: list[Obj], old: list[Obj], path: str) -> Problems:
 
 def only_added(new: list[Obj], old: list[Obj], path: str) -> Problems:
     """Tolerations may only be added, and an existing one may only get other seconds."""
-    for item in old:
-        bare = {**item, "tolerationSeconds": None}
-        if not any({**other, "tolerationSeconds": None} == bare for other in new):
-            yield say.forbidden(path, "existing toleration can not be modified except its tolerationSeconds")
-            return
+    kept = {_without_seconds(item) for item in new}
+    if not all(_without_seconds(item) in kept for item in old):
+        yield say.forbidden(path, "existing toleration can not be modified except its tolerationSeconds")
+        return
     yield from tolerations(new, path)
+
+
+def _without_seconds(toleration: Obj) -> str:
+    return say.compact({**toleration, "tolerationSeconds": None})

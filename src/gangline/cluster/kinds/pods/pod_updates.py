@@ -94,7 +94,8 @@ def _narrower(new: Obj | None, old: Obj | None) -> Problems:
         return
     for index, (term, was) in enumerate(zip(terms, before, strict=True)):
         for part in ("matchExpressions", "matchFields"):
-            if any(rule not in (term.get(part) or []) for rule in was.get(part) or []):
+            now = {say.compact(rule) for rule in term.get(part) or []}
+            if any(say.compact(rule) not in now for rule in was.get(part) or []):
                 yield say.invalid(f"{path}[{index}]", term, "only additions are allowed (no mutations or deletions)")
                 break
 

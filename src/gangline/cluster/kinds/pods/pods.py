@@ -264,14 +264,9 @@ def _container_warnings(container: Obj, path: str) -> list[str]:
 
 
 def _port_warnings(items: list[Obj], path: str) -> Iterator[str]:
+    first: dict[Any, int] = {}
     for index, item in enumerate(items):
         same = (item.get("containerPort"), item.get("protocol"), item.get("hostPort") or 0, item.get("hostIP") or "")
-        for earlier, other in enumerate(items[:index]):
-            if same == (
-                other.get("containerPort"),
-                other.get("protocol"),
-                other.get("hostPort") or 0,
-                other.get("hostIP") or "",
-            ):
-                yield f"{path}.ports[{index}]: duplicate port definition with {path}.ports[{earlier}]"
-                break
+        earlier = first.setdefault(same, index)
+        if earlier != index:
+            yield f"{path}.ports[{index}]: duplicate port definition with {path}.ports[{earlier}]"

@@ -5,7 +5,9 @@ Pure; containers.py and spec_checks.py ask.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from gangline.api import resources
@@ -20,7 +22,7 @@ _PLAIN_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 Amounts = tuple[tuple[str, Any], ...]
 
 
-def requirements(about: Obj, path: str, claims: list[Any]) -> Problems:
+def requirements(about: Obj, path: str, claims: Mapping[str, None]) -> Problems:
     """Requests and limits, and the claims of a container."""
     yield from _amounts(tuple((about.get("limits") or {}).items()), tuple((about.get("requests") or {}).items()), path)
     if about.get("claims"):
@@ -86,7 +88,7 @@ def _against_limit(name: str, amount: Any, limit: Any, path: str) -> Problems:
         yield say.invalid(path, amount, f"must be less than or equal to {name} limit of {limit}")
 
 
-def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
+def _claims(items: list[Obj], path: str, known: Mapping[str, None]) -> Problems:
     seen: set[tuple[Any, Any]] = set()
     for where, item in with_paths(items, path):
         name = item.get("name") or ""
@@ -97,7 +99,7 @@ def _claims(items: list[Obj], path: str, known: list[Any]) -> Problems:
             yield say.duplicate(where, name)
         seen.add((name, item.get("request")))
         if name not in known:
-            told = "which is empty" if not known else "which are: " + ", ".join(map(str, known))
+            told = "which is empty" if not known else "which are: " + ", ".join(islice(known, say.MOST_SHOWN))
             yield Problem(
                 where,
                 f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims {told}",

@@ -46,7 +46,7 @@ def template(about: Obj, path: str) -> Problems:
 def pod_spec(spec: Obj, path: str) -> Problems:
     yield from _of(spec, path, "volumes", volumes)
     yield from _of(spec, path, "resourceClaims", _resource_claims)
-    known = [volume.get("name") or "" for volume in spec.get("volumes") or []]
+    known = containers.pod_names(spec)
     yield from containers.containers(spec.get("containers") or [], f"{path}.containers", spec, known)
     if spec.get("initContainers"):
         yield from containers.init_containers(spec["initContainers"], f"{path}.initContainers", spec, known)
@@ -165,7 +165,7 @@ def _resource_claims(items: list[Obj], path: str) -> Problems:
             yield from subdomain(claim[each_name], f"{where}.{each_name}")
 
 
-def _ephemeral(spec: Obj, path: str, known: list[str]) -> Problems:
+def _ephemeral(spec: Obj, path: str, known: containers.PodNames) -> Problems:
     names = {
         each_one.get("name") for each_one in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
     }

@@ -14,6 +14,7 @@ from gangline.cluster.kinds.checks import (
     one_of,
     percent_at_most_100,
     quantity_not_negative,
+    repeated,
 )
 from gangline.cluster.kinds.pods.placement import resource_names, tolerations
 from gangline.cluster.kinds.rules import KindRules
@@ -118,9 +119,7 @@ class RuntimeClassRules(KindRules):
 
 def _tolerations(items: list[Obj], path: str) -> Problems:
     yield from tolerations(items, path)
-    for index, item in enumerate(items):
-        if item in items[:index]:
-            yield say.duplicate(f"{path}[{index}]", item)
+    yield from (say.duplicate(f"{path}[{index}]", items[index]) for index in repeated(items))
 
 
 class LeaseRules(KindRules):

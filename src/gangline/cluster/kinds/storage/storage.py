@@ -13,6 +13,7 @@ from gangline.cluster.kinds.checks import (
     one_of,
     qualified,
     quantity_not_negative,
+    repeated,
     subdomain,
     with_paths,
 )
@@ -76,9 +77,7 @@ def _topology(term: Obj, path: str) -> Problems:
         key, values = expression.get("key") or "", expression.get("values") or []
         if not values:
             yield say.required(f"{where}.values")
-        for at, value in with_paths(values, f"{where}.values"):
-            if value in values[: int(at[len(where) + 8 : -1])]:
-                yield say.duplicate(at, value)
+        yield from (say.duplicate(f"{where}.values[{at}]", values[at]) for at in repeated(values))
         yield from label_key(key, f"{where}.key")
         if key in keys:
             yield say.duplicate(f"{where}.key", key)
@@ -170,8 +169,9 @@ def _node_driver(driver: Obj, path: str) -> Problems:
         yield say.invalid(f"{path}.nodeID", identity, "must be 256 characters or less")
     yield from not_negative((driver.get("allocatable") or {}).get("count"), f"{path}.allocatable.count")
     keys = driver.get("topologyKeys") or []
+    again = set(repeated(keys))
     for index, key in enumerate(keys):
-        if key in keys[:index]:
+        if index in again:
             yield say.duplicate(path, key)
         yield from label_key(key, path)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gangline.cluster.kinds.checks import Obj, Problems, not_negative, one_of, qualified, with_paths
+from gangline.cluster.kinds.checks import Obj, Problems, not_negative, one_of, qualified, repeated, with_paths
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 
@@ -65,7 +65,7 @@ def _exit_codes(about: Obj, path: str, names: set[Any]) -> Problems:
     for where, value in with_paths(values, f"{path}.values"):
         if about.get("operator") == "In" and value == 0:
             yield say.invalid(where, value, "must not be 0 for the In operator")
-    yield from (say.duplicate(f"{path}.values[{at}]", value) for at, value in enumerate(values) if value in values[:at])
+    yield from (say.duplicate(f"{path}.values[{at}]", values[at]) for at in repeated(values))
     if values != sorted(values):
         yield say.invalid(f"{path}.values", values, "must be ordered")
 

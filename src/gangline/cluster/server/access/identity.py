@@ -215,6 +215,8 @@ def _authority_problems(certificate: bytes, key: bytes) -> Iterator[str]:
 def _key_problems(key: bytes) -> Iterator[str]:
     if len(key) != _KEY_BYTES:
         yield f"token.key is {f'{len(key)} bytes long, not {_KEY_BYTES}' if key else 'missing or empty'}"
+    elif len(set(key)) == 1:
+        yield "token.key is the same byte all over, which a disk leaves and nobody draws"
 
 
 @dataclass(frozen=True, slots=True)

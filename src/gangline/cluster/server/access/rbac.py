@@ -144,20 +144,30 @@ class Authorizer:
             f'RBAC: allowed by {told} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}',
         )
 
-    def resolved(self, role: Obj, within: frozenset[str] = frozenset()) -> list[Obj]:
-        """A role's rules; of one that aggregates, those of the cluster roles it selects. `within`: for whom this is
-        done."""
-        selectors = ((role.get("aggregationRule") or {}).get("clusterRoleSelectors")) or []
-        if not selectors:
-            return list(role.get("rules") or [])
-        within |= {role["metadata"]["name"]}
-        tests = [selector_test(selector) for selector in selectors]
+    def resolved(self, role: Obj) -> list[Obj]:
+        """A role's rules; of one that aggregates, those of the cluster roles it selects, and of those they select, each
+        once."""
         rules: list[Obj] = []
-        for (_, name), other in self._objects["clusterroles"].items():
-            labels = other["metadata"].get("labels") or {}
-            if name not in within and any(test(labels) for test in tests):
-                rules += self.resolved(other, within)
+        seen, waiting = {role["metadata"]["name"]}, [role]
+        while waiting:
+            role = waiting.pop()
+            selectors = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+            if not selectors:
+                rules += role.get("rules") or []
+                continue
+            chosen = self._selected(selectors, seen)
+            seen |= chosen.keys()
+            waiting += reversed(chosen.values())
         return rules
+
+    def _selected(self, selectors: list[Obj], besides: set[str]) -> dict[str, Obj]:
+        """The cluster roles that one of the selectors means, by name, without those that are known."""
+        tests = [selector_test(selector) for selector in selectors]
+        return {
+            name: role
+            for (_, name), role in self._objects["clusterroles"].items()
+            if name not in besides and any(test(role["metadata"].get("labels") or {}) for test in tests)
+        }
 
 
 def _several(texts: list[str]) -> str:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
+from gangline.api.kept import kept
 from gangline.client.wire import User
 from gangline.cluster.server.access.identity import account_user
 from gangline.cluster.server.access.rbac import Action
@@ -41,7 +41,7 @@ def exempt(review: WriteReview) -> bool:
     return (review.resource.group, review.resource.plural) in _EXEMPT
 
 
-@lru_cache(maxsize=4096)
+@kept(4096, 16 * 1024)
 def program(text: str) -> CelProgram:
     return compile_cel(text, Env(dict.fromkeys(NAMES, DYN)))
 

@@ -8,16 +8,20 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
-from typing import Any
+from typing import Annotated, Any
 
 import aiohttp
 import msgspec
 
+from gangline.cluster.schema import BadForm, WrongType
+from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import failure
+from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.errors import ApiError, api_error
 from gangline.rules.values.documents import DocumentUnreadable, read_json
 
+ADMISSION = "admission.k8s.io"
 Obj = dict[str, Any]
 
 
@@ -50,12 +54,20 @@ def rejection(status: int, body: bytes) -> str:
     )
 
 
-def read_response(body: bytes) -> Obj:
+def read_response(body: bytes, versions: list[str]) -> Obj:
+    """What a webhook answers; `versions` are those of the review that it knows."""
     try:
-        review = read_json(body)
+        document = read_json(body)
     except DocumentUnreadable as error:
         raise NoAnswer(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
-    response = review.get("response") if isinstance(review, dict) else None
+    review = document if isinstance(document, dict) else {}
+    kind, version = review.get("kind"), review.get("apiVersion")
+    if kind != "AdmissionReview" or version not in [f"{ADMISSION}/{known}" for known in ("v1", *versions)]:
+        raise NoAnswer(
+            f"received invalid webhook response: expected webhook response of {ADMISSION}/v1, Kind=AdmissionReview, "
+            f"got {version or '/'}, Kind={kind or ''}"
+        )
+    response = review.get("response")
     if not isinstance(response, dict):
         raise NoAnswer("received invalid webhook response: webhook response was absent")
     try:
@@ -66,28 +78,54 @@ def read_response(body: bytes) -> Obj:
 
 
 class ReviewStatus(msgspec.Struct):
-    """The part of a Status that is counted with."""
+    """The part of a Status that is counted with, or told."""
 
-    code: int | None = None
+    code: Annotated[int, msgspec.Meta(ge=0, le=599)] | None = None
+    message: str | None = None
+    reason: str | None = None
+    details: dict[str, Any] | None = None
 
 
-class ReviewAnswer(msgspec.Struct):
+class ReviewAnswer(msgspec.Struct, rename="camel"):
     """What of a webhook's response is used, and of which type it must be."""
 
     uid: str | None = None
     allowed: bool | None = None
     status: ReviewStatus | None = None
     patch: str | None = None
+    patch_type: str | None = None
     warnings: list[str] | None = None
 
 
-def operations_of(patch: str) -> list[Any] | None:
-    """None: it is no JSON patch."""
+def operations_of(answer: Obj) -> list[Any]:
+    """The JSON patch of an answer that has one."""
+    kind = answer.get("patchType")
+    if kind is None:
+        raise NoAnswer("received invalid webhook response: webhook returned response.patch but not response.patchType")
+    if kind != "JSONPatch":
+        raise NoAnswer(f'unsupported patch type "{kind}"')
     try:
-        operations = read_json(base64.b64decode(patch))
+        operations = read_json(base64.b64decode(answer["patch"]))
     except (DocumentUnreadable, ValueError, TypeError):
-        return None
-    return operations if isinstance(operations, list) else None
+        operations = None
+    if not isinstance(operations, list):
+        raise NoAnswer("received undecodable patch in webhook response: a JSON patch is a list of operations")
+    return operations
+
+
+def check_left(hook: Obj, resource: Resource, before: Obj, after: Any, *, whole: bool) -> None:
+    """What a patch leaves must be an object of the same kind still. `whole`: as it is stored, not as a subresource
+    shows it."""
+    told = f'the patch of webhook "{hook["name"]}" leaves'
+    if not isinstance(after, dict) or not isinstance(after.get("metadata"), dict):
+        raise internal_failure(f"{told} no object with metadata")
+    if any(after.get(key) != before.get(key) for key in ("kind", "apiVersion")):
+        raise internal_failure(f"{told} an object of another kind: {after.get('apiVersion')}, Kind={after.get('kind')}")
+    try:
+        if whole:
+            rules_for(resource).schema.admit(after)
+    except (WrongType, BadForm) as error:
+        raise internal_failure(f"{told} what cannot be read: {error}") from None
 
 
 def server_name(client: Obj) -> str | None:

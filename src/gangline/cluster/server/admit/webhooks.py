@@ -26,9 +26,11 @@ from gangline.cluster.server.admit.matching import (
     told_as,
 )
 from gangline.cluster.server.admit.webhook_protocol import (
+    ADMISSION,
     NoAnswer,
     address,
     call_failed,
+    check_left,
     connection_problem,
     denied,
     internal_failure,
@@ -92,18 +94,18 @@ class Webhooks:
         answer = await self._call(hook, review)
         if answer is None or not answer.get("patch") or review.object is None:
             return
-        operations = operations_of(answer["patch"])
-        if operations is None:
+        try:
+            operations = operations_of(answer)
+        except NoAnswer as error:
             if hook.get("failurePolicy") == "Ignore":
                 return
-            raise call_failed(
-                hook, "received undecodable patch in webhook response: a JSON patch is a list of operations"
-            )
+            raise call_failed(hook, str(error)) from None
         shown = review.shown(review.object)
         try:
             changed = json_patch(shown, operations)
         except PatchFailed as error:
             raise internal_failure(str(error)) from None
+        check_left(hook, review.resource, shown or {}, changed, whole=review.face is None)
         review.object = changed if review.face is None else review.face.take(review.object, changed)
 
     async def validate(self, review: WriteReview) -> None:
@@ -151,7 +153,7 @@ class Webhooks:
     async def _ask(self, hook: Obj, review: WriteReview) -> Obj:
         question = {
             "kind": "AdmissionReview",
-            "apiVersion": "admission.k8s.io/v1",
+            "apiVersion": f"{ADMISSION}/v1",
             "request": {
                 "uid": str(uuid.uuid4()),
                 **request_of(review),
@@ -159,7 +161,8 @@ class Webhooks:
                 "oldObject": review.shown(review.old),
             },
         }
-        response = read_response(await self._post(hook, msgspec.json.encode(question)))
+        content = await self._post(hook, msgspec.json.encode(question))
+        response = read_response(content, hook.get("admissionReviewVersions") or [])
         uid = question["request"]["uid"]  # type: ignore[index]
         if response.get("uid") != uid:
             raise NoAnswer(

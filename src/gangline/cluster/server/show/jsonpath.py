@@ -7,9 +7,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from typing import Any
+
+from gangline.api.kept import kept
 
 MOST = 10_000
 """Values a path finds, at most."""
@@ -27,7 +29,7 @@ class BadPath(ValueError):
     """A path this reader does not understand."""
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def compile_path(path: str) -> Callable[[Any], list[Any]]:
     text = path.strip()
     if text.startswith("{") and text.endswith("}"):

@@ -109,13 +109,18 @@ def _role_ref(obj: Obj) -> str:
 
 
 def _endpoints(obj: Obj) -> str:
+    """Addresses with their ports; a headless Service may have none."""
     addresses = [
-        f"{address.get('ip')}:{port.get('port')}"
+        f"{address.get('ip')}{port}"
         for subset in obj.get("subsets") or []
-        for port in subset.get("ports") or []
+        for port in _ports_behind(subset)
         for address in subset.get("addresses") or []
     ]
-    return (",".join(addresses[:3]) + (f" + {len(addresses) - 3} more..." if len(addresses) > 3 else "")) or NONE
+    return few(addresses) or NONE
+
+
+def _ports_behind(subset: Obj) -> list[str]:
+    return [f":{port.get('port')}" for port in subset.get("ports") or []] or [""]
 
 
 def _subjects(kind: str) -> Any:

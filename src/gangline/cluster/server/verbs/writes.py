@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gangline.cluster.schema import BadForm, WrongType
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.call import ServerCall
@@ -59,8 +60,8 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
     namespace = call.namespace if resource.namespaced else ""
     if obj["metadata"].get("resourceVersion"):
         raise internal("resourceVersion should not be set on objects to be created")
-    given = obj["metadata"].get("name")
-    meta.fill_new(obj, namespace, core.new_uid(), core.now(), core.suffix)
+    given, uid, now = obj["metadata"].get("name"), core.new_uid(), core.now()
+    meta.fill_new(obj, namespace, uid, now, core.suffix)
     name = obj["metadata"].get("name") or ""
     if not resource.namespaced and "generateName" in obj["metadata"]:
         rules.defaults(obj)
@@ -79,7 +80,11 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
         query=call.request.query,
     )
     await _mutate_unnamed(core, review, given=bool(given))
-    obj = _readmitted(review, obj, rules)
+    if review.object is not obj:
+        obj = _readmitted(review, obj, rules)
+        check_namespace(call, obj)
+        meta.fill_new(obj, namespace, uid, now, core.suffix)
+        name = review.name = obj["metadata"].get("name") or ""
     problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
     rules.prepare_create(obj)
     drop_disabled(core.settings.features, core.settings.workload_versions, resource, obj, None)
@@ -95,7 +100,7 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
         raise already_exists(resource.shelf[0], resource.plural, name)
     if call.dry_run:
         return WrittenRecord(unstored(resource, place, obj, 0), True)
-    return WrittenRecord(core.write(resource, place, obj), True)
+    return WrittenRecord(core.save(resource, place, obj), True)
 
 
 async def _mutate_unnamed(core: Core, review: WriteReview, *, given: bool) -> None:
@@ -114,7 +119,11 @@ def _readmitted(review: WriteReview, before: Obj, rules: object) -> Obj:
     if after is None or after is before:
         return before
     kind_rules = rules_for(review.resource)
-    clean, _ = kind_rules.schema.admit(after)
+    try:
+        clean, _ = kind_rules.schema.admit(after)
+    except (WrongType, BadForm) as error:
+        raise internal(f"what admission made of the object cannot be read: {error}") from None
+    clean.setdefault("metadata", {})
     kind_rules.defaults(clean)
     return clean
 
@@ -221,4 +230,4 @@ def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
         last = unstored(resource, place, dict(new), core.store.revision)
         core.remove(resource, place, core.read(resource, place) or new)
         return last
-    return core.write(resource, place, new)
+    return core.write(resource, place, new) if about.get("deletionTimestamp") else core.save(resource, place, new)

@@ -1,0 +1,8 @@
+"""`python -m gangline`: the same commands as `gangline`."""
+
+from __future__ import annotations
+
+from gangline.cli import main
+
+if __name__ == "__main__":
+    main()
