@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from gangline import rights
+from gangline import role_objects
 from gangline.admission.scheduling.settings import SCHEDULER, WORKLOAD, AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
@@ -244,7 +244,8 @@ def installer_parts() -> ComponentParts:
     from gangline.scheduler.loop.flags import KNOWN
 
     def rules(component: str) -> Mapping[str, Sequence[Raw]]:
-        return {namespace: rights.rules(component, namespace) for namespace in ("", *rights.namespaces(component))}
+        places = ("", *role_objects.namespaces(component))
+        return {namespace: role_objects.rules(component, namespace) for namespace in places}
 
     def webhooks(
         flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str], address: Address, authority: bytes

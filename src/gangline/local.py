@@ -33,7 +33,7 @@ from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local_shards import Shards
 from gangline.operator.memory.probes import Probes, ask_for_all
-from gangline.rights import any_owner, objects
+from gangline.role_objects import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock, background
 
 ELSEWHERE = ("admission", "resource-reservation", "installer")

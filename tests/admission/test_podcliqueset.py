@@ -56,8 +56,7 @@ def spec_of(raw: Raw, index: int = 0) -> Raw:
     return found
 
 
-# --- defaults
-# ----------------------------------------------------------------------------------------------------------------
+# --- defaults ---------------------------------------------------------------------------------------------------------
 
 
 def test_what_a_set_leaves_open_is_filled_in() -> None:
@@ -177,8 +176,7 @@ def test_a_value_of_the_wrong_type_is_refused_with_its_path(change: Change, path
     assert [problem.path for problem in found.problems] == [path]
 
 
-# --- refusals
-# ----------------------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_plain_set_is_fine() -> None:
@@ -298,8 +296,7 @@ def test_a_start_order_must_be_possible(after: dict[str, list[str]], path: str, 
     assert refusals(given(*cliques, cliqueStartupType="CliqueStartupTypeExplicit"))[path] == message
 
 
-# --- topology
-# ----------------------------------------------------------------------------------------------------------------
+# --- topology ---------------------------------------------------------------------------------------------------------
 
 
 class Bindings:
@@ -343,8 +340,7 @@ def test_without_topology_aware_scheduling_a_constraint_is_refused() -> None:
     }
 
 
-# --- what may not change
-# -----------------------------------------------------------------------------------------------------
+# --- what may not change ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

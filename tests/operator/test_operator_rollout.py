@@ -43,8 +43,7 @@ def a_clique(progress: Raw | None = None, current: str | None = None, *, label: 
     )
 
 
-# --- updates
-# -------------------------------------------------------------------------------------------------------------------
+# --- updates ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_changed_template_starts_an_update_of_the_set_and_under_on_delete_ends_it_at_once() -> None:
@@ -164,8 +163,7 @@ def test_replicas_of_a_group_go_as_many_at_once_as_may_be_unavailable() -> None:
     assert again == GroupReplacement(found.progress, [])
 
 
-# --- termination
-# ---------------------------------------------------------------------------------------------------------------
+# --- termination ------------------------------------------------------------------------------------------------------
 
 
 def breached(since: str, ever: bool = True) -> PodClique:
@@ -205,8 +203,7 @@ def test_a_group_loses_the_replica_in_breach_as_long_as_its_own_minimum_holds() 
     assert termination.group_replicas(owner, [[bad], [bad]], 60.0, ONE_HOUR_LATER) == termination.DueTerminations()
 
 
-# --- status
-# --------------------------------------------------------------------------------------------------------------------
+# --- status -----------------------------------------------------------------------------------------------------------
 
 
 def viewed(pods: list[Any], *, terminating: bool = False, **more: Any) -> Raw:

@@ -80,8 +80,7 @@ class Client:
         """The same, for who may write only while something holds."""
         return Client(self.transport, self.manager, self._retries, self._lanes, may_write)
 
-    # --- reading
-    # -------------------------------------------------------------------------------------------------------
+    # --- reading ------------------------------------------------------------------------------------------------------
 
     async def get(self, kind: Kind[T], name: str, namespace: str = "") -> T:
         return decode(kind, (await self.send("GET", kind.path(namespace, name))).body)
@@ -167,8 +166,7 @@ class Client:
             if batch.failure is not None:
                 raise api_error(batch.failure)
 
-    # --- writing
-    # -------------------------------------------------------------------------------------------------------
+    # --- writing ------------------------------------------------------------------------------------------------------
 
     async def create(self, kind: Kind[T], obj: Raw, namespace: str = "", *, dry_run: bool = False) -> T:
         return decode(kind, (await self._create(kind, obj, namespace, dry_run)).body)
@@ -287,8 +285,7 @@ class Client:
             body["deleteOptions"] = {"gracePeriodSeconds": grace}
         await self.send("POST", POD.path(namespace, pod, "eviction"), msgspec.json.encode(body))
 
-    # --- the wire
-    # ------------------------------------------------------------------------------------------------------
+    # --- the wire -----------------------------------------------------------------------------------------------------
 
     async def send(
         self,

@@ -39,8 +39,7 @@ class ConfigReading:
     def at(self, path: str, default: Any = None) -> Any:
         return at(self.spec, path, default)
 
-    # --- names
-    # ---------------------------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     @property
     def namespace(self) -> str:
@@ -99,8 +98,7 @@ class ConfigReading:
             names.SCALE_NAMESPACE: self.scale_namespace,
         }
 
-    # --- how pods of a section run
-    # ---------------------------------------------------------------------------------------
+    # --- how pods of a section run ------------------------------------------------------------------------------------
 
     def enabled(self, section: str) -> bool:
         return bool(self.at(f"{section}.service.enabled", True))

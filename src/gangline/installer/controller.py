@@ -47,8 +47,7 @@ class WriteMemory:
         return self.written.setdefault(obj.uid, {})
 
 
-# --- the four beats
-# ------------------------------------------------------------------------------------------------------------
+# --- the four beats ---------------------------------------------------------------------------------------------------
 
 
 async def reconcile_config(installer: Installer, memory: WriteMemory, ctx: Context, key: Key) -> Again | None:
@@ -132,12 +131,10 @@ def _next(outcome: Outcome) -> Again | None:
     return Again(LATER) if outcome.foreign or outcome.missing or outcome.contested else None
 
 
-# --- whether it is at work
-# -------------------------------------------------------------------------------------------------------
+# --- whether it is at work --------------------------------------------------------------------------------------------
 
 
-# --- what is watched
-# -------------------------------------------------------------------------------------------------------------
+# --- what is watched --------------------------------------------------------------------------------------------------
 
 
 def controllers(installer: Installer) -> list[Controller]:

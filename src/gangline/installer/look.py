@@ -63,8 +63,7 @@ def served(read: Reader) -> frozenset[str]:
     return frozenset(kind.resource for kind in SOMETIMES if isinstance(read, Cache) and read.revision(kind))
 
 
-# --- a Config
-# ----------------------------------------------------------------------------------------------------------------
+# --- a Config ---------------------------------------------------------------------------------------------------------
 
 
 async def config_facts(installer: Installer, ctx: Context, config: Config, reading: ConfigReading) -> InstallFacts:
@@ -122,8 +121,7 @@ def _belongs(obj: Object, uid: str) -> bool:
     return any(owner.uid == uid for owner in obj.metadata.owner_references)
 
 
-# --- a shard
-# -----------------------------------------------------------------------------------------------------------------
+# --- a shard ----------------------------------------------------------------------------------------------------------
 
 
 async def shard_facts(ctx: Context, shard: SchedulingShard, reading: ConfigReading) -> InstallFacts:

@@ -132,8 +132,7 @@ def _since(old: Mapping[str, Any] | None, new: Raw, now: str) -> Raw:
     return {**new, "lastTransitionTime": old.get("lastTransitionTime", now) if same and old is not None else now}
 
 
-# --- whether it is at work
-# ---------------------------------------------------------------------------------------------------
+# --- whether it is at work --------------------------------------------------------------------------------------------
 
 
 def deployment_waits(deployment: Replicated | None, name: str, pods: Sequence[Pod]) -> str:

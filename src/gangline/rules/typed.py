@@ -78,9 +78,8 @@ class TypedReading:
             return {field.name: _ZERO["quantity"]}
         if not field.always:
             return {}
-        return {
-            field.name: None if field.pointer else _ZERO.get(field.type.name) if field.type.form == "scalar" else None
-        }
+        plain = not field.pointer and field.type.form == "scalar"
+        return {field.name: _ZERO.get(field.type.name) if plain else None}
 
     def _list(self, inner: Type, value: Any, path: str) -> Any:
         if not isinstance(value, list):

@@ -40,8 +40,7 @@ def ended(
 DISRUPTED: list[Raw] = [{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]
 
 
-# --- which failures count
-# ------------------------------------------------------------------------------------------------
+# --- which failures count ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -162,8 +161,7 @@ def test_a_job_that_somebody_else_manages_is_left_alone() -> None:
     assert job(managedBy="kueue.x-k8s.io/multikueue").spec.managed_by == "kueue.x-k8s.io/multikueue"
 
 
-# --- on a server
-# -----------------------------------------------------------------------------------------------------------
+# --- on a server ------------------------------------------------------------------------------------------------------
 
 
 def batch(**spec: Any) -> Raw:

@@ -57,8 +57,7 @@ class KartaGrouper:
     kinds = ()
     reads = (f"{API} {KIND}",)
 
-    # --- what it says
-    # --------------------------------------------------------------------------------------------------
+    # --- what it says -------------------------------------------------------------------------------------------------
 
     @cached_property
     def root(self) -> Raw:
@@ -128,8 +127,7 @@ class KartaGrouper:
             for member in group.get("members") or ()
         )
 
-    # --- grouping
-    # ------------------------------------------------------------------------------------------------------
+    # --- grouping -----------------------------------------------------------------------------------------------------
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         shown = read.get(POD.api_version, POD.kind, pod.namespace, pod.name)
@@ -178,8 +176,7 @@ class KartaGrouper:
             )
         return replace(base(pod, owner, read), name=name, minimum=self.scale(effective, owner, instance))
 
-    # --- which component a pod belongs to
-    # ------------------------------------------------------------------------------
+    # --- which component a pod belongs to -----------------------------------------------------------------------------
 
     def _leaves(self) -> list[str]:
         return [component["name"] for component in self.components if _has_pods(component)]
@@ -226,8 +223,7 @@ class KartaGrouper:
             )
         return instance
 
-    # --- how many pods a component has
-    # ---------------------------------------------------------------------------------
+    # --- how many pods a component has --------------------------------------------------------------------------------
 
     def scale(self, name: str, owner: Raw, instance: str | None = None) -> int:
         """Pods of a component and those below it; of one instance only, if it is named."""

@@ -91,8 +91,7 @@ def _pool(reading: ConfigReading, value: str) -> str:
     return f"the nodes labelled {reading.pool_key}={value}" if value else f"the nodes without label {reading.pool_key}"
 
 
-# --- config.yaml
-# -------------------------------------------------------------------------------------------------------------
+# --- config.yaml ------------------------------------------------------------------------------------------------------
 
 
 def config_yaml(reading: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
@@ -169,8 +168,7 @@ def _usage(reading: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
     return {**usage, "connectionString": address}
 
 
-# --- flags
-# -------------------------------------------------------------------------------------------------------------------
+# --- flags ------------------------------------------------------------------------------------------------------------
 
 
 def scheduler_flags(reading: ConfigReading, spec: Raw, parts: ComponentParts, wishes: Wishes) -> dict[str, str]:
@@ -198,8 +196,7 @@ def lease_of(reading: ConfigReading, spec: Raw) -> str:
     return "-".join(filter(None, (reading.scheduler_name, str(spec.get("partitionLabelValue") or ""))))
 
 
-# --- objects
-# -----------------------------------------------------------------------------------------------------------------
+# --- objects ----------------------------------------------------------------------------------------------------------
 
 
 def _port(reading: ConfigReading) -> Port:

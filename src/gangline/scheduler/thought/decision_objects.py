@@ -27,8 +27,7 @@ BACKS_OFF = 1
 TOO_LONG = 16_000
 
 
-# --- BindRequest
-# -------------------------------------------------------------------------------------------------------
+# --- BindRequest ------------------------------------------------------------------------------------------------------
 
 
 def bind_request(bind: Bind, pod: Pod, group: str, options: SchedulerOptions) -> Raw:
@@ -144,8 +143,7 @@ def opens_group(name: str) -> bool:
     return bool(_NEW_GROUP.match(name))
 
 
-# --- PodGroup
-# ----------------------------------------------------------------------------------------------------------
+# --- PodGroup ---------------------------------------------------------------------------------------------------------
 
 
 def gang_stamps(update: GangUpdate, eviction: EvictionNote | None = None) -> Raw:
@@ -254,8 +252,7 @@ def _list(figures: Triple) -> Raw:
     return {name: resources.canonical(text) for name, (amount, text) in written.items() if amount >= 0}
 
 
-# --- Pod
-# -----------------------------------------------------------------------------------------------------------------
+# --- Pod --------------------------------------------------------------------------------------------------------------
 
 
 def pod_condition(message: str, now: float, reason: str = UNSCHEDULABLE) -> Raw:

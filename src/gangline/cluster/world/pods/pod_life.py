@@ -33,8 +33,7 @@ def step(pod: Pod, place: NodeFacts, pace: NodePace) -> Step:
     return _run(pod, place, times)
 
 
-# --- stopping
-# ----------------------------------------------------------------------------------------------------------
+# --- stopping ---------------------------------------------------------------------------------------------------------
 
 
 def _stop(pod: Pod, place: NodeFacts, times: Times) -> Step:
@@ -76,8 +75,7 @@ def _rejected(rejection: Rejection, now: float) -> Raw:
     }
 
 
-# --- running
-# -----------------------------------------------------------------------------------------------------------
+# --- running ----------------------------------------------------------------------------------------------------------
 
 
 def _run(pod: Pod, place: NodeFacts, times: Times) -> Step:
@@ -224,8 +222,7 @@ def _phase(pod: Pod, mains: Iterable[ContainerStatus]) -> str:
     return "Failed" if any(_code(status) for status in mains) else "Succeeded"
 
 
-# --- container states
-# --------------------------------------------------------------------------------------------------
+# --- container states -------------------------------------------------------------------------------------------------
 
 
 def _started(status: ContainerStatus, now: float, ready: bool = False) -> ContainerStatus:
@@ -286,12 +283,10 @@ def _ended_at(status: ContainerStatus) -> float:
     return seconds_of(ended["finishedAt"])
 
 
-# --- the status as written
-# ---------------------------------------------------------------------------------------------
+# --- the status as written --------------------------------------------------------------------------------------------
 
 
-# --- waiting for other pods
-# --------------------------------------------------------------------------------------------
+# --- waiting for other pods -------------------------------------------------------------------------------------------
 
 
 def awaited(pod: Pod) -> dict[str, int]:

@@ -29,8 +29,7 @@ from gangline.cluster.world.scheduling.claim_rules import (
 from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
-# --- doing
-# -------------------------------------------------------------------------------------------------------------
+# --- doing ------------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_pod(ctx: Context, key: Key) -> Again | None:

@@ -73,8 +73,7 @@ class Collector:
                 task.cancel()
             self.queue.close()
 
-    # --- following every kind
-    # ------------------------------------------------------------------------------------------
+    # --- following every kind -----------------------------------------------------------------------------------------
 
     async def _follow(self, ctx: Context, cache: Cache) -> None:
         try:
@@ -136,8 +135,7 @@ class Collector:
             if self.queue is not None:
                 self.queue.add(Key("", uid))
 
-    # --- one object
-    # ----------------------------------------------------------------------------------------------------
+    # --- one object ---------------------------------------------------------------------------------------------------
 
     async def _work(self, ctx: Context, queue: WorkQueue) -> None:
         while True:

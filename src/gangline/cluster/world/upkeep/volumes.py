@@ -31,12 +31,10 @@ from gangline.cluster.world.upkeep.volume_choice import (
 from gangline.rules.volumes import class_of
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
-# --- thinking
-# ----------------------------------------------------------------------------------------------------------
+# --- thinking ---------------------------------------------------------------------------------------------------------
 
 
-# --- claims
-# ------------------------------------------------------------------------------------------------------------
+# --- claims -----------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
@@ -119,8 +117,7 @@ async def _bind(ctx: Context, claim: PersistentVolumeClaim, volume: Raw) -> None
     )
 
 
-# --- volumes
-# -----------------------------------------------------------------------------------------------------------
+# --- volumes ----------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_volume(ctx: Context, key: Key) -> Again | None:
@@ -139,8 +136,7 @@ async def reconcile_volume(ctx: Context, key: Key) -> Again | None:
     return None
 
 
-# --- volumes that live as long as their pod
-# ----------------------------------------------------------------------------
+# --- volumes that live as long as their pod ---------------------------------------------------------------------------
 
 
 async def reconcile_pod(ctx: Context, key: Key) -> Again | None:

@@ -34,8 +34,7 @@ def due(spec: Raw, since: float, now: float) -> tuple[float | None, float | None
     return cron.due(cron.parse(str(spec["schedule"])), start, now, zone_of(spec.get("timeZone")))
 
 
-# --- jobs
-# --------------------------------------------------------------------------------------------------------------
+# --- jobs -------------------------------------------------------------------------------------------------------------
 
 
 def job_for(asked: Untyped, moment: float) -> Raw:

@@ -16,12 +16,10 @@ from gangline.cluster.world.workloads.jobs.job_tally import TRACKING, tracked
 from gangline.cluster.world.workloads.owned_pods import create_pods, tell_held_back
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
-# --- thinking
-# ----------------------------------------------------------------------------------------------------------
+# --- thinking ---------------------------------------------------------------------------------------------------------
 
 
-# --- doing
-# -------------------------------------------------------------------------------------------------------------
+# --- doing ------------------------------------------------------------------------------------------------------------
 
 
 async def reconcile(ctx: Context, key: Key) -> Again | None:
