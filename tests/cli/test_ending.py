@@ -140,8 +140,8 @@ async def test_a_command_whose_server_never_answers(
 
 async def scripted(text: str) -> Process:
     script = (
-        "import asyncio, time\nfrom gangline.cli import ending, signals\nsignals.ONCE_MORE, signals.AT_LAST = 0.2, 0.4\n"
-        + textwrap.dedent(text)
+        "import asyncio, time\nfrom gangline.cli import ending, signals\n"
+        "signals.ONCE_MORE, signals.AT_LAST = 0.2, 0.4\n" + textwrap.dedent(text)
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-u", "-c", script, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
