@@ -31,7 +31,7 @@ from gangline.runtime import Component, Reader
 
 if TYPE_CHECKING:
     from gangline.installer.contract import Address, ComponentParts, Pair
-    from gangline.operator.probes import Probes
+    from gangline.operator.memory.probes import Probes
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def _admission(options: ComponentOptions) -> Component:
     from gangline.admission.component import WebhookSettings, component
     from gangline.admission.registration import WebhookAddress
     from gangline.operator.checks import kinds as backend_kinds
-    from gangline.operator.probes import Probes, service
+    from gangline.operator.memory.probes import Probes, service
 
     settings, options = WebhookSettings(), replace(options, admission=_admission_settings(options))
     if options.process is not None:

@@ -34,7 +34,7 @@ from gangline.components import COMPONENTS, ComponentOptions, build, hooks
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, DataFolderError, NotFound
 from gangline.local_shards import Shards
-from gangline.operator.probes import Probes, ask_for_all
+from gangline.operator.memory.probes import Probes, ask_for_all
 from gangline.rights import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock, background
 

@@ -12,7 +12,7 @@ from gangline.api.meta import condition
 from gangline.client import Client
 from gangline.components import BACKEND, ComponentOptions, lease
 from gangline.operator.component import backend_component
-from gangline.operator.outside import lease_of
+from gangline.operator.memory.outside_backends import lease_of
 from gangline.rules import verdicts
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock

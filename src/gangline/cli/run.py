@@ -172,7 +172,7 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
 
 def configured(options: ComponentOptions, path: str | None) -> ComponentOptions:
     """Options with what Grove's OperatorConfiguration says; what it says in vain is told."""
-    from gangline.operator.reread import ConfigFile
+    from gangline.operator.config_reload import ConfigFile
     from gangline.operator.settings import notes, process, read
     from gangline.runtime.logs import set_up
 

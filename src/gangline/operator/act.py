@@ -6,13 +6,13 @@ name that belongs to someone else is never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.operator import measures
+from gangline.operator.memory.unseen import NotedWrites
 from gangline.operator.plan import Create, EventNote, Step, WritePlan
-from gangline.operator.unseen import NotedWrites
 from gangline.rules.writes import DONE, WriteOutcome
 from gangline.runtime.controller import Context
 
@@ -75,18 +75,22 @@ async def act(ctx: Context, plan: WritePlan, written: NotedWrites | None = None)
         failures = [WriteFailure(outcome.step, outcome.error) for outcome in outcomes if outcome.error is not None]
         if failures:
             return failures
-    for said in joined(plan.events):
-        ctx.events.tell(said.kind, said.obj, said.reason, said.message, warning=said.warning)
+    tell_events(ctx, joined(plan.events))
     return []
+
+
+def tell_events(ctx: Context, notes: Iterable[EventNote]) -> None:
+    for note in notes:
+        ctx.events.tell(note.kind, note.obj, note.reason, note.message, warning=note.warning)
 
 
 def joined(events: Sequence[EventNote]) -> list[EventNote]:
     """What one look says about one object for one reason, as one event."""
     alike: dict[tuple[str, str, bool], list[EventNote]] = {}
-    for said in events:
-        alike.setdefault((said.obj.uid, said.reason, said.warning), []).append(said)
-    return [_join(item) for item in alike.values()]
+    for note in events:
+        alike.setdefault((note.obj.uid, note.reason, note.warning), []).append(note)
+    return [_join(notes) for notes in alike.values()]
 
 
 def _join(events: Sequence[EventNote]) -> EventNote:
-    return replace(events[0], message=listed([said.message for said in events], "; "))
+    return replace(events[0], message=listed([note.message for note in events], "; "))

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from gangline.api.kinds import Kind
-from gangline.api.meta import Condition, Model, Object, Raw, as_raw
+from gangline.api.meta import Condition, Object, Raw, as_raw, spec_of
 from gangline.rules.writes import Apply as Apply
 from gangline.rules.writes import Create as Create
 from gangline.rules.writes import Delete as Delete
@@ -64,20 +64,15 @@ def merge_patch(before: Any, after: Any) -> Any:
     return patch
 
 
-def changed(
-    kind: Kind[Any], live: Object, wanted: Raw, *, metadata: tuple[str, ...] = ("labels", "annotations")
-) -> Raw | None:
-    """The merge patch that makes a live object as wanted (spec and the given parts of metadata), or None."""
+def changed(kind: Kind[Any], live: Object, wanted: Raw) -> Raw | None:
+    """The merge patch that makes a live object as wanted (spec, labels, annotations), or None."""
     view = msgspec.convert({"apiVersion": kind.api_version, "kind": kind.kind, **wanted}, kind.type, strict=False)
     patch: Raw = {}
-    meta = {
-        key: difference
-        for key in metadata
-        if (difference := merge_patch(getattr(live.metadata, key), getattr(view.metadata, key)))
-    }
-    if meta:
-        patch["metadata"] = meta
-    spec = _spec_patch(_spec(live), _spec(view), wanted.get("spec") or {})
+    labels, annotations = merge_patch(live.labels, view.labels), merge_patch(live.annotations, view.annotations)
+    metadata = {key: part for key, part in (("labels", labels), ("annotations", annotations)) if part}
+    if metadata:
+        patch["metadata"] = metadata
+    spec = _spec_patch(spec_of(live), spec_of(view), wanted.get("spec") or {})
     if spec:
         patch["spec"] = spec
     return patch | _beside(live, view, wanted) or None
@@ -97,11 +92,6 @@ def _spec_patch(before: Raw, after: Raw, wanted: Raw) -> Raw:
         if before.get(key) != value:
             patch[key] = merge_patch(before.get(key), wanted[key])
     return patch | {key: wanted[key] for key in before if key not in after and key in wanted}
-
-
-def _spec(obj: Object) -> Any:
-    spec = getattr(obj, "spec", None)
-    return as_raw(spec) if isinstance(spec, Model) else spec or {}
 
 
 def missing_finalizer(obj: Object, finalizer: str) -> Raw | None:
