@@ -475,7 +475,9 @@ async def _fill(folder: Path, count: int) -> None:
         assert kind is not None
         for number in range(count):
             server.core.write(kind, ("default", f"m{number}"), _map(number, server.core.new_uid(), server.core.now()))
-        await server.store.settled(server.revision)
+        unsettled = server.store.unsettled(server.revision)
+        if unsettled is not None:
+            await unsettled
 
 
 def _argument(process: int, name: str) -> str:

@@ -274,8 +274,8 @@ def suffix(*parts: str) -> str:
 def letters(count: int, *parts: str) -> str:
     """A digest of the parts in the alphabet of generated names."""
     number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest(), "big")
-    found = []
+    text = []
     for _ in range(count):
         number, rest = divmod(number, len(_SUFFIX_LETTERS))
-        found.append(_SUFFIX_LETTERS[rest])
-    return "".join(found)
+        text.append(_SUFFIX_LETTERS[rest])
+    return "".join(text)

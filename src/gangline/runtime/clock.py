@@ -11,8 +11,11 @@ import heapq
 import sys
 import time
 from collections.abc import Awaitable
-from datetime import UTC, datetime
 from typing import Protocol, TypeVar
+
+from gangline.rules.values.times import micro_timestamp as micro_timestamp
+from gangline.rules.values.times import seconds_of as seconds_of
+from gangline.rules.values.times import timestamp as timestamp
 
 T = TypeVar("T")
 
@@ -102,18 +105,3 @@ def _dropped(late: asyncio.Future[T]) -> None:
     """What came too late is nobody's, an error neither."""
     if not late.cancelled():
         late.exception()
-
-
-def timestamp(seconds: float) -> str:
-    """Seconds → RFC 3339 as Kubernetes writes it."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def micro_timestamp(seconds: float) -> str:
-    """The same with microseconds, as leases use it."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def seconds_of(text: str) -> float:
-    """RFC 3339 → seconds."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

@@ -4,7 +4,7 @@ domain is kept, conditions tell how it went, and a deleted group stays as long a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -337,7 +337,7 @@ class Blind:
             return Response(200, stream=self._nothing())
         return await self._inner.send(request)
 
-    async def _nothing(self) -> AsyncIterator[bytes]:
+    async def _nothing(self) -> AsyncGenerator[bytes, None]:
         await asyncio.Event().wait()
         yield b""
 

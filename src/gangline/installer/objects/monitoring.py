@@ -6,14 +6,12 @@ All of it needs the definitions of the Prometheus operator; without them a Confi
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, PROMETHEUS, SERVICE, SERVICE_ACCOUNT, SERVICE_MONITOR
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading, at
 from gangline.installer.contract import APP, InstallFacts, Wishes, meta
 from gangline.installer.objects.shapes import account
-from gangline.rules.values.times import duration, seconds
+from gangline.rules.values.times import duration, seconds, timestamp
 
 ADDRESS = "usage-prometheus"
 RETIRED = "kai/deprecation-timestamp"
@@ -134,9 +132,7 @@ def _retire(wishes: Wishes, instance: Raw, now: float) -> None:
         kept = duration("30d")
     if since is not None and now > since + kept:
         return
-    stamp = (
-        annotations[RETIRED] if since is not None else datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    )
+    stamp = annotations[RETIRED] if since is not None else timestamp(now)
     metadata = meta(name, name, instance["metadata"]["namespace"]) | {"annotations": {RETIRED: stamp}}
     wishes.add(PROMETHEUS, {"metadata": metadata, "spec": instance["spec"]})
     wishes.kept.append(name)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 
 from gangline.api import names, resources
 from gangline.api.core import Pod
@@ -16,6 +15,7 @@ from gangline.api.kinds import POD, reference
 from gangline.api.meta import Raw, as_raw
 from gangline.rules import requests
 from gangline.rules.evictions import EvictionNote, note
+from gangline.rules.values.times import timestamp
 from gangline.scheduler.decisions import Bind, Evict, ExtendedBind, GangUpdate, Refuse
 from gangline.scheduler.records import DeviceId
 from gangline.scheduler.refusals import QueueFigures, Triple
@@ -25,10 +25,6 @@ UNSCHEDULABLE = "Unschedulable"
 UNSCHEDULABLE_ON_POOL = "UnschedulableOnNodePool"
 BACKS_OFF = 1
 TOO_LONG = 16_000
-
-
-def timestamp(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # --- BindRequest

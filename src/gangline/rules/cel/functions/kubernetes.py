@@ -130,8 +130,8 @@ def cidr(text: Any) -> Any:
 
 
 def contains_ip(network: Any, address: Any) -> bool:
-    found = ip(address) if isinstance(address, str) else address
-    return found.version == network.version and found in network.network
+    parsed = ip(address) if isinstance(address, str) else address
+    return parsed.version == network.version and parsed in network.network
 
 
 def contains_cidr(network: Any, other: Any) -> bool:
