@@ -10,8 +10,8 @@ from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP, CSI_DRIVER, CSI_STORAGE_CAPACITY, PV, PVC, RESOURCE_SLICE, STORAGE_CLASS
 from gangline.cluster.world.nodes.nodes import NodeTaint
 from gangline.scheduler.loop.component import component
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import SchedulerSettings
+from gangline.scheduler.thought.options import SchedulerOptions
 from journeys.story import Story, told
 from journeys.words import container, scheduler
 

@@ -21,7 +21,8 @@ from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 if TYPE_CHECKING:
     from gangline.client import Client
     from gangline.components import ComponentOptions
-    from gangline.runtime.election import Elected, ElectionSettings
+    from gangline.runtime.leading.election import Elected
+from gangline.runtime.leading.lease import ElectionSettings
 
 NAMES = [*COMPONENTS, "backend"]
 CONFIGURED = ("operator", "admission", "backend")
@@ -230,7 +231,7 @@ def _worker(component: str, options: ComponentOptions, client: Client) -> Electe
     """The component; where it is elected, it works only while it leads."""
     from gangline.components import build
     from gangline.runtime import Manager, SystemClock
-    from gangline.runtime.election import Elected, Election
+    from gangline.runtime.leading.election import Elected, Election
 
     built, settings = build(component, options), _election(component, options)
     return Elected(
@@ -241,7 +242,7 @@ def _worker(component: str, options: ComponentOptions, client: Client) -> Electe
 def _election(component: str, options: ComponentOptions) -> ElectionSettings | None:
     from gangline.components import EVERYWHERE, lease
     from gangline.rules.flags import truth
-    from gangline.runtime.election import ElectionSettings
+    from gangline.runtime.leading.lease import ElectionSettings
 
     said = options.process.election if options.process is not None and component == "operator" else None
     if said is not None and "leader-elect" not in options.flags:

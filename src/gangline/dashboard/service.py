@@ -37,8 +37,8 @@ from gangline.dashboard.sheet import HEADERS
 from gangline.dashboard.views import document
 from gangline.errors import ApiError, NotFound, Unavailable
 from gangline.runtime import Cache, Clock, Key, SystemClock, background, key_of
-from gangline.runtime.cache import Informer
 from gangline.runtime.health import Endpoint, HttpPage
+from gangline.runtime.watching.informer import Informer
 
 KINDS: tuple[Kind[Any], ...] = (
     NODE,

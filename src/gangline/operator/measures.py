@@ -25,7 +25,6 @@ WAITS = Counter(
 )
 SELECTIONS = Counter("gangline_backend_selections_total", "Backends chosen for sets, and how", ["backend", "source"])
 
-DONE, GONE, TAKEN, CONFLICT, REFUSED = "done", "gone", "taken", "conflict", "refused"
 PACE, TERMINATION, DEADLINE, UNSEEN, TROUBLE = (
     "pace",
     "termination-delay",

@@ -39,7 +39,7 @@ from gangline.operator.plan import Apply
 from gangline.operator.watches import revision, served
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Context, Reader
-from gangline.runtime.controller import RunningController
+from gangline.runtime.running_controller import RunningController
 
 log = logging.getLogger(__name__)
 OURS = f"{names.MANAGED_BY}={names.GROVE_OPERATOR}"

@@ -7,61 +7,17 @@ wanted object with the live one in the form of its typed view, so that only fiel
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Condition, Object, Raw, as_raw, spec_of
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    kind: Kind[Any]
-    obj: Raw
-    code: str = ""
-    """The error code that status.lastErrors gets if it fails."""
-    taken: str = ""
-    """The code if somebody else's object has the name; empty: the same."""
-
-    @property
-    def name(self) -> str:
-        return str(self.obj["metadata"]["name"])
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    kind: Kind[Any]
-    name: str
-    namespace: str
-    patch: Raw
-    subresource: str = ""
-    code: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    kind: Kind[Any]
-    obj: Raw
-    code: str = ""
-    manager: str = ""
-    force: bool = True
-
-    @property
-    def name(self) -> str:
-        return str(self.obj["metadata"]["name"])
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    kind: Kind[Any]
-    name: str
-    namespace: str
-    uid: str = ""
-    code: str = ""
-
-
-Step: TypeAlias = Create | Patch | Apply | Delete
+from gangline.rules.writes import Apply as Apply
+from gangline.rules.writes import Create as Create
+from gangline.rules.writes import Delete as Delete
+from gangline.rules.writes import Patch as Patch
+from gangline.rules.writes import Step as Step
 
 
 @dataclass(frozen=True, slots=True)

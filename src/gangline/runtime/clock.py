@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import sys
 import time
 from collections.abc import Awaitable
 from typing import Protocol, TypeVar
@@ -31,7 +32,7 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
-_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_STEADY = time.CLOCK_BOOTTIME if sys.platform == "linux" else time.CLOCK_MONOTONIC
 """Where there is one, the clock that also counts while the whole machine is asleep: others do not wait for us then."""
 
 

@@ -15,9 +15,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import JOB, NODE, POD
 from gangline.api.meta import Raw, condition
 from gangline.cluster.world.nodes.nodes import NodePool
-from gangline.cluster.world.workloads.job_failures import judge_failure
-from gangline.cluster.world.workloads.job_tally import INDEX, INDEX_FAILURES, TRACKING
-from gangline.cluster.world.workloads.jobs import plan
+from gangline.cluster.world.workloads.jobs.job_failures import judge_failure
+from gangline.cluster.world.workloads.jobs.job_plan import plan
+from gangline.cluster.world.workloads.jobs.job_tally import INDEX, INDEX_FAILURES, TRACKING
 
 TWO = NodePool(name="n", count=2, gpus=8)
 IGNORED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}

@@ -14,7 +14,7 @@ from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import POD_CLIQUE_SET, SECRET
 from gangline.errors import NotFound
-from gangline.runtime.controller import NEXT_TURN, Again, Context
+from gangline.runtime.controller import Again, Context
 
 LOOKS, LATER = 100, 1.0
 """How often a token that has just been asked for is looked for without rest, for an API server makes it at once; and
@@ -70,7 +70,7 @@ class TokenSecrets:
 
     def next_look(self, pcs: PodCliqueSet) -> Again:
         """When a set that waits for its token has its next turn."""
-        return NEXT_TURN if self.of(pcs).looks < LOOKS else Again(LATER)
+        return Again(0.0, in_turn=True) if self.of(pcs).looks < LOOKS else Again(LATER)
 
 
 async def _owned(ctx: Context, pcs: PodCliqueSet, name: str) -> TokenSecret | None:
