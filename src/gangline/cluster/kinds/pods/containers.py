@@ -1,4 +1,7 @@
-"""Checks of containers: names, images, ports, environment, mounts, probes, hooks, resources, security."""
+"""Checks of containers: names, images, ports, probes, hooks and security.
+
+environment.py, mounts.py and requirements.py judge the parts that are named after them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules of Pod: what the server adds at creation, what may change afterwards and through which endpoint."""
+"""Rules of Pod: what the server adds at creation, what its status may say, and what is warned of.
+
+What may change of its spec, and through which endpoint, is in pod_updates.py.
+"""
 
 from __future__ import annotations
 

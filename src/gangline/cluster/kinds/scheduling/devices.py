@@ -1,4 +1,7 @@
-"""Rules of dynamic resource allocation: ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice."""
+"""Rules of dynamic resource allocation: ResourceClaim, ResourceClaimTemplate and DeviceClass.
+
+What drivers offer is judged in resource_slices.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules of Job and CronJob."""
+"""Rules of Job: its pods, its completions and indexes, and what may change once it runs.
+
+job_policies.py judges what it does about pods that fail or succeed, cron_jobs.py those that start it.
+"""
 
 from __future__ import annotations
 

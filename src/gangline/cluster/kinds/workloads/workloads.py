@@ -1,5 +1,8 @@
-"""Rules of the workloads that keep pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController,
-ControllerRevision."""
+"""Rules that workloads share, and those of Deployment, ReplicaSet, ReplicationController, ControllerRevision and
+PodTemplate.
+
+StatefulSet and DaemonSet have files of their own.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Every object as encoded bytes in memory, the revisions, and the recent changes that watchers read.
+"""All shelves, one counter of revisions, and what is durable.
 
-A `Shelf` holds all objects of one resource. A write appends a `StoreChange`; watchers keep a position in that list and
-are woken, so a slow one costs a writer nothing and simply falls off the end. A `ChangeJournal` may make writes durable:
-until it says so, changes are not shown to watchers. Nothing here knows kinds, rules or requests; verbs do."""
+A `ChangeJournal` may make writes durable: until it says so, changes are not shown to watchers and their writers are not
+answered. Nothing here knows kinds, rules or requests; verbs do.
+"""
 
 from __future__ import annotations
 

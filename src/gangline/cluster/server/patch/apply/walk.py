@@ -1,9 +1,9 @@
-"""Typed walks over an object, driven by its schema: what it sets, how two merge, how two differ, what is left without
-some fields.
+"""Typed walks over an object, driven by its schema: what it sets, how two differ, what is left without some fields.
 
 The schema says which lists are keyed, sets or atomic, and which objects are owned as a whole. Where it says nothing
 (unknown fields are kept), the value itself does: objects field by field, lists as a whole. A value that is absent is
-MISSING; null is a value."""
+MISSING; null is a value. merging.py puts one object on top of another.
+"""
 
 from __future__ import annotations
 

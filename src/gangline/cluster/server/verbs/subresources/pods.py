@@ -1,6 +1,7 @@
-"""The subresources only pods have: binding, eviction, log, and those that reach into a container.
+"""Binding a pod to a node, and evicting it.
 
-Binding and eviction are ordinary updates and deletes with rules of their own; logs come from whoever simulates the pod.
+Both are ordinary writes with rules of their own: pod_requests.py reads what was sent, budgets.py says whether a pod may
+be disrupted.
 """
 
 from __future__ import annotations
