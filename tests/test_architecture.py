@@ -104,6 +104,27 @@ PURE = {
     "scheduler/snapshots",
     "rules",
     "api",
+    *(
+        f"why/{name}.py"
+        for name in (
+            "amounts",
+            "answers",
+            "cause",
+            "causes",
+            "changes",
+            "components",
+            "fixes",
+            "members",
+            "nodes",
+            "objects",
+            "queues",
+            "remedies",
+            "replay",
+            "room",
+            "states",
+            "subjects",
+        )
+    ),
     "dashboard/model.py",
     "dashboard/look.py",
     "dashboard/gangs.py",

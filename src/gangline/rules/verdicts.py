@@ -1,8 +1,9 @@
 """Why a gang waits, read from what others wrote on its objects: the scheduler's verdict on the PodGroup, else the
 gang's own conditions.
 
-Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline explain`, `gangline
-whatif` and the dashboard read it here, so that all of them say the same. Never judges anything itself."""
+Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline whatif` and the
+dashboard read it here. `gangline explain` asks the cluster itself (gangline.why) and answers in the same form. Never
+judges anything itself."""
 
 from __future__ import annotations
 
@@ -14,7 +15,6 @@ from typing import Any
 import msgspec
 
 from gangline.api import names
-from gangline.api.core import Pod
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.rules.evictions import last_eviction, sentence
@@ -75,32 +75,9 @@ def of_group(group: PodGroup, name: str = "") -> GangAnswer:
     try:
         verdict = dict(json.loads(group.annotations[names.VERDICT]))
     except (KeyError, ValueError, TypeError):
-        return _with_eviction(
-            GangAnswer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False), group
-        )
+        return _with_eviction(GangAnswer(f"{shown}: the scheduler has not refused it", {"gang": shown}, False), group)
     text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
     return _with_eviction(GangAnswer(text, verdict | {"gang": shown}, True), group)
-
-
-def failures(pods: Iterable[Pod], gang: str, group: str) -> tuple[str, ...]:
-    """A line for each failed pod of a gang: `gang` is the name of its PodGang, `group` of its PodGroup; "" where there
-    is none."""
-    mine = (
-        pod
-        for pod in pods
-        if pod.status.phase == "Failed"
-        and (
-            (gang and pod.labels.get(names.POD_GANG) == gang)
-            or (group and pod.annotations.get(names.POD_GROUP_NAME) == group)
-        )
-    )
-    return tuple(_failure(pod) for pod in sorted(mine, key=lambda pod: pod.name))
-
-
-def _failure(pod: Pod) -> str:
-    where = f" on {pod.spec.node_name}" if pod.spec.node_name else ""
-    why = ": ".join(item for item in (pod.status.reason, pod.status.message) if item)
-    return f"pod {pod.name} failed{where}" + (f": {why}" if why else "")
 
 
 def _with_eviction(answer: GangAnswer, group: PodGroup | None) -> GangAnswer:

@@ -11,15 +11,14 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from gangline.scheduler.fairness import Amounts
 from gangline.scheduler.fairness.accounts import RESOURCES, line
-from gangline.scheduler.fairness.capacity import OVER_LIMIT, Overrun
 from gangline.scheduler.model.gang import GangInfo, PodSet
-from gangline.scheduler.model.resources import GPU, at
+from gangline.scheduler.model.resources import GPU, Vector, at
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domains
 from gangline.scheduler.records import DEFAULT_POD_SET
+from gangline.scheduler.why.bounds import QUOTA, Excess
 from gangline.scheduler.why.trial import Trial, Trials
 from gangline.scheduler.why.verdict import Remedy, amount, counted
 
@@ -150,19 +149,28 @@ def _relax(trials: Trials, trial: Trial) -> Iterator[Remedy]:
 
 
 def _more_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
-    """New nodes like the largest there is, as empty as needed."""
-    place = trial.resource
-    size = max((at(task.request, place) for task in trial.tasks), default=0)
-    largest = max((at(node.allocatable, place) for node in trials.session.all_nodes), default=0)
-    if size <= 0 or largest < size or trial.missing <= 0:
+    """New nodes like one that its pods may use, where nothing but room stands against them."""
+    closed = trials.closed_to(trial.tasks[0])
+    like = {node.allocatable for node in trials.session.all_nodes if node.name not in closed}
+    plain_pods = all(task.shape.plain and not task.shared for task in trial.tasks)
+    if not like or not plain_pods or trial.missing <= 0:
         return
-    each = int(largest // size)
+    demand = domains.demand_of(trial.tasks).largest
+    each = max(_empty_slots(room, demand) for room in like)
+    size = max((at(task.request, trial.resource) for task in trial.tasks), default=0)
+    if each < 1 or size <= 0:
+        return
     number, pods = math.ceil(trial.missing / each), min(trial.missing, each)
     where = f" in {trial.best[0].name}" if trial.rule is not None else ""
-    room = amount(pods * size, trials.cluster.names.names[place])
+    room = amount(pods * size, trials.cluster.names.names[trial.resource])
     yield Remedy(
         "nodes", f"there {'was' if number == 1 else 'were'} {counted(number, 'more node')} with {free(room)}{where}"
     )
+
+
+def _empty_slots(room: Vector, demand: Vector) -> int:
+    """How many of the largest pod an empty node holds, by every resource."""
+    return min((int(at(room, place) // need) for place, need in enumerate(demand) if need > 0), default=0)
 
 
 def free(room: str) -> str:
@@ -175,45 +183,34 @@ def free(room: str) -> str:
 
 
 def of_capacity(
-    trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], overrun: Overrun, request: Amounts
+    trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], excesses: Sequence[Excess]
 ) -> tuple[Remedy, ...]:
-    """A higher bound, less in use, or fewer pods."""
-    account, place = trials.accounts[overrun.queue], RESOURCES.index(overrun.resource)
-    limited = overrun.reason == OVER_LIMIT
-    bound, held = (
-        (account.limit, account.allocated) if limited else (account.deserved, account.allocated_non_preemptible)
-    )
-    over = held[place] + request[place] - bound[place]
-    word = "limit" if limited else "quota"
-    found = [
-        Remedy(
-            word, f"the {word} of queue {account.name} were {amount(held[place] + request[place], overrun.resource)}"
-        )
-    ]
-    if not limited:
-        found.append(Remedy("preemptible", "it could be preempted"))
-    found += _end_in_queue(trials, gang, overrun, over, limited)
-    found += _fewer_in_queue(tasks, request[place], over)
-    return tuple(found)
+    """Every bound on the way up raised, less in use, or fewer pods."""
+    first = excesses[0]
+    told = [Remedy(first.bound, " and ".join(item.raised for item in excesses))]
+    if all(item.bound == QUOTA for item in excesses):
+        told.append(Remedy("preemptible", "it could be preempted"))
+    if len(excesses) == 1:
+        told += _end_in_queue(trials, gang, first)
+        told += _fewer_in_queue(tasks, first.needed - first.held, first.needed - first.allowed)
+    return tuple(told)
 
 
-def _end_in_queue(trials: Trials, gang: GangInfo, overrun: Overrun, over: float, limited: bool) -> Iterator[Remedy]:
+def _end_in_queue(trials: Trials, gang: GangInfo, excess: Excess) -> Iterator[Remedy]:
     """The smallest gang below that queue that holds as much as is too much."""
     session = trials.session
     holders = []
     for other in session.active_gangs():
-        below = overrun.queue in {account.uid for account in line(trials.accounts, other.queue)}
-        if other is gang or not below or (not limited and other.preemptible):
+        below = excess.account.uid in {account.uid for account in line(trials.accounts, other.queue)}
+        if other is gang or not below or (excess.bound == QUOTA and other.preemptible):
             continue
-        held = sum(
-            _of(trials, task, overrun.resource) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED
-        )
-        if held >= over:
+        held = sum(_of(trials, task, excess.word) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED)
+        if held >= excess.needed - excess.allowed:
             holders.append((held, other.uid))
     if holders:
         held, uid = min(holders)
         other = session.cluster.gangs[uid]
-        yield Remedy("end", f"gang {other.name} (queue {other.queue}, holding {amount(held, overrun.resource)}) ended")
+        yield Remedy("end", f"gang {other.name} (queue {other.queue}, holding {amount(held, excess.word)}) ended")
 
 
 def _of(trials: Trials, task: TaskInfo, resource: str) -> float:
