@@ -43,7 +43,7 @@ lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 BENCHES := $(sort $(basename $(notdir $(wildcard bench/[a-z]*.py))) $(notdir $(patsubst %/__main__.py,%,$(wildcard bench/*/__main__.py))))
-bench: $(DEV) ## BENCH=core|apiserver|connections|e2e|operator|backends|world|dashboard, one JSON line per scenario
+bench: $(DEV) ## BENCH=core|apiserver|connections|e2e|operator|backends|world|dashboard|truth, one JSON line per scenario
 	@set -e; for each in $(or $(BENCH),$(BENCHES)); do \
 		if [ -d bench/$$each ]; then $(BIN)/python bench/$$each $(ARGS); else $(BIN)/python bench/$$each.py $(ARGS); fi; done
 
@@ -145,6 +145,7 @@ docs: $(DEV) ## print anew what pages say of the code
 	@PYTHONPATH=tests $(BIN)/python tests/backends_table.py
 	@PYTHONPATH=tests $(BIN)/python tests/rooms_picture.py
 	@PYTHONPATH=tests $(BIN)/python -m real.differences_table
+	@PYTHONPATH=tests $(BIN)/python -m truth.page
 
 clean: ## remove what make made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,6 +14,7 @@ from house_numbers import REPOSITORY, SOURCE
 PICTURE = REPOSITORY / "docs" / "rooms.svg"
 ROWS = (
     ("cli",),
+    ("why",),
     ("dashboard", "whatif"),
     ("local",),
     ("components",),

@@ -45,6 +45,27 @@ PURE = {
     "installer/release",
     "installer/settings.py",
     "installer/status.py",
+    *(
+        f"why/{name}.py"
+        for name in (
+            "amounts",
+            "answers",
+            "cause",
+            "causes",
+            "changes",
+            "components",
+            "fixes",
+            "members",
+            "nodes",
+            "objects",
+            "queues",
+            "remedies",
+            "replay",
+            "room",
+            "states",
+            "subjects",
+        )
+    ),
     "dashboard/gangs.py",
     "dashboard/html.py",
     "dashboard/look.py",

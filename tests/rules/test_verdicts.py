@@ -8,7 +8,8 @@ import msgspec
 
 from gangline.api.builtin import Job
 from gangline.api.kai import PodGroup
-from gangline.rules.verdicts import comeback, of_group, renamed
+from gangline.rules.evictions import prospects
+from gangline.rules.verdicts import of_group, renamed
 
 
 def test_the_names_of_pod_groups_become_those_that_users_know_and_nothing_else_changes() -> None:
@@ -36,28 +37,18 @@ def evicted_group(phase: str, owner: str = "Job") -> PodGroup:
     )
 
 
-def told_of(group: PodGroup, job: Job | None = None) -> str:
-    return comeback(of_group(group, "train"), group, job, []).evicted
-
-
 def test_a_gang_without_a_verdict_says_how_far_it_has_come() -> None:
     assert of_group(evicted_group("Running"), "train").text == "train is Running: so it is"
 
 
-def test_an_evicted_gang_says_by_whom_and_whether_it_comes_back() -> None:
-    by = (
-        "last evicted 2026-01-01T00:00:00Z by work/claim (reclaim: its queue gave back what it had borrowed): 4 of 4 "
-        "pods"
-    )
+def test_whether_an_evicted_gang_comes_back() -> None:
     failed = msgspec.convert(
         {"status": {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}}, Job
     )
-    assert told_of(evicted_group("Running")) == f"{by}; it is back since"
-    assert told_of(evicted_group("Pending"), Job()) == f"{by}; it comes back by itself when there is room for it"
-    assert told_of(evicted_group("Pending", "PodGang")) == f"{by}; it comes back by itself when there is room for it"
-    assert told_of(evicted_group("Pending", "RayJob")) == f"{by}; it comes back when its RayJob makes its pods again"
-    assert told_of(evicted_group("Pending"), failed) == (
-        f"{by}; it does not come back: its Job failed (BackoffLimitExceeded); a podFailurePolicy that ignores "
-        f"DisruptionTarget keeps "
-        "evictions from counting as failures"
+    assert prospects(Job(), "Job", waits=False) == "it comes back by itself when there is room for it"
+    assert prospects(None, "PodGang", waits=True) == "it comes back by itself when there is room for it"
+    assert prospects(None, "RayJob", waits=False) == "it comes back when its RayJob makes its pods again"
+    assert prospects(failed, "Job", waits=False) == (
+        "it does not come back: its Job failed (BackoffLimitExceeded); a podFailurePolicy that ignores "
+        "DisruptionTarget keeps evictions from counting as failures"
     )

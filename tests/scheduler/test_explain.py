@@ -123,7 +123,7 @@ def test_nodes_that_may_not_be_used_at_all_say_why() -> None:
 
 def test_cpu_can_be_what_is_short() -> None:
     verdict = Scene().nodes(1, gpus=8, cpu=4).queue("q").gang("q/llm-0", 3, gpus=1, cpu=2).explain("llm-0")
-    assert verdict.headline == "llm-0 waits: 2 CPU cores short" and verdict.resource == "cpu"
+    assert verdict.headline == "llm-0 waits: 2 cores of CPU short" and verdict.resource == "cpu"
 
 
 def test_a_queue_at_its_limit_is_named_with_its_numbers() -> None:
@@ -134,6 +134,20 @@ def test_a_queue_at_its_limit_is_named_with_its_numbers() -> None:
         "big waits: queue a may use 4 GPUs; 6 more asked, 2 in use",
     )
     assert said(verdict) == ["the limit of queue a were 8 GPUs", "it needed 2 pods instead of 6"]
+
+
+def test_every_queue_on_the_way_up_is_named_and_raised_together() -> None:
+    scene = Scene().nodes(2).queue("org", limit=4).queue("a", parent="org", limit=2).gang("a/big", 6)
+    verdict = scene.explain("big")
+    assert verdict.headline == (
+        "big waits: queue a may use 2 GPUs; 6 more asked, 0 in use; queue org may use 4 GPUs; 6 more asked, 0 in use"
+    )
+    assert said(verdict) == ["the limit of queue a were 6 GPUs and the limit of queue org were 6 GPUs"]
+
+
+def test_a_new_node_is_no_remedy_where_no_node_may_be_used() -> None:
+    scene = Scene().nodes(2, taints=(TaintRecord("dedicated", "NoSchedule", "team-b"),)).queue("q").gang("q/llm-0", 1)
+    assert not [text for text in said(scene.explain("llm-0")) if "more node" in text]
 
 
 def test_a_limit_can_be_met_by_ending_a_gang_of_that_queue() -> None:
@@ -223,12 +237,8 @@ def test_a_verdict_as_data_holds_its_text() -> None:
 
 
 def test_words_for_amounts_and_times() -> None:
-    assert [amount(8, "gpu"), amount(1, "gpu"), amount(1500, "cpu"), amount(64e9, "memory")] == [
-        "8 GPUs",
-        "1 GPU",
-        "1.5 CPU cores",
-        "64 GB memory",
-    ]
+    told = [amount(8, "gpu"), amount(1, "gpu"), amount(1500, "cpu"), amount(2**36, "memory"), amount(1000, "rdma/hca")]
+    assert told == ["8 GPUs", "1 GPU", "1.5 cores of CPU", "64 GiB of memory", "1 rdma/hca"]
     assert [spoken(item) for item in (0, 59, 130, 3600, 90061)] == ["0 s", "59 s", "2 min 10 s", "1 h", "1 d 1 h"]
 
 

@@ -63,6 +63,7 @@ PVC = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", core.Per
 PV = Kind("", "v1", "PersistentVolume", "persistentvolumes", builtin.Untyped, namespaced=False)
 EVENT = Kind("", "v1", "Event", "events", core.Event)
 RESOURCE_QUOTA = Kind("", "v1", "ResourceQuota", "resourcequotas", builtin.Untyped)
+LIMIT_RANGE = Kind("", "v1", "LimitRange", "limitranges", builtin.Untyped)
 ENDPOINTS = Kind("", "v1", "Endpoints", "endpoints", builtin.Untyped)
 
 JOB = Kind("batch", "v1", "Job", "jobs", builtin.Job)

@@ -21,7 +21,6 @@ from gangline.api.kinds import (
     BIND_REQUEST,
     EVENT,
     JOB,
-    NODE,
     POD,
     POD_CLIQUE,
     POD_CLIQUE_SET,
@@ -39,6 +38,8 @@ from gangline.cli.ending import run
 from gangline.cli.explain import headline
 from gangline.errors import GanglineError
 from gangline.local import Platform, PlatformSettings
+from gangline.why.explain import explain_name
+from gangline.why.platform import apply_change
 
 PATIENCE = 30.0
 NAMESPACE = "default"
@@ -232,14 +233,16 @@ async def waiting(stage: Stage) -> None:
     await stage.step("the gang waits as a whole", explained)
     if await stage.running("large") is not None:
         raise SceneFailed("a gang that cannot fit has running pods")
-    template = await stage.client.get_raw(NODE, "node-0")
-    meta = {"name": "node-4", "labels": template["metadata"]["labels"] | {"kubernetes.io/hostname": "node-4"}}
-    await stage.client.create(NODE, {"metadata": meta, "spec": {}, "status": template["status"]})
-    await stage.client.patch(NODE, "node-4", "", {"status": template["status"]}, subresource="status")
-    click.echo("      added node-4 with 8 GPUs")
+    [(answer, remedies)] = await explain_name(stage.client, "gang/large-0", NAMESPACE)
+    if not remedies:
+        raise SceneFailed("nothing was told that would start it")
+    for change in remedies[0].changes:
+        await apply_change(stage.client, change)
+    click.echo(f"      applied as told: {answer.data['remedies'][0]['text']}")
     await stage.step("it started", lambda: stage.running("large"))
     await stage.remove("large")
-    await stage.client.delete(NODE, "node-4")
+    for change in remedies[0].changes:
+        await stage.client.delete(change.kind, change.name, change.namespace)
 
 
 async def reclaim(stage: Stage) -> None:

@@ -1,97 +1,144 @@
-"""`gangline explain NAME`: why a gang waits, the proof, and what would start it.
+"""`gangline explain NAME`: why a gang waits or what became of it, the proof, and what would start it.
 
-NAME is a gang, or anything that has one: a PodCliqueSet, a PodGroup, a pod, a Job. The answer is the verdict that the
-scheduler wrote on the PodGroup; where there is none, the gang's own conditions speak."""
+NAME is a gang, or anything that has one: a set, a PodGroup, a pod, a Job, a Deployment; `job/NAME` says which. The
+cluster is read as it stands now and the scheduler's own cycle is run on what was read: an answer is never older than
+the objects it names, and a remedy is told only after it was tried (docs/decisions/0005). `--fix N -o yaml` prints
+the N-th remedy as objects to apply, `--try` plays the remedies on a copy of the whole platform.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
+import yaml
 
-from gangline.api import names
-from gangline.api.builtin import Job
-from gangline.api.core import Pod
-from gangline.api.grove import PodCliqueSet, PodGang
-from gangline.api.kai import PodGroup
-from gangline.api.kinds import JOB, POD, POD_CLIQUE_SET, POD_GANG, POD_GROUP, Kind
-from gangline.api.meta import Object
-from gangline.cli.connection import cluster_options, connect
+from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.client import Client
-from gangline.errors import BadInput, NotFound
-from gangline.rules import verdicts
+from gangline.errors import BadInput
 from gangline.rules.verdicts import GangAnswer
 
-T = TypeVar("T", bound=Object)
+if TYPE_CHECKING:
+    from gangline.why.changes import Remedy
+
+PAUSE = 2.0
+"""Seconds between two looks of --watch."""
+OVER = ("runs", "has finished", "has failed", "was evicted")
 
 
-@click.command(help="Say why a gang waits and what would start it. NAME: a gang, a set, a PodGroup, a pod or a Job.")
-@click.argument("name")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.command(
+    help="Say why a workload waits or what became of it, and what would start it. NAME: a gang, a set, a PodGroup, a "
+    "pod, a Job or another workload, as in job/train; without it, every gang that waits."
+)
+@click.argument("name", required=False, default="")
+@click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="look in every namespace")
+@click.option(
+    "--fix",
+    "number",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="show the N-th remedy alone; with -o yaml as objects to apply",
+)
+@click.option(
+    "--try", "tried", is_flag=True, help="play each remedy on a copy of the cluster with the whole platform, and report"
+)
+@click.option(
+    "-w", "--watch", "watched", is_flag=True, help="say it anew when it changes, until all of it runs or ended"
+)
+@click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @cluster_options
-def command(name: str, output: str, kubeconfig: str | None, namespace: str | None) -> None:
-    run(_explain(name, output, kubeconfig, namespace))
+def command(
+    name: str,
+    everywhere: bool,
+    number: int | None,
+    tried: bool,
+    watched: bool,
+    output: str,
+    kubeconfig: str | None,
+    namespace: str | None,
+) -> None:
+    with _quiet():
+        run(_explain(name, everywhere, number, tried, watched, output, kubeconfig, namespace))
 
 
-async def _explain(name: str, output: str, kubeconfig: str | None, namespace: str | None) -> None:
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What components say to their log while they work on a copy is nobody's business here."""
+    logger = logging.getLogger("gangline")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+async def _explain(
+    name: str,
+    everywhere: bool,
+    number: int | None,
+    tried: bool,
+    watched: bool,
+    output: str,
+    kubeconfig: str | None,
+    namespace: str | None,
+) -> None:
     async with connect(kubeconfig, namespace) as connection:
-        answers = await explain(connection.client, name, connection.namespace)
-        if output == "json":
-            click.echo(json.dumps([answer.data for answer in answers], indent=2, ensure_ascii=False))
+        if watched:
+            await _watch(connection, name, everywhere, output)
+            return
+        found = await explained(connection, name, everywhere)
+        if tried:
+            click.echo("\n".join(await _played(connection, found, number)))
+        elif number is not None:
+            click.echo(_fix(found, number, output), nl=False)
         else:
-            click.echo(
-                "\n".join(line for answer in answers for line in (answer.text, answer.evicted, *answer.failed) if line)
-            )
+            click.echo(shown([answer for answer, _ in found], output))
+
+
+async def _watch(connection: ClusterConnection, name: str, everywhere: bool, output: str) -> None:
+    told: list[tuple[str, ...]] = []
+    while True:
+        answers = [answer for answer, _ in await explained(connection, name, everywhere)]
+        now = [(item.data["gang"], item.data["state"], item.data["cause"], *item.data["facts"]) for item in answers]
+        if now != told:
+            click.echo(shown(answers, output))
+        told = now
+        if name and all(item.data["state"] in OVER and item.data["cause"] != "surplus" for item in answers):
+            return
+        await asyncio.sleep(PAUSE)
+
+
+def shown(answers: list[GangAnswer], output: str) -> str:
+    data = [answer.data for answer in answers]
+    if output == "json":
+        return json.dumps(data, indent=2, ensure_ascii=False)
+    if output == "yaml":
+        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
+    told = [line for answer in answers for line in (answer.text, answer.evicted, *answer.failed) if line]
+    return "\n".join(told) or "nothing waits"
+
+
+async def explained(
+    connection: ClusterConnection, name: str, everywhere: bool = False
+) -> list[tuple[GangAnswer, list[Remedy]]]:
+    from gangline.why.explain import explain_name
+
+    served = [item.kind for item in await connection.served()]
+    return await explain_name(connection.client, name, connection.namespace, everywhere=everywhere, served=served)
 
 
 async def explain(client: Client, name: str, namespace: str) -> list[GangAnswer]:
-    """One answer per gang that NAME stands for; one for a set that has none yet."""
-    pcs = await _set(client, name, namespace)
-    gangs = await _gangs(client, name, namespace, pcs)
-    if pcs is not None and not gangs:
-        return [verdicts.of_set(pcs)]
-    groups = await _there(client, POD_GROUP, namespace)
-    titles = {group.name: verdicts.owner(group) for group in groups}
-    pods = (await client.list(POD, namespace)).items
-    if gangs:
-        return [_named(_of_gang(gang, verdicts.group_of(gang, groups), pods), titles) for gang in gangs]
-    found = await _groups(client, name, namespace, groups)
-    if not found:
-        raise BadInput(
-            f"there is no gang, set, PodGroup, pod or Job {name!r} in namespace {namespace}; "
-            "`gangline get podgangs` and `gangline get podgroups` list what there is"
-        )
-    jobs = {job.uid: job for job in (await client.list(JOB, namespace)).items}
-    return [_named(_of_group(group, jobs, pods), titles) for group in found]
+    """One answer per gang that NAME stands for."""
+    from gangline.why.explain import explain_name
 
-
-def _of_group(group: PodGroup, jobs: Mapping[str, Job], pods: Sequence[Pod]) -> GangAnswer:
-    owned = (jobs[owner.uid] for owner in group.metadata.owner_references if owner.uid in jobs)
-    answer = verdicts.comeback(verdicts.of_group(group), group, next(owned, None), pods)
-    return _with_failures(answer, verdicts.failures(pods, "", group.name))
-
-
-def _of_gang(gang: PodGang, group: PodGroup | None, pods: Sequence[Pod]) -> GangAnswer:
-    answer = verdicts.of_gang(gang, group)
-    answer = verdicts.comeback(answer, group, None, pods) if group is not None else answer
-    return _with_failures(answer, verdicts.failures(pods, gang.name, group.name if group is not None else ""))
-
-
-def _with_failures(answer: GangAnswer, failed: tuple[str, ...]) -> GangAnswer:
-    return msgspec.structs.replace(
-        answer, failed=failed, data=answer.data | ({"failed": list(failed)} if failed else {})
-    )
-
-
-def _named(answer: GangAnswer, titles: Mapping[str, str]) -> GangAnswer:
-    """Gangs that others would have to make room with are called by the names that users gave them."""
-    return msgspec.structs.replace(
-        answer, text=verdicts.renamed(answer.text, titles), evicted=verdicts.renamed(answer.evicted, titles)
-    )
+    return [answer for answer, _ in await explain_name(client, name, namespace)]
 
 
 async def headline(client: Client, name: str, namespace: str) -> str | None:
@@ -104,40 +151,60 @@ async def headline(client: Client, name: str, namespace: str) -> str | None:
     return judged[0].text.splitlines()[0] if judged else None
 
 
-async def _there(client: Client, kind: Kind[T], namespace: str) -> list[T]:
-    """All of a kind; none where it is not served: each half of the system works without the kinds of the other."""
-    try:
-        return (await client.list(kind, namespace)).items
-    except NotFound:
-        return []
+# ── remedies ──
 
 
-async def _set(client: Client, name: str, namespace: str) -> PodCliqueSet | None:
-    try:
-        return await client.get(POD_CLIQUE_SET, name, namespace)
-    except NotFound:
-        return None
+def _fix(found: list[tuple[GangAnswer, list[Remedy]]], number: int, output: str) -> str:
+    """The N-th remedy of the first workload that has one."""
+    with_remedies = [(answer, remedies) for answer, remedies in found if remedies]
+    if not with_remedies:
+        raise BadInput(
+            "no change is known that would start it: " + "; ".join(answer.text.splitlines()[0] for answer, _ in found)
+        )
+    answer, remedies = with_remedies[0]
+    if number > len(remedies):
+        raise BadInput(
+            f"there {'is 1 remedy' if len(remedies) == 1 else f'are {len(remedies)} remedies'}, not {number}"
+        )
+    remedy = remedies[number - 1]
+    if output == "text":
+        return f"{answer.data['remedies'][number - 1]['text']}\n"
+    if output == "json":
+        return (
+            json.dumps({"apiVersion": "v1", "kind": "List", "items": remedy.documents()}, indent=2, ensure_ascii=False)
+            + "\n"
+        )
+    head = [f"# {answer.data['gang']} would start if {answer.data['remedies'][number - 1]['text']}", *_hints(remedy)]
+    body = yaml.safe_dump_all(remedy.documents(), sort_keys=False, allow_unicode=True)
+    return "\n".join(head) + "\n" + str(body)
 
 
-async def _gangs(client: Client, name: str, namespace: str, pcs: PodCliqueSet | None) -> list[PodGang]:
-    everything = await _there(client, POD_GANG, namespace)
-    exact = [gang for gang in everything if gang.name == name]
-    if exact or pcs is None:
-        return exact
-    return [gang for gang in everything if gang.labels.get(names.PART_OF) == name]
+def _hints(remedy: Remedy) -> list[str]:
+    """How each kind of change is applied."""
+    ways = {change.how for change in remedy.changes}
+    told = {
+        "patch": "# objects that exist are merge patches: kubectl patch KIND NAME --type merge --patch-file, or "
+        "kubectl apply --server-side",
+        "new": "# objects that do not exist are new: kubectl create -f",
+        "replace": "# made anew in place of itself: kubectl replace --force -f",
+    }
+    return [told[way] for way in ("patch", "new", "replace") if way in ways]
 
 
-async def _groups(client: Client, name: str, namespace: str, groups: list[PodGroup]) -> list[PodGroup]:
-    exact = [group for group in groups if group.name == name]
-    if exact:
-        return exact
-    try:
-        joined = (await client.get(POD, name, namespace)).annotations.get(names.POD_GROUP_NAME)
-        return [group for group in groups if group.name == joined]
-    except NotFound:
-        pass
-    try:
-        uid = (await client.get(JOB, name, namespace)).uid
-        return [group for group in groups if any(owner.uid == uid for owner in group.metadata.owner_references)]
-    except NotFound:
-        return []
+async def _played(
+    connection: ClusterConnection, found: list[tuple[GangAnswer, list[Remedy]]], number: int | None
+) -> list[str]:
+    """What each remedy does on a copy of the platform."""
+    from gangline.why.platform import play
+
+    served = [item.kind for item in await connection.served()]
+    lines = []
+    for answer, remedies in found:
+        lines.append(answer.text.splitlines()[0])
+        for place, remedy in enumerate(remedies, 1):
+            if number in (None, place):
+                outcome = await play(connection.client, served, answer.data, remedy.changes)
+                lines.append(f"  {place}. {answer.data['remedies'][place - 1]['text']}\n     → {outcome}")
+        if not remedies:
+            lines.append("  no change is known that would start it")
+    return [*lines, "tried on a copy; nothing in the cluster was changed"]

@@ -1,8 +1,9 @@
 """Why a gang waits, read from what others wrote on its objects: the scheduler's verdict on the PodGroup, else the
 gang's own conditions.
 
-Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline explain`, `gangline
-whatif` and the dashboard read it here, so that all of them say the same. Never judges anything itself."""
+Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline whatif` and the
+dashboard read it here. `gangline explain` asks the cluster itself (gangline.why) and answers in the same form. Never
+judges anything itself."""
 
 from __future__ import annotations
 
@@ -14,12 +15,10 @@ from typing import Any
 import msgspec
 
 from gangline.api import names
-from gangline.api.builtin import Job
-from gangline.api.core import Pod
-from gangline.api.grove import PodCliqueSet, PodGang
+from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.meta import Raw
-from gangline.rules.evictions import last_eviction, prospects, sentence
+from gangline.rules.evictions import last_eviction, sentence
 
 ORDER = ("Initialized", "Scheduled", "Ready")
 """Conditions of a PodGang, in the order in which it must meet them."""
@@ -71,13 +70,6 @@ def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
     return _with_eviction(GangAnswer(f"{gang.name} is {phase}{why}{more}", data, False), group)
 
 
-def of_set(pcs: PodCliqueSet) -> GangAnswer:
-    """A set that has no gang yet: what its operator could not make."""
-    why = [error.description for error in pcs.status.last_errors]
-    told = "; ".join(why) or "its operator has not made one; does it run?"
-    return GangAnswer(f"{pcs.name} has no gang yet: {told}", {"set": pcs.name, "errors": why}, judged=False)
-
-
 def of_group(group: PodGroup, name: str = "") -> GangAnswer:
     """`name`: what users call its gang."""
     shown = name or group.name
@@ -93,7 +85,7 @@ def _without_verdict(group: PodGroup, shown: str) -> GangAnswer:
     """What the controller of PodGroups says of a gang that the scheduler has nothing against."""
     phase = phase_of(group)
     if phase is None:
-        return GangAnswer(f"{shown}: no verdict; the scheduler has not refused it", {"gang": shown}, False)
+        return GangAnswer(f"{shown}: the scheduler has not refused it", {"gang": shown}, False)
     return GangAnswer(
         f"{shown} is {phase['reason']}: {phase['message']}", {"gang": shown, "phase": phase["reason"]}, False
     )
@@ -102,43 +94,6 @@ def _without_verdict(group: PodGroup, shown: str) -> GangAnswer:
 def phase_of(group: PodGroup) -> Raw | None:
     """The condition that says how far a PodGroup has come, where one is written."""
     return next((condition for condition in group.status.conditions if condition.get("type") == "Phase"), None)
-
-
-def comeback(answer: GangAnswer, group: PodGroup, job: Job | None, pods: Iterable[Pod]) -> GangAnswer:
-    """An answer about an evicted gang, with whether it comes back; `pods` may be of others too."""
-    if not answer.evicted:
-        return answer
-    phase, kind = (
-        phase_of(group),
-        next((owner_reference.kind for owner_reference in group.metadata.owner_references), "owner"),
-    )
-    if phase is not None and phase["reason"] in ("Running", "Succeeded"):
-        told = "it is back since"
-    else:
-        mine = (pod for pod in pods if pod.annotations.get(names.POD_GROUP_NAME) == group.name)
-        told = prospects(job, kind, kind == "PodGang" or any(not pod.spec.node_name for pod in mine))
-    return msgspec.structs.replace(answer, evicted=f"{answer.evicted}; {told}", data=answer.data | {"comesBack": told})
-
-
-def failures(pods: Iterable[Pod], gang: str, group: str) -> tuple[str, ...]:
-    """A line for each failed pod of a gang: `gang` is the name of its PodGang, `group` of its PodGroup; "" where there
-    is none."""
-    mine = (
-        pod
-        for pod in pods
-        if pod.status.phase == "Failed"
-        and (
-            (gang and pod.labels.get(names.POD_GANG) == gang)
-            or (group and pod.annotations.get(names.POD_GROUP_NAME) == group)
-        )
-    )
-    return tuple(_failure(pod) for pod in sorted(mine, key=lambda pod: pod.name))
-
-
-def _failure(pod: Pod) -> str:
-    where = f" on {pod.spec.node_name}" if pod.spec.node_name else ""
-    why = ": ".join(item for item in (pod.status.reason, pod.status.message) if item)
-    return f"pod {pod.name} failed{where}" + (f": {why}" if why else "")
 
 
 def _with_eviction(answer: GangAnswer, group: PodGroup | None) -> GangAnswer:

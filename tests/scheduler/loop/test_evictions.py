@@ -66,8 +66,8 @@ async def test_the_evicted_gang_says_by_whom_and_when_and_explain_shows_it() -> 
         assert found.message == "Pod work/old-0 was preempted by higher priority workload work/new"
         (answer,) = await explain(here.client, "old", SPACE)
         assert answer.evicted == (
-            f"last evicted {found.at} by work/new (preempt: higher priority in the same queue): 1 of 1 pods; "
-            "it comes back when its owner makes its pods again"
+            f"last evicted {found.at} by new (preempt: higher priority in the same queue): 1 of 1 pods; "
+            "no controller makes them anew"
         )
         assert answer.data["lastEviction"]["by"] == "work/new"
         assert last_eviction(await here.get_group("new")) is None

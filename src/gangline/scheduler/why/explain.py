@@ -12,9 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gangline.scheduler.decisions import Refuse
-from gangline.scheduler.fairness import Amounts, QueueAccount, capacity
-from gangline.scheduler.fairness.accounts import RESOURCES
-from gangline.scheduler.fairness.capacity import OVER_LIMIT, Overrun
+from gangline.scheduler.fairness.capacity import OVER_LIMIT, OVER_QUOTA
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.resources import CPU, GPU, PODS, Vector, at, summed
@@ -25,7 +23,8 @@ from gangline.scheduler.records import DEFAULT_POD_SET, TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
-from gangline.scheduler.why import remedies
+from gangline.scheduler.why import bounds, remedies
+from gangline.scheduler.why.bounds import LIMIT
 from gangline.scheduler.why.trial import Trial, Trials, everyone
 from gangline.scheduler.why.verdict import Verdict, amount, counted
 
@@ -133,15 +132,17 @@ class Explainer:
         books = self.trials.books()
         if books is None:
             return self._of_policies(gang, tasks)
-        request = books.quota_of(tasks)
-        overrun = capacity.over_capacity(books.accounts, gang.queue, request, gang.preemptible)
-        if overrun is None:
+        found = bounds.excesses(books, gang, tasks)
+        if not found:
             return self._of_policies(gang, tasks)
-        verdict = self._said(gang, overrun.reason, overrun_text(books.accounts[overrun.queue], overrun, request))
-        resource = RESOURCES.index(overrun.resource)
-        needs = amount(request[resource], overrun.resource)
-        ways = remedies.of_capacity(self.trials, gang, tasks, overrun, request)
-        return replace(verdict, needs=needs, resource=overrun.resource, remedies=ways)
+        first = found[0]
+        verdict = self._said(
+            gang, OVER_LIMIT if first.bound == LIMIT else OVER_QUOTA, "; ".join(item.text for item in found)
+        )
+        needs = amount(first.needed - first.held, first.word)
+        return replace(
+            verdict, needs=needs, resource=first.word, remedies=remedies.of_capacity(self.trials, gang, tasks, found)
+        )
 
     def _of_policies(self, gang: GangInfo, tasks: list[TaskInfo]) -> Verdict | None:
         """A plugin besides the queue's books says that it would be too much."""
@@ -318,20 +319,3 @@ def needs_text(tasks: Sequence[TaskInfo], names: Sequence[str], rule: TopologyRu
         else counted(len(tasks), "pod")
     )
     return what + (f" on nodes of one {rule.required}" if rule is not None else "")
-
-
-def overrun_text(account: QueueAccount, overrun: Overrun, request: Amounts) -> str:
-    place = RESOURCES.index(overrun.resource)
-    asked = amount(request[place], overrun.resource).split(" ", 1)[0]
-    if overrun.reason == OVER_LIMIT:
-        held = amount(account.allocated[place], overrun.resource).split(" ", 1)[0]
-        return (
-            f"queue {account.name} may use {amount(account.limit[place], overrun.resource)}; {asked} more asked, "
-            f"{held} in use"
-        )
-    held = amount(account.allocated_non_preemptible[place], overrun.resource).split(" ", 1)[0]
-    return (
-        f"queue {account.name} has a quota of {amount(account.deserved[place], overrun.resource)} for work that "
-        f"cannot be preempted; "
-        f"{asked} more asked, {held} in use"
-    )

@@ -11,17 +11,16 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from gangline.scheduler.fairness import Amounts
 from gangline.scheduler.fairness.accounts import RESOURCES, line
-from gangline.scheduler.fairness.capacity import OVER_LIMIT, Overrun
 from gangline.scheduler.model.gang import GangInfo, PodSet
-from gangline.scheduler.model.resources import GPU, at
+from gangline.scheduler.model.resources import GPU, Vector, at
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domains
 from gangline.scheduler.records import DEFAULT_POD_SET
+from gangline.scheduler.why.bounds import QUOTA, Excess
 from gangline.scheduler.why.trial import Trial, Trials
-from gangline.scheduler.why.verdict import Remedy, amount, counted
+from gangline.scheduler.why.verdict import VerdictRemedy, amount, counted
 
 TRIED_GANGS = 6
 TRIED_NUMBERS = 8
@@ -29,7 +28,7 @@ NAMED_NODES = 2
 OPENED = {"node is unschedulable": "uncordoned", "node has NotReady condition": "ready"}
 
 
-def of_room(trials: Trials, trial: Trial) -> tuple[Remedy, ...]:
+def of_room(trials: Trials, trial: Trial) -> tuple[VerdictRemedy, ...]:
     return (
         *_open_nodes(trials, trial),
         *_fewer_pods(trials, trial),
@@ -39,7 +38,7 @@ def of_room(trials: Trials, trial: Trial) -> tuple[Remedy, ...]:
     )
 
 
-def _open_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
+def _open_nodes(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """Nodes that are closed for a reason someone can change, and have the room that is missing."""
     closed = trials.closed_to(trial.tasks[0])
     demand = domains.demand_of(trial.tasks)
@@ -53,10 +52,10 @@ def _open_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
             )
             enough = [name for room, name in rooms if room >= missing]
             if enough:
-                yield Remedy("open", f"{' or '.join(sorted(enough)[:NAMED_NODES])} were {verb}")
+                yield VerdictRemedy("open", f"{' or '.join(sorted(enough)[:NAMED_NODES])} were {verb}")
                 return
             if sum(room for room, _ in rooms) >= missing:
-                yield Remedy(
+                yield VerdictRemedy(
                     "open", f"{_how_many(rooms, missing)} of {counted(len(shut), 'node')} in {area.name} were {verb}"
                 )
                 return
@@ -71,7 +70,7 @@ def _how_many(rooms: Sequence[tuple[int, str]], missing: int) -> int:
     return len(rooms)
 
 
-def _fewer_pods(trials: Trials, trial: Trial) -> Iterator[Remedy]:
+def _fewer_pods(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """The fewest pods left out of one pod set with which the others fit; a pod set keeps at least one."""
     leaves = {task.pod_set.name: task.pod_set for task in trial.tasks if task.pod_set is not None}
     found: list[tuple[int, str]] = []
@@ -85,7 +84,7 @@ def _fewer_pods(trials: Trials, trial: Trial) -> Iterator[Remedy]:
                 break
     if found:
         number, name = min(found)
-        yield Remedy("fewer", fewer_text(leaves[name], leaves[name].min_available - number))
+        yield VerdictRemedy("fewer", fewer_text(leaves[name], leaves[name].min_available - number))
 
 
 def _numbers(trial: Trial, leaf: PodSet, mine: int, alone: bool) -> Sequence[int]:
@@ -101,7 +100,7 @@ def fewer_text(leaf: PodSet, number: int) -> str:
     return f"{who} needed {counted(number, 'pod')} instead of {leaf.min_available}"
 
 
-def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
+def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """The smallest other gang whose end would make room."""
     session, statement = trials.session, trial.statement
     every = trials.held(trial.resource)
@@ -119,7 +118,7 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[Remedy]:
         done = trial.placement._place(trial.member, trial.tasks, session.all_nodes)
         statement.rollback(mark)
         if done:
-            yield Remedy("end", f"gang {other.name} ({_whose(trials, other, held, trial)}) ended")
+            yield VerdictRemedy("end", f"gang {other.name} ({_whose(trials, other, held, trial)}) ended")
             return
 
 
@@ -141,31 +140,37 @@ def _whose(trials: Trials, gang: GangInfo, held: float, trial: Trial) -> str:
     return f"queue {gang.queue}, {'borrowing' if borrows else 'holding'} {what}"
 
 
-def _relax(trials: Trials, trial: Trial) -> Iterator[Remedy]:
+def _relax(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """All nodes instead of one domain."""
     if trial.rule is None or trials.steps <= 0:
         return
     if trials.fitting(trial, trial.tasks, trials.session.all_nodes) == len(trial.tasks):
-        yield Remedy("relax", f"{trial.rule.required} were preferred instead of required")
+        yield VerdictRemedy("relax", f"{trial.rule.required} were preferred instead of required")
 
 
-def _more_nodes(trials: Trials, trial: Trial) -> Iterator[Remedy]:
-    """New nodes like the largest there is, as empty as needed; none would do where every node is refused for something
-    else than room."""
-    closed, place = trials.closed_to(trial.tasks[0]), trial.resource
-    if all(closed.get(node.name, "") not in ("", *OPENED) for node in trials.session.all_nodes):
+def _more_nodes(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
+    """New nodes like one that its pods may use, where nothing but room stands against them."""
+    closed = trials.closed_to(trial.tasks[0])
+    like = {node.allocatable for node in trials.session.all_nodes if node.name not in closed}
+    plain_pods = all(task.shape.plain and not task.shared for task in trial.tasks)
+    if not like or not plain_pods or trial.missing <= 0:
         return
-    size = max((at(task.request, place) for task in trial.tasks), default=0)
-    largest = max((at(node.allocatable, place) for node in trials.session.all_nodes), default=0)
-    if size <= 0 or largest < size or trial.missing <= 0:
+    demand = domains.demand_of(trial.tasks).largest
+    each = max(_empty_slots(room, demand) for room in like)
+    size = max((at(task.request, trial.resource) for task in trial.tasks), default=0)
+    if each < 1 or size <= 0:
         return
-    each = int(largest // size)
     number, pods = math.ceil(trial.missing / each), min(trial.missing, each)
     where = f" in {trial.best[0].name}" if trial.rule is not None else ""
-    room = amount(pods * size, trials.cluster.names.names[place])
-    yield Remedy(
+    room = amount(pods * size, trials.cluster.names.names[trial.resource])
+    yield VerdictRemedy(
         "nodes", f"there {'was' if number == 1 else 'were'} {counted(number, 'more node')} with {free(room)}{where}"
     )
+
+
+def _empty_slots(room: Vector, demand: Vector) -> int:
+    """How many of the largest pod an empty node holds, by every resource."""
+    return min((int(at(room, place) // need) for place, need in enumerate(demand) if need > 0), default=0)
 
 
 def free(room: str) -> str:
@@ -178,45 +183,36 @@ def free(room: str) -> str:
 
 
 def of_capacity(
-    trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], overrun: Overrun, request: Amounts
-) -> tuple[Remedy, ...]:
-    """A higher bound, less in use, or fewer pods."""
-    account, place = trials.accounts[overrun.queue], RESOURCES.index(overrun.resource)
-    limited = overrun.reason == OVER_LIMIT
-    bound, held = (
-        (account.limit, account.allocated) if limited else (account.deserved, account.allocated_non_preemptible)
-    )
-    over = held[place] + request[place] - bound[place]
-    word = "limit" if limited else "quota"
-    found = [
-        Remedy(
-            word, f"the {word} of queue {account.name} were {amount(held[place] + request[place], overrun.resource)}"
-        )
-    ]
-    if not limited:
-        found.append(Remedy("preemptible", "it could be preempted"))
-    found += _end_in_queue(trials, gang, overrun, over, limited)
-    found += _fewer_in_queue(tasks, request[place], over)
-    return tuple(found)
+    trials: Trials, gang: GangInfo, tasks: Sequence[TaskInfo], excesses: Sequence[Excess]
+) -> tuple[VerdictRemedy, ...]:
+    """Every bound on the way up raised, less in use, or fewer pods."""
+    first = excesses[0]
+    told = [VerdictRemedy(first.bound, " and ".join(item.raised for item in excesses))]
+    if all(item.bound == QUOTA for item in excesses):
+        told.append(VerdictRemedy("preemptible", "it could be preempted"))
+    if len(excesses) == 1:
+        told += _end_in_queue(trials, gang, first)
+        told += _fewer_in_queue(tasks, first.needed - first.held, first.needed - first.allowed)
+    return tuple(told)
 
 
-def _end_in_queue(trials: Trials, gang: GangInfo, overrun: Overrun, over: float, limited: bool) -> Iterator[Remedy]:
+def _end_in_queue(trials: Trials, gang: GangInfo, excess: Excess) -> Iterator[VerdictRemedy]:
     """The smallest gang below that queue that holds as much as is too much."""
     session = trials.session
     holders = []
     for other in session.active_gangs():
-        below = overrun.queue in {account.uid for account in line(trials.accounts, other.queue)}
-        if other is gang or not below or (not limited and other.preemptible):
+        below = excess.account.uid in {account.uid for account in line(trials.accounts, other.queue)}
+        if other is gang or not below or (excess.bound == QUOTA and other.preemptible):
             continue
-        held = sum(
-            _of(trials, task, overrun.resource) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED
-        )
-        if held >= over:
+        held = sum(_of(trials, task, excess.word) for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED)
+        if held >= excess.needed - excess.allowed:
             holders.append((held, other.uid))
     if holders:
         held, uid = min(holders)
         other = session.cluster.gangs[uid]
-        yield Remedy("end", f"gang {other.name} (queue {other.queue}, holding {amount(held, overrun.resource)}) ended")
+        yield VerdictRemedy(
+            "end", f"gang {other.name} (queue {other.queue}, holding {amount(held, excess.word)}) ended"
+        )
 
 
 def _of(trials: Trials, task: TaskInfo, resource: str) -> float:
@@ -224,11 +220,11 @@ def _of(trials: Trials, task: TaskInfo, resource: str) -> float:
     return names.total_gpus(task.given) if resource == RESOURCES[GPU] else at(task.given, names.index(resource))
 
 
-def _fewer_in_queue(tasks: Sequence[TaskInfo], asked: float, over: float) -> Iterator[Remedy]:
+def _fewer_in_queue(tasks: Sequence[TaskInfo], asked: float, over: float) -> Iterator[VerdictRemedy]:
     leaves = {task.pod_set.name: task.pod_set for task in tasks if task.pod_set is not None}
     if len(leaves) != 1 or len(tasks) < 2 or asked <= 0:
         return
     without = math.ceil(over / (asked / len(tasks)))
     leaf = next(iter(leaves.values()))
     if 0 < without < len(tasks) and leaf.min_available - without > 0:
-        yield Remedy("fewer", fewer_text(leaf, leaf.min_available - without))
+        yield VerdictRemedy("fewer", fewer_text(leaf, leaf.min_available - without))

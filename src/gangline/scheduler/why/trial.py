@@ -224,7 +224,8 @@ class Trials:
             PLAIN_REASONS.get(closed[node.name], closed[node.name]) for node in nodes if node.name in closed
         )
         free = sum(max(at(node.later, scarce), 0) for node in nodes if node.name not in closed)
-        return Area(name, free, fits, tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))))
+        closed_by = tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
+        return Area(name, free, fits, closed_by, self.cluster.names.names[scarce])
 
     def closed_to(self, task: TaskInfo) -> dict[str, str]:
         """Nodes the task may not use whatever room they have, and why. Tasks of one shape share the answer."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.scheduler.fairness.capacity import decimals
+from gangline.scheduler.model.resources import is_mig
 
 INDENT = "  "
 SHOWN_AREAS = 4
@@ -24,14 +25,15 @@ class Area:
     free: float
     fits: int
     closed: tuple[tuple[str, int], ...] = ()
+    resource: str = "gpu"
 
     def text(self) -> str:
         closed = ", ".join(f"{reason}: {counted(number, 'node')}" for reason, number in self.closed)
-        return f"{self.name}  {decimals(self.free)} free" + (f" ({closed})" if closed else "")
+        return f"{self.name}  {plain(self.free, self.resource)} free" + (f" ({closed})" if closed else "")
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class VerdictRemedy:
     """One change that would let the gang start, alone. `text` completes "would start if …"."""
 
     kind: str
@@ -53,7 +55,7 @@ class Verdict:
     areas: tuple[Area, ...] = ()
     more_areas: int = 0
     most_elsewhere: float = 0.0
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[VerdictRemedy, ...] = ()
     queue: str = ""
     position: int = 0
     waiting: int = 0
@@ -79,7 +81,7 @@ class Verdict:
     def _more(self) -> str:
         rest = self.areas[SHOWN_AREAS:]
         number, most = len(rest) + self.more_areas, max([self.most_elsewhere, *(area.free for area in rest)])
-        return f"   and {number} more with at most {decimals(most)}" if number else ""
+        return f"   and {number} more with at most {plain(most, self.resource or 'gpu')}" if number else ""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -89,10 +91,13 @@ class Verdict:
             "text": self.text(),
             "needs": self.needs,
             "resource": self.resource,
-            "short": self.short,
-            "areas": [{"name": a.name, "free": a.free, "fits": a.fits, "closed": dict(a.closed)} for a in self.areas],
+            "short": units(self.short, self.resource),
+            "areas": [
+                {"name": a.name, "free": units(a.free, a.resource), "fits": a.fits, "closed": dict(a.closed)}
+                for a in self.areas
+            ],
             "moreAreas": self.more_areas,
-            "mostElsewhere": self.most_elsewhere,
+            "mostElsewhere": units(self.most_elsewhere, self.resource),
             "remedies": [{"kind": remedy.kind, "text": remedy.text} for remedy in self.remedies],
             "queue": self.queue,
             "position": self.position,
@@ -104,17 +109,40 @@ def counted(number: float, word: str) -> str:
     return f"{decimals(number)} {word}" + ("" if number == 1 else "s")
 
 
+GIB, MIB = 2.0**30, 2.0**20
+BYTES = ("memory", "ephemeral-storage", "storage")
+
+
 def amount(value: float, resource: str) -> str:
-    """So much of a resource, in words: `8 GPUs`, `1.5 CPU cores`, `64 GB memory`."""
+    """So much of a resource, in the units that users write: `16 cores of CPU`, `64 GiB of memory`, `8 GPUs`, `2
+    rdma/hca`."""
     if resource == "gpu":
         return counted(value, "GPU")
     if resource == "cpu":
-        return counted(value / 1000, "CPU core")
-    if resource == "memory":
-        return f"{decimals(value / 1e9)} GB memory"
+        return f"{counted(value / 1000, 'core')} of CPU"
+    if resource in BYTES:
+        return f"{size(value)} of {resource}"
     if resource == "pods":
         return counted(value, "pod slot")
-    return f"{decimals(value)} {resource}"
+    return f"{plain(value, resource)} {resource}"
+
+
+def plain(value: float, resource: str) -> str:
+    """The number alone, in the unit of `amount`."""
+    return size(value) if resource in BYTES else decimals(units(value, resource))
+
+
+def units(value: float, resource: str) -> float:
+    """An amount of the core in the unit that users count in: cores, bytes, devices."""
+    counts = resource in ("gpu", "pods") or is_mig(resource) or resource in BYTES
+    return value if counts else value / 1000
+
+
+def size(value: float) -> str:
+    """Bytes as people write them."""
+    if value and abs(value) < GIB and value % GIB:
+        return f"{decimals(value / MIB, 1)} MiB"
+    return f"{decimals(value / GIB, 2)} GiB"
 
 
 def spoken(seconds: float) -> str:

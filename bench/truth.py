@@ -1,0 +1,89 @@
+"""How often the told cause is true and the told remedy works, on random clusters. JSON lines.
+
+    python bench/truth.py [--clusters N] [--seed S] [--nodes N] [--show]
+
+Each cluster has a gang that may wait. Of those that do: the cause is counted again by tests/truth/checker.py from the
+plain objects; the first remedy is applied to them and the cycle is run on a model built anew; a smaller change of the
+same kind must not do. Then the time of a verdict of the running scheduler, and of a whole answer, on a full cluster of
+so many nodes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from gangline.api import kinds
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.settings import shard_settings
+from gangline.scheduler.snapshots.whole import records_from_objects
+from gangline.scheduler.why.explain import explain_waiting
+from gangline.why.answers import titles_of
+from gangline.why.causes import cause_of
+from gangline.why.remedies import remedies
+from gangline.why.subjects import find
+from truth.clusters import NOW, full_cluster, judged, objects_of
+
+
+def random_clusters(count: int, seed: int, shown: bool) -> dict[str, Any]:
+    answers, began = [], time.perf_counter()
+    for number in range(seed, seed + count):
+        found = judged(number)
+        if found is None:
+            continue
+        answers.append(found)
+        if shown and (found.wrong or not found.minimal):
+            why = found.wrong or ("less would do" if found.works else "the remedy does not work")
+            print(f"# cluster {number}: {why}\n{found.text}\n", file=sys.stderr)
+    return {
+        "bench": "truth",
+        "clusters": count,
+        "waiting": len(answers),
+        "causes_right": sum(not answer.wrong for answer in answers),
+        "remedies_work": sum(answer.works for answer in answers),
+        "minimal": sum(answer.minimal for answer in answers),
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+
+
+def times(size: int) -> dict[str, Any]:
+    raws = full_cluster(size)
+    built = ClusterModel.build(records_from_objects(raws).records)
+    waiting = sorted(built.waiting)
+    began = time.perf_counter()
+    explain_waiting(built, shard_settings(), NOW, gangs=waiting)
+    verdicts = (time.perf_counter() - began) * 1000 / len(waiting)
+    began = time.perf_counter()
+    objects = objects_of(raws)
+    (subject,) = find(objects, waiting[0].partition("/")[2], "default")
+    cause = cause_of(objects, subject, titles_of(objects))
+    remedies(objects, subject, cause, titles_of(objects))
+    return {
+        "bench": "truth",
+        "nodes": size,
+        "pods": len(objects.raws(kinds.POD)),
+        "waiting": len(waiting),
+        "verdict_ms": round(verdicts, 1),
+        "answer_seconds": round(time.perf_counter() - began, 2),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clusters", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--nodes", type=int, default=500)
+    parser.add_argument("--show", action="store_true", help="print answers that are wrong")
+    said = parser.parse_args()
+    print(json.dumps(random_clusters(said.clusters, said.seed, said.show)), flush=True)
+    if said.nodes:
+        print(json.dumps(times(said.nodes)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

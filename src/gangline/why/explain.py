@@ -1,0 +1,104 @@
+"""From a name to its answer: read the cluster, find the workload, say the cause, try the changes. The cluster itself
+is only read.
+
+What the scheduler's own cycle can try is tried on the objects in memory; what makes new pods, or must start several
+gangs one after the other, is tried on a copy of the whole platform (whatif/copy.py), where the same controllers
+work.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object
+from gangline.client import Client
+from gangline.rules.verdicts import GangAnswer
+from gangline.why.answers import answer, titles_of
+from gangline.why.cause import WAITS, Cause
+from gangline.why.causes import cause_of
+from gangline.why.changes import Remedy
+from gangline.why.objects import ClusterObjects
+from gangline.why.platform import starts_on_copy
+from gangline.why.read import read_cluster
+from gangline.why.remedies import remedies
+from gangline.why.subjects import Subject, find, waiting
+
+LARGEST_COPY = 3000
+"""Pods of a cluster up to which a change is tried on a copy of the platform without being asked to."""
+TRIED_ON_COPY = 3
+Explained = tuple[GangAnswer, list[Remedy]]
+
+
+@dataclass(slots=True)
+class Judged:
+    """A workload on its way to an answer."""
+
+    subject: Subject
+    cause: Cause
+    remedies: list[Remedy]
+
+    @property
+    def waits(self) -> bool:
+        return self.cause.state == WAITS and not self.cause.transient
+
+
+async def explain_name(
+    client: Client,
+    name: str,
+    namespace: str,
+    *,
+    everywhere: bool = False,
+    served: Sequence[Kind[Object]] = (),
+    now: float | None = None,
+) -> list[Explained]:
+    """One answer per gang that NAME stands for, with its remedies; without a name, one for each gang that waits.
+
+    `served`: the kinds that a copy of the platform is made of; without them nothing is tried there."""
+    objects = await read_cluster(client, time.time() if now is None else now, namespace)
+    subjects = (
+        find(objects, name, namespace, everywhere) if name else waiting(objects, None if everywhere else namespace)
+    )
+    judged = [_judged(objects, subject) for subject in subjects]
+    readable = not {"pods", "nodes"} & objects.unread.keys()
+    if served and readable and objects.count_pods() <= LARGEST_COPY:
+        for item in judged:
+            await _try_on_copy(client, served, item)
+        if name:
+            await _start_together(client, served, judged)
+    return [(answer(objects, item.subject, item.cause, item.remedies), item.remedies) for item in judged]
+
+
+def _judged(objects: ClusterObjects, subject: Subject) -> Judged:
+    titles = titles_of(objects)
+    cause = cause_of(objects, subject, titles)
+    return Judged(subject, cause, remedies(objects, subject, cause, titles))
+
+
+async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], each: Judged) -> None:
+    """Keep what the platform was seen to start, with what else it needed."""
+    if each.cause.state not in (WAITS, "runs"):
+        return
+    seen = [remedy for remedy in each.remedies if remedy.tried]
+    for remedy in [remedy for remedy in each.remedies if not remedy.tried][:TRIED_ON_COPY]:
+        changes = await starts_on_copy(client, served, [each.subject], remedy.changes)
+        if changes is not None:
+            seen.append(replace(remedy, changes=changes, tried="platform"))
+            break
+    each.remedies = seen
+
+
+async def _start_together(client: Client, served: Sequence[Kind[Object]], judged: list[Judged]) -> None:
+    """Where a name stands for several gangs that wait, the first remedy starts all of them."""
+    waiting_ones = [item for item in judged if item.waits]
+    if len(waiting_ones) < 2 or not any(item.remedies for item in waiting_ones):
+        return
+    changes = await starts_on_copy(client, served, [item.subject for item in waiting_ones])
+    first = next(item for item in waiting_ones if item.remedies or changes)
+    if changes:
+        first.remedies = [
+            Remedy(changes, "platform"),
+            *(remedy for remedy in first.remedies if remedy.changes != changes),
+        ]

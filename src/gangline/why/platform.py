@@ -1,0 +1,136 @@
+"""Changes tried on a copy of the whole platform: controllers make pods, groups and claims there as they would in the
+cluster itself."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from gangline.api import kinds
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object, Raw
+from gangline.client import Client
+from gangline.errors import ApiError, NotFound
+from gangline.whatif.copy import Copy
+from gangline.why.answers import answer, titles_of
+from gangline.why.cause import Cause
+from gangline.why.causes import cause_of
+from gangline.why.changes import ObjectChange, squashed
+from gangline.why.objects import ClusterObjects, dig
+from gangline.why.read import read_cluster
+from gangline.why.remedies import remedies
+from gangline.why.subjects import Subject, find
+
+SETTLES = 20.0
+ROUNDS = 5
+LOOKS, PAUSE = 6, 0.5
+WELL = ("runs", "is starting", "has finished")
+
+
+async def starts_on_copy(
+    client: Client, served: Sequence[Kind[Object]], subjects: Sequence[Subject], changes: Sequence[ObjectChange] = ()
+) -> tuple[ObjectChange, ...] | None:
+    """These changes and what else is needed until all these workloads have their nodes; None: they do not get them."""
+    asked = [(f"{subject.kind}/{subject.name}", subject.namespace) for subject in subjects]
+    made, pending = tuple(changes), tuple(changes)
+    async with Copy(client, served) as copy:
+        for _ in range(ROUNDS):
+            try:
+                for change in pending:
+                    await _on_copy(copy, change)
+            except ApiError:
+                return None
+            objects, found, causes = await _settled(copy, asked)
+            if all(_well(cause) for cause in causes):
+                return squashed(made)
+            pending = _next(objects, found, causes)
+            if not pending:
+                return None
+            made = (*made, *pending)
+    return None
+
+
+async def _settled(copy: Copy, asked: Sequence[tuple[str, str]]) -> tuple[ClusterObjects, list[Subject], list[Cause]]:
+    """How the workloads stand when nothing moves any more; controllers that were refused something get time to try
+    again."""
+    for _ in range(LOOKS):
+        await copy.settles(SETTLES)
+        objects = await read_cluster(copy.client, time.time())
+        found = [item for ask, namespace in asked for item in find(objects, ask, namespace)]
+        causes = [cause_of(objects, item, titles_of(objects)) for item in found]
+        if not any(cause.transient or cause.pods_change for cause in causes if not _well(cause)):
+            break
+        await asyncio.sleep(PAUSE)
+    return objects, found, causes
+
+
+def _well(cause: Cause) -> bool:
+    return cause.state in WELL and cause.code != "surplus"
+
+
+def _next(objects: ClusterObjects, subjects: Sequence[Subject], causes: Sequence[Cause]) -> tuple[ObjectChange, ...]:
+    """What clears the way for the first of them that waits and for which something is known."""
+    for subject, cause in zip(subjects, causes, strict=True):
+        found = remedies(objects, subject, cause, titles_of(objects)) if cause.code != "base-gang" else []
+        if found and not _well(cause):
+            return found[0].changes
+    return ()
+
+
+async def play(client: Client, served: Sequence[Kind[Object]], about: Raw, changes: Sequence[ObjectChange]) -> str:
+    """What becomes of a workload on a copy where these changes are made, in one line. `about`: its kind, name and
+    namespace as data."""
+    async with Copy(client, served) as copy:
+        try:
+            for change in changes:
+                await _on_copy(copy, change)
+        except ApiError as error:
+            return f"the server would refuse it: {error}"
+        await copy.settles(SETTLES)
+        objects = await read_cluster(copy.client, time.time())
+        titles = titles_of(objects)
+        subjects = find(objects, f"{about['kind']}/{about['gang']}", about["namespace"])
+        told = [
+            answer(objects, subject, cause_of(objects, subject, titles), ()).text.splitlines()[0]
+            for subject in subjects
+        ]
+        return "; ".join(told)
+
+
+async def _on_copy(copy: Copy, change: ObjectChange) -> None:
+    """Nobody watches over nodes there: a new one is welcome at once."""
+    await apply_change(copy.client, change)
+    if change.kind is kinds.NODE and change.how == "new":
+        await copy.client.patch(
+            kinds.NODE, change.name, "", {"spec": {"taints": dig(change.body, "spec", "taints") or None}}
+        )
+
+
+async def apply_change(client: Client, change: ObjectChange) -> None:
+    """As a person would: a new object is created, another one is patched."""
+    document = change.document()
+    namespace = change.namespace if change.kind.namespaced else ""
+    if change.how == "replace":
+        await client.delete(change.kind, change.name, namespace, propagation="Background", grace=0)
+        await gone(client, change.kind, change.name, namespace)
+    if change.how != "patch":
+        await client.create(change.kind, document, namespace)
+        return
+    await client.patch(
+        change.kind,
+        change.name,
+        namespace,
+        {key: value for key, value in document.items() if key not in ("apiVersion", "kind")},
+    )
+
+
+async def gone(client: Client, kind: Kind[Any], name: str, namespace: str) -> None:
+    """Wait, not for long, until an object is no longer there."""
+    for _ in range(200):
+        try:
+            await client.get_raw(kind, name, namespace)
+        except NotFound:
+            return
+        await asyncio.sleep(0.02)

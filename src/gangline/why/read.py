@@ -1,0 +1,86 @@
+"""The objects of a cluster, read once for one answer. Kinds that the server does not serve or does not let us read
+are left out and named."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from gangline.api import kinds
+from gangline.api.kinds import Kind
+from gangline.api.meta import Raw
+from gangline.client import Client
+from gangline.errors import ApiError, Forbidden, NotFound
+from gangline.why.objects import ClusterObjects
+
+READ: tuple[Kind[Any], ...] = (
+    kinds.POD,
+    kinds.NODE,
+    kinds.NAMESPACE,
+    kinds.CONFIG_MAP,
+    kinds.PVC,
+    kinds.PV,
+    kinds.STORAGE_CLASS,
+    kinds.CSI_STORAGE_CAPACITY,
+    kinds.RESOURCE_QUOTA,
+    kinds.LIMIT_RANGE,
+    kinds.PRIORITY_CLASS,
+    kinds.SERVICE_ACCOUNT,
+    kinds.LEASE,
+    kinds.EVENT,
+    kinds.JOB,
+    kinds.CRON_JOB,
+    kinds.DEPLOYMENT,
+    kinds.REPLICA_SET,
+    kinds.STATEFUL_SET,
+    kinds.DAEMON_SET,
+    kinds.RESOURCE_CLAIM,
+    kinds.RESOURCE_CLAIM_TEMPLATE,
+    kinds.RESOURCE_SLICE,
+    kinds.DEVICE_CLASS,
+    kinds.POD_CLIQUE_SET,
+    kinds.POD_CLIQUE,
+    kinds.SCALING_GROUP,
+    kinds.POD_GANG,
+    kinds.TOPOLOGY_BINDING,
+    kinds.QUEUE,
+    kinds.POD_GROUP,
+    kinds.BIND_REQUEST,
+    kinds.TOPOLOGY,
+    kinds.SCHEDULING_SHARD,
+    kinds.NODE_RESOURCE_TOPOLOGY,
+)
+AT_ONCE = 8
+
+
+async def read_cluster(client: Client, now: float, namespace: str = "") -> ClusterObjects:
+    """`namespace`: what may be read there where the whole cluster may not; such kinds count as unread all the same."""
+    turns = asyncio.Semaphore(AT_ONCE)
+    unread: dict[str, str] = {}
+
+    async def listed(kind: Kind[Any]) -> tuple[Kind[Any], list[Raw]] | None:
+        async with turns:
+            try:
+                return kind, await client.list_raw(kind)
+            except NotFound:
+                return None
+            except ApiError as error:
+                unread[kind.resource] = str(error)
+                return await _listed_there(client, kind, namespace, error)
+
+    answers = await asyncio.gather(*(listed(kind) for kind in READ))
+    return ClusterObjects.of([answer for answer in answers if answer is not None], now, unread)
+
+
+async def _listed_there(
+    client: Client, kind: Kind[Any], namespace: str, refused: ApiError
+) -> tuple[Kind[Any], list[Raw]] | None:
+    """The objects of one namespace; pods must be readable there, or nothing can be said."""
+    try:
+        if kind.namespaced and namespace and isinstance(refused, Forbidden):
+            return kind, await client.list_raw(kind, namespace)
+    except ApiError as error:
+        refused = error
+    if kind is kinds.POD:
+        raise refused
+    return None

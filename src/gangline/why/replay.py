@@ -1,0 +1,244 @@
+"""The real cycle on the objects of a cluster, again and again until it has nothing more to do: what the running
+scheduler would come to.
+
+Every plugin, every level of the queue tree, every pod. What a cycle decides is carried out on the model as the
+cluster would: bound pods hold their room, evicted ones are gone, or wait again where a controller makes them anew.
+One model serves many tries: only what a change touches is read anew, and all of it is put back before the next one.
+The objects themselves stay as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gangline.api import kinds, names
+from gangline.api.kinds import Kind
+from gangline.api.meta import Raw
+from gangline.scheduler.cycle import decide
+from gangline.scheduler.decisions import Bind, Decisions, Evict, Refuse
+from gangline.scheduler.model.cluster import ClusterModel, Key
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.objects.reading import ObjectReading
+from gangline.scheduler.records import (
+    ClaimRecord,
+    ConfigMapRecord,
+    GangRecord,
+    NodeRecord,
+    Record,
+    TaskRecord,
+    VolumeClaimRecord,
+)
+from gangline.scheduler.settings import SchedulerSettings, shard_settings
+from gangline.scheduler.snapshots.whole import records_from_objects
+from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
+from gangline.why.objects import ClusterObjects, dig
+
+MOST_CYCLES = 8
+POOLED = (kinds.NODE.resource, kinds.QUEUE.resource, kinds.POD_GROUP.resource)
+CONTEXT: tuple[Kind[Any], ...] = (
+    kinds.PRIORITY_CLASS,
+    kinds.TOPOLOGY,
+    kinds.PV,
+    kinds.STORAGE_CLASS,
+    kinds.RESOURCE_CLAIM,
+)
+"""Kinds that say how objects of other kinds are read."""
+DEPENDENT: Mapping[str, Kind[Any]] = {
+    kinds.PRIORITY_CLASS.resource: kinds.POD_GROUP,
+    kinds.TOPOLOGY.resource: kinds.POD_GROUP,
+    kinds.PV.resource: kinds.PVC,
+    kinds.STORAGE_CLASS.resource: kinds.PVC,
+    kinds.RESOURCE_CLAIM.resource: kinds.POD,
+    kinds.BIND_REQUEST.resource: kinds.POD,
+    kinds.POD_GROUP.resource: kinds.POD,
+}
+"""When one of these changes, the objects of that kind are read anew."""
+RecordKey = tuple[type[Record], Key]
+
+
+@dataclass(slots=True)
+class AtRest:
+    """A cluster on which another cycle would change nothing, and what was decided on the way there. Good until the
+    next try."""
+
+    cluster: ClusterModel
+    settings: SchedulerSettings
+    now: float
+    placed: dict[str, str] = field(default_factory=dict)
+    """Task → node."""
+    evicted: dict[str, Evict] = field(default_factory=dict)
+    refusals: dict[str, Refuse] = field(default_factory=dict)
+    first: Decisions = field(default_factory=Decisions)
+    touched: dict[RecordKey, None] = field(default_factory=dict)
+
+    def started(self, gang: str) -> bool:
+        """Every group of the gang has its minimum on nodes."""
+        held = self.cluster.gangs.get(gang)
+        return held is not None and held.root.satisfied and held.active_allocated > 0 and not held.problems
+
+    def surplus_placed(self, gang: str) -> bool:
+        """Not even a pod above the minimum waits."""
+        held = self.cluster.gangs.get(gang)
+        return held is not None and self.started(gang) and not held.pending
+
+
+def at_rest(objects: ClusterObjects, pool: str = "") -> AtRest:
+    """`pool`: the node pool whose scheduler decides."""
+    model: CycleModel = objects.base.remembered(f"model of pool {pool}", lambda: CycleModel(objects.base, pool))
+    return model.at_rest(objects)
+
+
+class CycleModel:
+    """The scheduler's model of the objects as they were read, and its way back there after each try."""
+
+    def __init__(self, objects: ClusterObjects, pool: str) -> None:
+        self._pool = pool
+        self._settings = shard_settings()
+        spaces = {item.name: item.labels for item in objects.all(kinds.NAMESPACE)}
+        self._reading = ObjectReading(now=objects.now, node_pool=pool, namespaces=spaces)
+        self._base = {key_of(record): record for record in self._records(objects, objects.everything())}
+        self._cluster = ClusterModel.build(self._base.values())
+        self._touched: dict[RecordKey, None] = {}
+
+    def at_rest(self, objects: ClusterObjects) -> AtRest:
+        self._put_back()
+        self._take_in(objects)
+        rest = AtRest(self._cluster, self._settings, objects.now, touched=self._touched)
+        owned = objects.base.remembered("pods with a controller", lambda: _owned(objects.base))
+        numbers = itertools.count(1)
+        for turn in range(MOST_CYCLES):
+            decided = decide(self._cluster, self._settings, objects.now)
+            decisions = name_groups(decided, lambda: f"device-{next(numbers)}")
+            rest.refusals = {refuse.gang: refuse for refuse in decisions.refusals}
+            rest.first = decisions if turn == 0 else rest.first
+            if not _carry_out(rest, decisions, owned):
+                break
+        return rest
+
+    def _put_back(self) -> None:
+        for kind, key in self._touched:
+            record = self._base.get((kind, key))
+            if record is not None:
+                self._cluster.apply(record)
+            elif _held(self._cluster, kind, key):
+                self._cluster.remove(kind, key)
+        self._touched = {}
+
+    def _take_in(self, objects: ClusterObjects) -> None:
+        """Read what differs from the base, and what depends on it."""
+        changed = list(objects.changes())
+        if not changed:
+            return
+        after = [obj for _, _, _, obj in changed if obj is not None]
+        more = {DEPENDENT[resource].resource: DEPENDENT[resource] for resource, *_ in changed if resource in DEPENDENT}
+        after += [obj for kind in more.values() for obj in objects.raws(kind)]
+        context = [obj for kind in CONTEXT for obj in objects.raws(kind)]
+        if objects.raws(kinds.BIND_REQUEST) and any(obj.get("kind") == kinds.POD.kind for obj in after):
+            context += [*objects.raws(kinds.BIND_REQUEST), *objects.raws(kinds.NODE)]
+        given = {id(obj): obj for obj in (*after, *context)}
+        records = {key_of(record): record for record in self._records(objects, given.values())}
+        for _, _, before, now in changed:
+            self._drop(objects, before, now, records)
+        for key, record in records.items():
+            if self._base.get(key) != record:
+                self._touched[key] = None
+                self._cluster.apply(record)
+
+    def _drop(
+        self, objects: ClusterObjects, before: Raw | None, now: Raw | None, records: Mapping[RecordKey, Record]
+    ) -> None:
+        """What was read of an object that is gone, or that no longer counts here."""
+        for record in self._records(objects.base, [before]) if before is not None else ():
+            key = key_of(record)
+            if key in self._base and key not in records and _held(self._cluster, *key):
+                self._touched[key] = None
+                self._cluster.remove(*key)
+
+    def _records(self, objects: ClusterObjects, given: Iterable[Raw]) -> tuple[Record, ...]:
+        return records_from_objects(_of_pool(objects, given, self._pool), self._reading).records
+
+
+def _owned(objects: ClusterObjects) -> set[str]:
+    return {
+        str(raw["metadata"].get("uid"))
+        for raw in objects.raws(kinds.POD)
+        if any(owner.get("controller") for owner in raw["metadata"].get("ownerReferences") or ())
+    }
+
+
+def key_of(record: Record) -> RecordKey:
+    if isinstance(record, TaskRecord | GangRecord):
+        return type(record), record.uid
+    if isinstance(record, ClaimRecord | VolumeClaimRecord | ConfigMapRecord):
+        return type(record), (record.namespace, record.name)
+    return type(record), record.name
+
+
+def _held(cluster: ClusterModel, kind: type[Record], key: Key) -> bool:
+    held: dict[type[Record], Any] = {TaskRecord: cluster.tasks, GangRecord: cluster.gangs, NodeRecord: cluster.nodes}
+    return key in held[kind] if kind in held else True
+
+
+def _carry_out(rest: AtRest, decisions: Decisions, owned: set[str]) -> bool:
+    """Whether something changed."""
+    cluster, changed = rest.cluster, False
+    for update in decisions.updates:
+        if update.gang in cluster.gangs:
+            rest.touched[GangRecord, update.gang] = None
+            cluster.apply(updated_gang(update, cluster.gangs[update.gang].record))
+    for commit in decisions.commits:
+        task = cluster.tasks.get(commit.task)
+        if task is None:
+            continue
+        rest.touched[TaskRecord, commit.task] = None
+        if isinstance(commit, Bind):
+            for claim in claims_of(cluster, commit):
+                rest.touched[key_of(claim)] = None
+                cluster.apply(claim)
+            cluster.apply(bound(task.record, commit))
+            rest.placed[commit.task], changed = commit.node, True
+        elif isinstance(commit, Evict):
+            _leave(cluster, task.record, commit.task in owned)
+            rest.placed.pop(commit.task, None)
+            rest.evicted[commit.task], changed = commit, True
+    return changed
+
+
+def _leave(cluster: ClusterModel, record: TaskRecord, comes_back: bool) -> None:
+    if comes_back:
+        cluster.apply(replace(record, status=Status.PENDING, node="", gpu_groups=(), nominated_node=""))
+    else:
+        cluster.remove(TaskRecord, record.uid)
+
+
+def _of_pool(objects: ClusterObjects, given: Iterable[Raw], pool: str) -> Iterable[Raw]:
+    """What the scheduler of a node pool sees: only its own nodes, queues and groups; pods that failed hold nothing."""
+    for obj in given:
+        kind, meta = obj.get("kind"), obj["metadata"]
+        if _pooled(obj) and ((meta.get("labels") or {}).get(names.NODE_POOL) or "") != pool:
+            continue
+        if kind == kinds.POD.kind:
+            if dig(obj, "status", "phase") != "Failed":
+                yield _in_own_group(obj, objects)
+        else:
+            yield obj
+
+
+def _pooled(obj: Raw) -> bool:
+    kind = kinds.known(str(obj.get("apiVersion")), str(obj.get("kind")))
+    return kind is not None and kind.resource in POOLED
+
+
+def _in_own_group(pod: Raw, objects: ClusterObjects) -> Raw:
+    """A pod that stands for itself is in the group made for it, whether or not it is marked yet."""
+    meta = pod["metadata"]
+    noted = meta.get("annotations") or {}
+    if names.POD_GROUP_NAME in noted:
+        return pod
+    own = names.kai_pod_group(meta["name"], str(meta.get("uid") or ""))
+    if objects.raw(kinds.POD_GROUP, own, meta.get("namespace", "")) is None:
+        return pod
+    return {**pod, "metadata": {**meta, "annotations": {**noted, names.POD_GROUP_NAME: own}}}

@@ -1,0 +1,156 @@
+"""How a case of the matrix is played: the whole platform in one process, wait, explain, apply the first remedy as
+printed, running."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import yaml
+
+from gangline.api.kinds import NODE, POD
+from gangline.api.meta import Raw
+from gangline.cli.apply import kind_of
+from gangline.cli.connection import ClusterConnection
+from gangline.cli.explain import _fix, explained, shown
+from gangline.client.wire import MERGE_PATCH
+from gangline.errors import NotFound
+from gangline.rules.verdicts import GangAnswer
+from gangline.why.changes import Remedy
+from gangline.why.platform import gone
+from journeys.story import Story, told
+
+
+@dataclass(frozen=True, slots=True)
+class TruthCase:
+    """`nodes` as in a nodes file; `before` is there and at rest when `objects` come. `says`: what the answer holds;
+    `never`: what it does not.
+
+    `runs`: how many pods of `of` have a node after the first remedy; None: no change of objects can start it."""
+
+    name: str
+    ask: str
+    says: tuple[str, ...]
+    objects: tuple[Raw, ...] = ()
+    nodes: tuple[Raw, ...] = ({"name": "n", "count": 2, "gpus": 8},)
+    before: tuple[Raw, ...] = ()
+    node_patches: dict[str, Raw] = field(default_factory=dict)
+    after: tuple[Raw, ...] = ()
+    """Merge patches of objects once all stand."""
+    delete: tuple[Raw, ...] = ()
+    never: tuple[str, ...] = ("None", "pg-", "no verdict", "gpu-reservation-")
+    runs: int | None = None
+    of: str = ""
+    without: tuple[str, ...] = ()
+    remedy_says: tuple[str, ...] = ()
+
+
+def flat(*given: Raw | list[Raw]) -> tuple[Raw, ...]:
+    return tuple(entry for item in given for entry in (item if isinstance(item, list) else [item]))
+
+
+@asynccontextmanager
+async def at_rest(case: TruthCase) -> AsyncIterator[Story]:
+    """The cluster of a case when nothing moves any more."""
+    nodes = yaml.safe_dump({"nodes": list(case.nodes)})
+    async with told(nodes=nodes, without=case.without) as story:
+        await story.settles()
+        for name, patch in case.node_patches.items():
+            await _patch_node(story, name, patch)
+        for obj in case.before:
+            await _made(story, obj)
+        await story.settles()
+        for obj in case.objects:
+            await _made(story, obj)
+        await story.settles()
+        for obj in case.after:
+            await _applied(story, obj)
+        for obj in case.delete:
+            await story.remove(obj)
+        await story.settles()
+        yield story
+
+
+async def asked(story: Story, ask: str) -> tuple[str, list[tuple[GangAnswer, list[Remedy]]]]:
+    """What `gangline explain` says, and the remedies behind it."""
+    found = await explained(ClusterConnection(story.client, "default", "the case"), ask)
+    return shown([answer for answer, _ in found], "text"), found
+
+
+async def play(case: TruthCase) -> None:
+    async with at_rest(case) as story:
+        text, found = await asked(story, case.ask)
+        missing = [fact for fact in case.says if fact not in text]
+        assert not missing, f"not told: {missing}\n{text}"
+        wrong = [fact for fact in case.never if fact in text]
+        assert not wrong, f"told: {wrong}\n{text}"
+        if case.runs is None:
+            return
+        assert any(remedies for _, remedies in found), f"no remedy\n{text}"
+        printed = _fix(found, 1, "yaml")
+        absent = [fact for fact in case.remedy_says if fact not in printed]
+        assert not absent, f"not in the remedy: {absent}\n{text}\n{printed}"
+        await apply_printed(story, printed)
+        await _runs(story, case, f"{text}\n{printed}")
+
+
+async def _made(story: Story, obj: Raw) -> None:
+    connection = ClusterConnection(story.client, "default", "the case")
+    kind = await kind_of(connection, obj)
+    await story.client.create(kind, obj, obj["metadata"].get("namespace", "default") if kind.namespaced else "")
+    if "status" in obj and kind.kind not in ("Node",):
+        await story.client.patch(
+            kind,
+            obj["metadata"]["name"],
+            obj["metadata"].get("namespace", "default") if kind.namespaced else "",
+            {"status": obj["status"]},
+            subresource="status",
+        )
+
+
+async def _patch_node(story: Story, name: str, patch: Raw) -> None:
+    status = patch.pop("status", None) if "status" in patch else None
+    if patch:
+        await story.client.patch(NODE, name, "", patch)
+    if status:
+        await story.client.patch(NODE, name, "", {"status": status}, subresource="status")
+
+
+async def apply_printed(story: Story, printed: str) -> None:
+    """As a person with kubectl would, by what the head of the text says."""
+    for document in yaml.safe_load_all(printed):
+        await _applied(story, document, replace="replace --force" in printed)
+
+
+async def _applied(story: Story, document: Raw, replace: bool = False) -> None:
+    kind = await kind_of(ClusterConnection(story.client, "default", "the case"), document)
+    name, namespace = (
+        document["metadata"]["name"],
+        document["metadata"].get("namespace", "default") if kind.namespaced else "",
+    )
+    if replace:
+        await story.client.delete(kind, name, namespace, propagation="Background", grace=0)
+        await gone(story.client, kind, name, namespace)
+    try:
+        await story.client.get_raw(kind, name, namespace)
+    except NotFound:
+        await story.client.create(kind, document, namespace)
+        return
+    patch = {key: value for key, value in document.items() if key not in ("apiVersion", "kind")}
+    subresource = "status" if set(patch) == {"metadata", "status"} else ""
+    await story.client.patch(kind, name, namespace, patch, content_type=MERGE_PATCH, subresource=subresource)
+
+
+async def _runs(story: Story, case: TruthCase, what: str) -> None:
+    of = case.of or case.ask.rpartition("/")[2]
+
+    async def enough() -> bool:
+        pods = [
+            pod
+            for pod in (await story.client.list(POD, "default")).items
+            if pod.name == of or pod.name.startswith(f"{of}-")
+        ]
+        return sum(bool(pod.spec.node_name) and not pod.metadata.deleting for pod in pods) >= (case.runs or 0)
+
+    await story.until(enough, what, seconds=15.0)
