@@ -56,6 +56,7 @@ class Selector:
 EVERYTHING = Selector()
 
 _TOKEN = re.compile(r"\s*(!=|==|=|!|>|<|,|\(|\)|[^\s!=<>,()]+)")
+_SYMBOLS = frozenset(("!=", "==", "=", "!", ">", "<", ",", "(", ")"))
 
 
 def parse_labels(text: str) -> Selector:
@@ -81,24 +82,41 @@ def _requirement(tokens: list[str], at: int, text: str) -> tuple[SelectorRequire
             raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
         return tokens[index]
 
+    def word(index: int) -> str:
+        if token(index) in _SYMBOLS:
+            raise BadInput(f"unable to parse label selector {text!r} near {tokens[index]!r}")
+        return tokens[index]
+
     if token(at) == "!":
-        return SelectorRequirement(token(at + 1), "!exists"), at + 2
-    key = token(at)
+        return SelectorRequirement(word(at + 1), "!exists"), at + 2
+    key = word(at)
     follow = tokens[at + 1] if at + 1 < len(tokens) else ","
     if follow == ",":
         return SelectorRequirement(key, "exists"), at + 1
     if follow in ("=", "==", "!="):
-        value = tokens[at + 2] if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
+        value = word(at + 2) if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
         return SelectorRequirement(key, "!=" if follow == "!=" else "=", (value,)), at + (3 if value else 2)
     if follow in (">", "<"):
-        return SelectorRequirement(key, "gt" if follow == ">" else "lt", (token(at + 2),)), at + 3
+        return SelectorRequirement(key, "gt" if follow == ">" else "lt", (word(at + 2),)), at + 3
     if follow in ("in", "notin") and token(at + 2) == "(":
         end = next((i for i in range(at + 3, len(tokens)) if tokens[i] == ")"), None)
         if end is None:
             raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
-        values = tuple(value for value in tokens[at + 3 : end] if value != ",") or ("",)
-        return SelectorRequirement(key, follow, values), end + 1
+        return SelectorRequirement(key, follow, _values(tokens[at + 3 : end], text)), end + 1
     raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
+
+
+def _values(tokens: list[str], text: str) -> tuple[str, ...]:
+    """What stands between parentheses. Nothing before, between or after commas is the empty value."""
+    values = [""]
+    for token in tokens:
+        if token == ",":
+            values.append("")
+        elif values[-1] or token in _SYMBOLS:
+            raise BadInput(f"unable to parse label selector {text!r} near {token!r}")
+        else:
+            values[-1] = token
+    return tuple(dict.fromkeys(values))
 
 
 _EXPRESSION = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}
