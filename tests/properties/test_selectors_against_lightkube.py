@@ -11,6 +11,9 @@ from lightkube import operators
 from lightkube.core.selector import build_selector
 
 from gangline.api.selectors import from_selector, parse_labels, print_labels
+from gangline.cluster.server.selectors import label_test, selector_test
+from gangline.errors import ApiError, BadInput
+from properties.oracle import REFUSED, answer
 
 KEYS = ["app", "tier", "example.com/zone", "in"]
 VALUES = ["", "a", "b", "1", "x_y.z", "notin"]
@@ -59,7 +62,9 @@ def test_a_selector_that_lightkube_writes_means_what_the_documentation_says(
 ) -> None:
     text = build_selector([(key, WRITTEN[operator](values)) for key, operator, values in meaning])
     selector = parse_labels(text)
+    served = label_test(text)
     assert selector.matches(labels) == _documented(meaning, labels), text
+    assert (served is None or served(labels)) == _documented(meaning, labels), text
     assert parse_labels(print_labels(selector)) == selector
 
 
@@ -72,7 +77,27 @@ def test_a_selector_object_means_what_the_documentation_says(meaning: list[Sente
         if operator not in ("=", "!=")
     ]
     equal = {key: values[0] for key, operator, values in meaning if operator == "="}
-    selector = from_selector({"matchLabels": equal, "matchExpressions": expressions})
+    written = {"matchLabels": equal, "matchExpressions": expressions}
     plain = [(key, "=", [value]) for key, value in equal.items()]
     plain += [sentence for sentence in meaning if sentence[1] not in ("=", "!=")]
-    assert selector.matches(labels) == _documented(plain, labels)
+    assert from_selector(written).matches(labels) == _documented(plain, labels)
+    assert selector_test(written)(labels) == _documented(plain, labels)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(["a", "in", "notin", "b/c", "!", "=", "!=", "==", ",", "(", ")", "<", ">", "7", " "])))
+def test_the_server_reads_no_selector_that_the_client_refuses(tokens: list[str]) -> None:
+    text = " ".join(tokens)
+    if answer(lambda: parse_labels(text), BadInput) == REFUSED:
+        assert answer(lambda: label_test(text), ApiError) == REFUSED, text
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(["1", "-1", "+3", "1_0", "09", "x", "", "99999999999999999999"]), st.integers(0, 12))
+def test_a_label_is_compared_where_go_reads_a_number(value: str, wanted: int) -> None:
+    number = int(value) if value.lstrip("+-").isdigit() and len(value) < 19 else None
+    for mark, above in ((">", True), ("<", False)):
+        text, expected = f"a{mark}{wanted}", number is not None and number != wanted and (number > wanted) is above
+        served = label_test(text)
+        assert served is not None
+        assert (parse_labels(text).matches({"a": value}), served({"a": value})) == (expected, expected)

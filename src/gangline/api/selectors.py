@@ -13,6 +13,8 @@ from typing import Any
 from gangline.api.meta import LabelSelector
 from gangline.errors import BadInput
 
+_WHOLE = re.compile(r"[+-]?[0-9]{1,63}")
+
 
 @dataclass(frozen=True, slots=True)
 class SelectorRequirement:
@@ -26,11 +28,15 @@ class SelectorRequirement:
         return _OPERATORS[self.operator](value, self.values)
 
 
+def whole_number(text: str | None) -> int | None:
+    """A label's value as Go reads an integer of 64 bits: no underscores, no spaces."""
+    number = int(text) if text is not None and _WHOLE.fullmatch(text) else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
 def _compare(value: str | None, values: tuple[str, ...], test: Callable[[int, int], bool]) -> bool:
-    try:
-        return value is not None and test(int(value), int(values[0]))
-    except ValueError:
-        return False
+    number, wanted = whole_number(value), whole_number(values[0])
+    return number is not None and wanted is not None and test(number, wanted)
 
 
 _OPERATORS: dict[str, Callable[[str | None, tuple[str, ...]], bool]] = {

@@ -21,8 +21,8 @@ from gangline.grouper.jq_functions import JqError, Unsupported, compare, same, t
 
 Scope = Mapping[str, Any]
 Filter = Callable[[Any, Scope], Iterator[Any]]
-Hang = Callable[[Filter], Filter]
-"""A suffix: from the filter before it to that filter with the suffix."""
+Suffix = Callable[..., Filter]
+"""From the filter before it to that filter with the suffix; `quiet`: what does not fit gives nothing."""
 MOST_RESULTS = 1000
 REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat")
 UNKNOWN_WORDS = ("def", "foreach", "label", "import", "include")
@@ -241,24 +241,24 @@ class _Parser:
         return self._binding(term) if self.is_next("as") else term
 
     def suffixed(self) -> Filter:
-        """A term and what hangs on it; a `?` is about the last of that alone."""
-        before: Filter = _identity
-        hang = self._alone()
-        while True:
-            if self.is_next("?"):
-                self.take()
-                before, hang = _pipe(before, _optional(hang(_identity))), _nothing
-                continue
-            suffix = self._suffix()
-            if suffix is None:
-                return hang(before)
-            before, hang = hang(before), suffix
-
-    def _alone(self) -> Hang:
+        """A term and what hangs on it; a `?` is about the last step alone."""
         term = self.term()
-        return lambda before: term
+        while True:
+            suffix = self._suffix()
+            if suffix is not None:
+                term = suffix(term, quiet=self._is_quiet())
+            elif self._is_quiet():
+                term = _optional(term)
+            else:
+                return term
 
-    def _suffix(self) -> Hang | None:
+    def _is_quiet(self) -> bool:
+        quiet = self.is_next("?")
+        if quiet:
+            self.take()
+        return quiet
+
+    def _suffix(self) -> Suffix | None:
         if self.is_next(".") and self._tokens[self._at + 1][0] == "text":
             self.take()
             return partial(_index, key=self._string(self.take()))
@@ -268,7 +268,7 @@ class _Parser:
             return partial(_index, key=_constant(self.take()[1:]))
         return self._bracket() if self.is_next("[") else None
 
-    def _bracket(self) -> Hang:
+    def _bracket(self) -> Suffix:
         self.take()
         if self.is_next("]"):
             self.take()
@@ -433,10 +433,6 @@ def _identity(value: Any, scope: Scope) -> Iterator[Any]:
     yield value
 
 
-def _nothing(before: Filter) -> Filter:
-    return before
-
-
 def _constant(constant: Any) -> Filter:
     return lambda v, s: iter((constant,))
 
@@ -519,25 +515,47 @@ def _reduced(source: Filter, name: str, start: Filter, update: Filter) -> Filter
     return run
 
 
-def _index(term: Filter, key: Filter) -> Filter:
-    return lambda v, s: (jq_functions.index(item, k) for item in term(v, s) for k in key(v, s))
+def _asked(quiet: bool, operation: Callable[..., Any], *values: Any) -> Iterator[Any]:
+    try:
+        answer = operation(*values)
+    except JqError:
+        if quiet:
+            return
+        raise
+    yield answer
 
 
-def _iterate(term: Filter) -> Filter:
-    return lambda v, s: (out for item in term(v, s) for out in jq_functions.elements(item))
+def _index(term: Filter, key: Filter, quiet: bool = False) -> Filter:
+    """jq asks for the keys first."""
+    return lambda v, s: (
+        out for k in key(v, s) for item in term(v, s) for out in _asked(quiet, jq_functions.index, item, k)
+    )
 
 
-def _slice(term: Filter, start: Filter, stop: Filter) -> Filter:
-    def cut(value: Any, first: Any, last: Any) -> Any:
-        if value is None:
-            return None
-        if not isinstance(value, list | str):
-            raise JqError(f"cannot cut {type_of(value)}")
-        if any(type_of(end) not in ("null", "number") for end in (first, last)):
-            raise JqError(f"cannot cut at {first!r} and {last!r}")
-        return value[None if first is None else math.floor(first) : None if last is None else math.ceil(last)]
+def _iterate(term: Filter, quiet: bool = False) -> Filter:
+    return lambda v, s: (
+        out for item in term(v, s) for parts in _asked(quiet, jq_functions.elements, item) for out in parts
+    )
 
-    return lambda v, s: (cut(item, a, b) for item in term(v, s) for a in start(v, s) for b in stop(v, s))
+
+def _slice(term: Filter, start: Filter, stop: Filter, quiet: bool = False) -> Filter:
+    return lambda v, s: (
+        out
+        for first in start(v, s)
+        for last in stop(v, s)
+        for item in term(v, s)
+        for out in _asked(quiet, _cut, item, first, last)
+    )
+
+
+def _cut(value: Any, first: Any, last: Any) -> Any:
+    if value is None:
+        return None
+    if not isinstance(value, list | str):
+        raise JqError(f"cannot cut {type_of(value)}")
+    if any(type_of(end) not in ("null", "number") for end in (first, last)):
+        raise JqError(f"cannot cut at {first!r} and {last!r}")
+    return value[None if first is None else math.floor(first) : None if last is None else math.ceil(last)]
 
 
 def _object(pairs: list[tuple[Filter, Filter]]) -> Filter:
