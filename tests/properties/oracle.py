@@ -48,9 +48,24 @@ def answer(ask: Callable[[], Any], *refusals: type[Exception]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value in which true is not 1, though 1 is 1.0."""
+    """A value in which true is not 1, though 1 is 1.0, and in which NaN is itself."""
     if isinstance(value, dict):
         return {plain(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    return (bool, value) if isinstance(value, bool) else value
+    if isinstance(value, bool) or value != value:
+        return type(value), str(value)
+    return value
+
+
+def anywhere(value: Any, test: Callable[[Any], bool]) -> bool:
+    """Whether the test holds for the value or for one below it."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    elif not isinstance(value, list):
+        return test(value)
+    return any(anywhere(item, test) for item in value)
+
+
+def is_whole_float(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer()

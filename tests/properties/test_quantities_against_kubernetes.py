@@ -36,7 +36,7 @@ def _nanos(text: str) -> int:
         return int((parse_quantity(text) * 10**9).quantize(Decimal(1), rounding=ROUND_UP))
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(quantities)
 def test_a_quantity_is_worth_what_the_library_says(text: str) -> None:
     if not meant(DIFFERENCES, text):
@@ -45,7 +45,7 @@ def test_a_quantity_is_worth_what_the_library_says(text: str) -> None:
         )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(quantities)
 def test_the_canonical_spelling_is_worth_the_same(text: str) -> None:
     written: Any = answer(lambda: resources.canonical(text), resources.QuantityError)

@@ -4,6 +4,7 @@ says. (No Python library judges them.)"""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,7 +42,7 @@ DOCUMENTED: dict[str, Callable[[Labels, str, list[str]], bool]] = {
     "=": lambda labels, key, values: labels.get(key) == values[0],
     "!=": lambda labels, key, values: labels.get(key) != values[0],
 }
-WRITTEN: dict[str, Callable[[list[str]], object]] = {
+WRITTEN: dict[str, Callable[[list[str]], operators.Operator[Any]]] = {
     "In": operators.in_,
     "NotIn": operators.not_in,
     "Exists": lambda values: operators.exists(),
@@ -55,7 +56,7 @@ def _documented(meaning: list[Sentence], labels: Labels) -> bool:
     return all(DOCUMENTED[operator](labels, key, values) for key, operator, values in meaning)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(sentences, labels)
 def test_a_selector_that_lightkube_writes_means_what_the_documentation_says(
     meaning: list[Sentence], labels: Labels
@@ -68,7 +69,7 @@ def test_a_selector_that_lightkube_writes_means_what_the_documentation_says(
     assert parse_labels(print_labels(selector)) == selector
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(sentences, labels)
 def test_a_selector_object_means_what_the_documentation_says(meaning: list[Sentence], labels: Labels) -> None:
     expressions = [

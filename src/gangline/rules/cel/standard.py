@@ -28,6 +28,7 @@ from gangline.rules.cel.values import (
     duration,
     duration_text,
     equal,
+    float_text,
     no_overload,
     order,
     timestamp,
@@ -363,7 +364,7 @@ def to_string(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
+        return float_text(value)
     if isinstance(value, bytes):
         try:
             return value.decode()
