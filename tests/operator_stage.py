@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from embedded import PATIENCE, admin, embedded, until
+from embedded import PATIENCE, admin, embedded, settles
 from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, QUEUE, Kind
@@ -90,17 +90,7 @@ class Stage:
         return made
 
     async def settles(self, seconds: float = PATIENCE) -> None:
-        """Nothing left to do, and nothing unseen."""
-        quiet = 0
-
-        def still() -> bool:
-            nonlocal quiet
-            seen = self.server.latest()
-            busy = any(not item.idle or item.behind(seen) for item in (self.manager, self.world))
-            quiet = 0 if busy else quiet + 1
-            return quiet >= 3
-
-        await until(still, "the operator to settle", seconds)
+        await settles(self.server, (self.manager, self.world), "rest of the operator", seconds)
 
     async def every(self, kind: Kind[Any], prefix: str = "") -> list[Any]:
         found: list[Object] = (await self.client.list(kind, NAMESPACE)).items

@@ -6,13 +6,11 @@ test can kill one in the middle and start it again.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from embedded import PATIENCE, admin, embedded
+from embedded import PATIENCE, admin, embedded, settles
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import BindRequest, PodGroup
@@ -45,22 +43,7 @@ class Stage:
         await self.managers.pop(name).stop()
 
     async def settles(self, seconds: float = PATIENCE) -> None:
-        """Until no component has work left: every informer is current, every queue empty, several times in a row."""
-        quiet, deadline = 0, time.monotonic() + seconds
-        while quiet < 3:
-            quiet = quiet + 1 if self._quiet() else 0
-            assert time.monotonic() < deadline, (
-                f"not settled: {[name for name, manager in self.managers.items() if not manager.idle]}"
-            )
-            await asyncio.sleep(0.002)
-
-    def _quiet(self) -> bool:
-        revisions = {
-            f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
-            for shelf in self.server.store.shelves()
-            if shelf.changes
-        }
-        return all(manager.idle and not manager.behind(revisions) for manager in self.managers.values())
+        await settles(self.server, self.managers.values(), "rest of all components", seconds)
 
     # --- objects
     # -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from embedded import ADMIN, admin, embedded, until
+from embedded import ADMIN, admin, embedded, settles, until
 from gangline.api import names
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import (
@@ -42,19 +42,7 @@ class Scene:
         self.client, self.clock, self._server, self._manager = admin(server), clock, server, manager
 
     async def settles(self) -> None:
-        calm = 0
-
-        def quiet() -> bool:
-            nonlocal calm
-            revisions = {
-                ".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
-                for shelf in self._server.store.shelves()
-                if shelf.changes
-            }
-            calm = calm + 1 if self._manager.idle and not self._manager.behind(revisions) else 0
-            return calm > 5
-
-        await until(quiet, "a quiet grouper")
+        await settles(self._server, [self._manager], "rest of the grouper")
 
     async def job(self, name: str, **meta: Any) -> Raw:
         template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "img"}]}}

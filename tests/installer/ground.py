@@ -3,13 +3,11 @@ own account."""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from embedded import PATIENCE
+from embedded import PATIENCE, until
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import CONFIG, DEPLOYMENT, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object, Raw
@@ -64,11 +62,7 @@ class Ground:
         await self.until(now, f"{type} of {kind.kind} {name} saying {text!r}")
 
     async def until(self, condition: Callable[[], Awaitable[bool]], what: str, seconds: float = PATIENCE) -> None:
-        deadline = time.monotonic() + seconds
-        while not await condition():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{what} did not come true\n{await self.picture()}")
-            await asyncio.sleep(0.01)
+        await until(condition, what, seconds, picture=self.picture)
 
     async def gone(self, kind: Kind[Any], name: str, namespace: str = SPACE) -> None:
         async def now() -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from embedded import PATIENCE
+from embedded import PATIENCE, until
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
@@ -163,13 +162,7 @@ class Story(Words):
         await self.platform.settles(PATIENCE)
 
     async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "", seconds: float = PATIENCE) -> None:
-        deadline = time.monotonic() + seconds
-        while not await condition():
-            if time.monotonic() > deadline:
-                raise AssertionError(
-                    f"{what or 'the condition'} did not come true in {seconds} s\n{await self.picture()}"
-                )
-            await asyncio.sleep(0.01)
+        await until(condition, what or "the condition", seconds, picture=self.picture)
 
     async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
         """What must hold when nothing moves any more; a real control plane may settle without our seeing it."""
