@@ -1,5 +1,6 @@
-"""An embedded server for tests: in memory, in process, with our CRDs where they are wanted. And the one way in which
-tests wait: `until` something is true, or until everything `settles`."""
+"""An embedded server for tests, in memory and in process, with our CRDs where they are wanted; a `world` on it, whose
+components are started and killed one by one; and the one way in which tests wait: `until` something is true, or until
+everything `settles`."""
 
 from __future__ import annotations
 
@@ -8,12 +9,13 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD
-from gangline.client import Client, User
+from gangline.client import Client, Transport, User
 from gangline.cluster.server.server import Server, ServerSettings
-from gangline.runtime import Manager
+from gangline.runtime import Clock, Component, Manager, SystemClock
 
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "120"))
 """Seconds for what must come true, in every test: far more than it takes, on a busy machine too. Only a broken test
@@ -38,6 +40,59 @@ async def embedded(*, kinds: bool = False, settings: ServerSettings | None = Non
 
 def admin(server: Server) -> Client:
     return Client(server.transport(ADMIN), manager="test")
+
+
+W = TypeVar("W", bound="EmbeddedWorld")
+
+
+class EmbeddedWorld:
+    """A server, its time, and the components at work on it. Each test room adds its own words."""
+
+    def __init__(self, server: Server, clock: Clock) -> None:
+        self.server, self.clock = server, clock
+        self.client = admin(server)
+        self.managers: dict[str, Manager] = {}
+
+    def connect(self, name: str, line: Transport | None = None) -> Client:
+        """As whom a component of this name asks, and through which line."""
+        user = User(f"system:serviceaccount:gangline-system:{name}", ("system:masters",))
+        return Client(line or self.server.transport(user), manager=f"gangline-{name}")
+
+    async def start(self, component: Component, line: Transport | None = None) -> Manager:
+        """In place of the one of its name."""
+        await self.kill(component.name)
+        manager = Manager(component, self.connect(component.name, line), self.clock)
+        self.managers[component.name] = manager
+        await manager.start()
+        return manager
+
+    async def kill(self, name: str) -> None:
+        """Stop the component of this name, if it is at work."""
+        if name in self.managers:
+            await self.managers.pop(name).stop()
+
+    async def settles(self, seconds: float = PATIENCE) -> None:
+        await settles(self.server, self.managers.values(), "rest of all components", seconds)
+
+
+@asynccontextmanager
+async def world(
+    form: Callable[[Server, Clock], W],
+    *components: Component,
+    clock: Clock | None = None,
+    settings: ServerSettings | None = None,
+) -> AsyncIterator[W]:
+    """A world with these components, which serves gangline's own kinds; whoever works in the end is stopped."""
+    time_source = clock or SystemClock()
+    async with embedded(kinds=True, settings=settings or ServerSettings(clock=time_source.now)) as server:
+        here = form(server, time_source)
+        try:
+            for component in components:
+                await here.start(component)
+            yield here
+        finally:
+            for name in reversed([*here.managers]):
+                await here.kill(name)
 
 
 async def until(

@@ -10,41 +10,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from embedded import PATIENCE, admin, embedded, settles
+from embedded import EmbeddedWorld, world
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import BindRequest, PodGroup
 from gangline.api.kinds import BIND_REQUEST, EVENT, NAMESPACE, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.meta import Raw
-from gangline.client import Client, Transport, User
-from gangline.cluster.server.server import Server, ServerSettings
 from gangline.controllers.defaults import default_objects
-from gangline.runtime import Clock, Component, Manager, SystemClock
+from gangline.runtime import Clock, Component
 
 SPACE = "work"
 
 
-class Stage:
-    def __init__(self, server: Server, clock: Clock) -> None:
-        self.server, self.clock = server, clock
-        self.client = admin(server)
-        self.managers: dict[str, Manager] = {}
-
-    # --- components --------------------------------------------------------------------------------------------------
-
-    async def start(self, component: Component, transport: Transport | None = None) -> Manager:
-        user = User(f"system:serviceaccount:gangline-system:{component.name}", ("system:masters",))
-        client = Client(transport or self.server.transport(user), manager=f"gangline-{component.name}")
-        manager = self.managers[component.name] = Manager(component, client, self.clock)
-        await manager.start()
-        return manager
-
-    async def kill(self, name: str) -> None:
-        await self.managers.pop(name).stop()
-
-    async def settles(self, seconds: float = PATIENCE) -> None:
-        await settles(self.server, self.managers.values(), "rest of all components", seconds)
-
+class Stage(EmbeddedWorld):
     # --- objects
     # -------------------------------------------------------------------------------------------------------
 
@@ -152,17 +130,11 @@ class Stage:
 
 @asynccontextmanager
 async def stage(*components: Component, clock: Clock | None = None, defaults: bool = True) -> AsyncIterator[Stage]:
-    timed = clock or SystemClock()
-    async with embedded(kinds=True, settings=ServerSettings(clock=timed.now)) as server:
-        here = Stage(server, timed)
+    async with world(Stage, clock=clock) as here:
         for name in (SPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE, names.KAI_NAMESPACE):
             await here.client.create(NAMESPACE, {"metadata": {"name": name}})
         for kind, obj in default_objects() if defaults else ():
             await here.client.create(kind, obj)
         for component in components:
             await here.start(component)
-        try:
-            yield here
-        finally:
-            for name in list(here.managers):
-                await here.kill(name)
+        yield here
