@@ -15,6 +15,7 @@ from gangline.components import ComponentOptions
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
 from gangline.local import Platform, PlatformSettings
+from journeys.story import PreparedPlatform
 
 SPACE = "kai-scheduler"
 NODES = "nodes: [{name: cpu, count: 2, gpus: 0, cpu: 64, memory: 256Gi}]"
@@ -95,7 +96,7 @@ def _conditions(obj: Any) -> list[Raw]:
 
 @asynccontextmanager
 async def ground(*, installer: bool = True) -> AsyncIterator[Ground]:
-    platform = Platform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
+    platform = PreparedPlatform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
     await platform.start()
     try:
         if installer:

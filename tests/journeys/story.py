@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from embedded import PATIENCE, until
+from embedded import PATIENCE, define_ours, until
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
@@ -46,12 +46,20 @@ NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 
+class PreparedPlatform(Platform):
+    """A platform whose server knows our kinds from the beginning."""
+
+    async def install(self) -> None:
+        await define_ours(self.server)
+        await super().install()
+
+
 def embedded_platform(
     *, clock: Clock | None = None, without: tuple[str, ...] = (), options: ComponentOptions | None = None
 ) -> Platform:
     """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
     chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, *without)]
-    return Platform(
+    return PreparedPlatform(
         PlatformSettings(
             components=chosen,
             clock=clock or SystemClock(),
