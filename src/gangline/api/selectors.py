@@ -83,33 +83,32 @@ def parse_labels(text: str) -> Selector:
 
 
 def _requirement(tokens: list[str], at: int, text: str) -> tuple[SelectorRequirement, int]:
-    def token(index: int) -> str:
-        if index >= len(tokens):
-            raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
-        return tokens[index]
-
-    def word(index: int) -> str:
-        if token(index) in _SYMBOLS:
-            raise BadInput(f"unable to parse label selector {text!r} near {tokens[index]!r}")
-        return tokens[index]
-
-    if token(at) == "!":
-        return SelectorRequirement(word(at + 1), "!exists"), at + 2
-    key = word(at)
+    if tokens[at] == "!":
+        return SelectorRequirement(_word(tokens, at + 1, text), "!exists"), at + 2
+    key = _word(tokens, at, text)
     follow = tokens[at + 1] if at + 1 < len(tokens) else ","
     if follow == ",":
         return SelectorRequirement(key, "exists"), at + 1
     if follow in ("=", "==", "!="):
-        value = word(at + 2) if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
+        value = _word(tokens, at + 2, text) if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
         return SelectorRequirement(key, "!=" if follow == "!=" else "=", (value,)), at + (3 if value else 2)
     if follow in (">", "<"):
-        return SelectorRequirement(key, "gt" if follow == ">" else "lt", (word(at + 2),)), at + 3
-    if follow in ("in", "notin") and token(at + 2) == "(":
+        return SelectorRequirement(key, "gt" if follow == ">" else "lt", (_word(tokens, at + 2, text),)), at + 3
+    if follow in ("in", "notin") and tokens[at + 2 : at + 3] == ["("]:
         end = next((i for i in range(at + 3, len(tokens)) if tokens[i] == ")"), None)
         if end is None:
             raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
         return SelectorRequirement(key, follow, _values(tokens[at + 3 : end], text)), end + 1
     raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
+
+
+def _word(tokens: list[str], at: int, text: str) -> str:
+    """A key or a value."""
+    if at >= len(tokens):
+        raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
+    if tokens[at] in _SYMBOLS:
+        raise BadInput(f"unable to parse label selector {text!r} near {tokens[at]!r}")
+    return tokens[at]
 
 
 def _values(tokens: list[str], text: str) -> tuple[str, ...]:
