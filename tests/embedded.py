@@ -15,13 +15,13 @@ from gangline.api.crds import crds
 from gangline.api.kinds import CRD
 from gangline.api.meta import Raw
 from gangline.client import Client, Transport, User
+from gangline.cluster.administrator import ADMIN as ADMIN
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.runtime import Clock, Component, Manager, SystemClock
 
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "120"))
 """Seconds for what must come true, in every test: far more than it takes, on a busy machine too. Only a broken test
 waits so long."""
-ADMIN = User("admin", ("system:masters", "system:authenticated"))
 
 
 @asynccontextmanager

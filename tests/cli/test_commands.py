@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,3 +117,25 @@ items: [{apiVersion: v1, kind: Pod, metadata: {name: a}}, {apiVersion: v1, kind:
             "a.yaml",
         )
     ] == ["a", "b"]
+
+
+def process(*arguments: str, shell: str = "") -> subprocess.CompletedProcess[str]:
+    """A command as a process of its own; `shell` says where its input and output lead."""
+    told = [sys.executable, "-c", "from gangline.cli import main; main()", *arguments]
+    return subprocess.run(["sh", "-c", f"{shlex.join(told)} {shell}"], check=False, capture_output=True, text=True)
+
+
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    done = process("rights", shell="> /dev/full")
+    assert (done.returncode, done.stderr) == (1, "error: No space left on device\n")
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    done = process("rights", shell="| head -n 1")
+    assert (done.stdout, done.stderr) == ("apiVersion: v1\n", "")
+
+
+@pytest.mark.parametrize("arguments", [("apply", "-f", "-"), ("fairshare", "-")])
+def test_an_input_that_is_closed_is_said(arguments: tuple[str, ...]) -> None:
+    done = process(*arguments, shell="<&-")
+    assert (done.returncode, done.stderr) == (1, "error: standard input is closed\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 import textwrap
 from collections.abc import AsyncIterator
@@ -68,6 +69,23 @@ async def test_a_platform_with_open_watches(tmp_path: Path) -> None:
     await client.close()
 
 
+async def test_a_platform_whose_callers_never_end_what_they_ask(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await gangline(tmp_path, "up", "--port", "0", "--dashboard-port", str(port))
+    await says(process, "ready")
+    _, slow = await asyncio.open_connection("127.0.0.1", port)
+    slow.write(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\n")
+    reader, quick = await asyncio.open_connection("127.0.0.1", port)
+    quick.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    await reader.readuntil(b"ok")
+    assert await ended(process, signal.SIGTERM) == (0, "")
+    assert not (tmp_path / "data" / "objects.sqlite-wal").exists()
+    slow.close()
+    quick.close()
+
+
 async def test_a_demo_in_the_middle_of_a_scene(tmp_path: Path) -> None:
     process = await gangline(tmp_path, "demo")
     await says(process, "[1/6]")
@@ -122,8 +140,8 @@ async def test_a_command_whose_server_never_answers(
 
 async def scripted(text: str) -> Process:
     script = (
-        "import asyncio, time\nfrom gangline.cli import ending\nending.ONCE_MORE, ending.AT_LAST = 0.2, 0.4\n"
-        + textwrap.dedent(text)
+        "import asyncio, time\nfrom gangline.cli import ending, signals\n"
+        "signals.ONCE_MORE, signals.AT_LAST = 0.2, 0.4\n" + textwrap.dedent(text)
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-u", "-c", script, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
@@ -161,7 +179,7 @@ async def test_tidying_up_that_hangs() -> None:
 async def test_a_second_signal_ends_at_once() -> None:
     process = await scripted("""
         async def work():
-            ending.ONCE_MORE, ending.AT_LAST = 1000, 2000
+            signals.ONCE_MORE, signals.AT_LAST = 1000, 2000
             print("begun")
             try:
                 await asyncio.sleep(1000)

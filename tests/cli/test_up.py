@@ -151,7 +151,11 @@ def limited(home: Path, size: int) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(("size", "said"), [(20_000, "opened"), (200_000, "written")])
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [(20_000, "opened"), (200_000, "written"), (1_100_000, "written")],
+    ids=["at once", "while it is filled", "while components work"],
+)
 async def test_a_full_disk_is_one_line_and_an_end(tmp_path: Path, size: int, said: str) -> None:
     done = await asyncio.to_thread(limited, tmp_path, size)
     assert done.returncode == 1
@@ -178,8 +182,8 @@ def a_strange_database(home: Path) -> None:
     [
         (
             a_file,
-            r"error: cannot make .*/home/data \(Not a directory\): give the account this runs under the right to, or "
-            r"choose another",
+            r"error: cannot make .*/home/data \(Not a directory\): move away what is in its place, or choose another "
+            r"folder",
         ),
         (
             no_authority,

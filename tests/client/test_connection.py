@@ -118,6 +118,14 @@ async def test_an_answer_may_come_in_any_pieces() -> None:
         assert other.connections == 1
 
 
+async def test_the_length_of_an_answer_may_begin_with_any_number_of_zeros() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: " + b"0" * 5000 + b"2\r\n\r\nab")
+
+    async with line(says) as (client, _):
+        assert (await client.send(Request("GET", "/pods"))).body == b"ab"
+
+
 async def test_an_answer_without_length_ends_with_its_connection_and_a_closing_server_is_asked_anew() -> None:
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\nall of it")
@@ -356,7 +364,7 @@ async def test_what_a_server_says_unasked_is_no_answer_to_the_next_request() -> 
 
 
 async def test_an_event_without_end_ends_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangline.client.client.LONGEST_EVENT", 1_000_000)
+    monkeypatch.setattr("gangline.client.watch_events.LONGEST_EVENT", 1_000_000)
 
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(CHUNKED)

@@ -194,7 +194,19 @@ async def test_every_page_forbids_what_it_does_not_need() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "status"), [("127.0.0.1:1", 200), ("localhost", 200), ("[::1]:80", 200), ("evil.example", 403), ("[", 403)]
+    ("host", "status"),
+    [
+        ("127.0.0.1:1", 200),
+        ("localhost", 200),
+        ("[::1]:80", 200),
+        ("evil.example", 403),
+        ("[", 403),
+        ("LOCALHOST:8080", 200),
+        ("evil.example@127.0.0.1", 403),
+        ("127.0.0.1/evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("localhost?", 403),
+    ],
 )
 async def test_a_foreign_name_that_leads_to_this_machine_is_refused(host: str, status: int) -> None:
     async with embedded() as server, shown(admin(server)) as page:

@@ -61,7 +61,7 @@ class Scene(EmbeddedWorld):
     def crowd(self) -> None:
         """So many urgent writes are under way that reports have to wait."""
         for _ in range(AT_ONCE):
-            self.managers["grouper"].context.lanes.begin()
+            self.managers["grouper"].context.writer.lanes.begin()
 
     async def touch(self, name: str, value: str) -> None:
         await self.client.patch(POD, name, SPACE, {"metadata": {"annotations": {"example.com/touch": value}}})

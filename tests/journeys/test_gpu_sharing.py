@@ -150,3 +150,11 @@ async def test_a_cluster_that_grows_by_whole_gpus_makes_room_for_two_halves() ->
         assert await story.run_on("a", "b") == ["grown-0", "grown-0"]
         assert [node.name for node in await story.all(NODE)] == ["grown-0"]
         assert (await story.client.list(POD, names.SCALE_NAMESPACE)).items == []
+
+
+async def test_two_billion_parts_of_a_node_that_says_it_has_as_many_devices_take_no_memory(story: Story) -> None:
+    await story.nodes(1, gpus=2**31 - 1)
+    await story.part("p", 0.5, devices=2**31 - 1)
+    await story.part("q", 0.5)
+    await story.runs("q")
+    assert not (await story.get_pod("p")).spec.node_name

@@ -27,12 +27,8 @@ MOST = 2**31 - 1
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that a test reaches quickly; the rule is the same."""
-    from gangline.operator import podclique, podcliqueset
-
     for name, value in (("MADE_AT_ONCE", 12), ("PODS_AT_ONCE", 6), ("LARGE", 100), ("WINDOW", 10)):
-        for module in (bounds, podclique, podcliqueset):
-            if hasattr(module, name):
-                monkeypatch.setattr(module, name, value)
+        monkeypatch.setattr(bounds, name, value)
 
 
 def a_set(pcs: Raw) -> PodCliqueSet:

@@ -12,8 +12,7 @@ import jq as libjq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangline.grouper.jq import compile
-from gangline.grouper.jq_functions import JqError
+from gangline.grouper.jq import JqError, compile
 from properties.oracle import (
     Difference,
     answer,

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
+
+from gangline.api.kept import kept
 
 NANO = 10**9
 LONGEST = 256
@@ -22,7 +23,7 @@ class QuantityError(ValueError):
     """The text is not a quantity."""
 
 
-@lru_cache(maxsize=16384)
+@kept(16384)
 def _parse(text: str) -> int:
     match = _PATTERN.match(text) if len(text) <= LONGEST else None
     if match is None:
@@ -69,7 +70,7 @@ def number(value: Any) -> float:
     return nanos(value) / NANO
 
 
-@lru_cache(maxsize=16384)
+@kept(16384)
 def _canonical(text: str) -> str:
     amount, match = _parse(text), _PATTERN.match(text)
     suffix = (match.group(3) or "") if match else ""

@@ -89,17 +89,18 @@ def _requirement(tokens: list[str], at: int, text: str) -> tuple[SelectorRequire
     follow = tokens[at + 1] if at + 1 < len(tokens) else ","
     if follow == ",":
         return SelectorRequirement(key, "exists"), at + 1
-    if follow in ("=", "==", "!="):
+    if follow in _EQUALITIES:
         value = _word(tokens, at + 2, text) if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
-        return SelectorRequirement(key, "!=" if follow == "!=" else "=", (value,)), at + (3 if value else 2)
-    if follow in (">", "<"):
-        return SelectorRequirement(key, "gt" if follow == ">" else "lt", (_word(tokens, at + 2, text),)), at + 3
+        return SelectorRequirement(key, _EQUALITIES[follow], (value,)), at + (3 if value else 2)
+    if follow in _ORDERS:
+        return SelectorRequirement(key, _ORDERS[follow], (_word(tokens, at + 2, text),)), at + 3
     if follow in ("in", "notin") and tokens[at + 2 : at + 3] == ["("]:
-        end = next((i for i in range(at + 3, len(tokens)) if tokens[i] == ")"), None)
-        if end is None:
-            raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
-        return SelectorRequirement(key, follow, _values(tokens[at + 3 : end], text)), end + 1
+        return _membership(key, follow, tokens, at + 3, text)
     raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
+
+
+_EQUALITIES = {"=": "=", "==": "=", "!=": "!="}
+_ORDERS = {">": "gt", "<": "lt"}
 
 
 def _word(tokens: list[str], at: int, text: str) -> str:
@@ -109,6 +110,14 @@ def _word(tokens: list[str], at: int, text: str) -> str:
     if tokens[at] in _SYMBOLS:
         raise BadInput(f"unable to parse label selector {text!r} near {tokens[at]!r}")
     return tokens[at]
+
+
+def _membership(key: str, word: str, tokens: list[str], at: int, text: str) -> tuple[SelectorRequirement, int]:
+    """`key in (a, b)`, from behind the opening parenthesis."""
+    if ")" not in tokens[at:]:
+        raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
+    end = tokens.index(")", at)
+    return SelectorRequirement(key, word, _values(tokens[at:end], text)), end + 1
 
 
 def _values(tokens: list[str], text: str) -> tuple[str, ...]:

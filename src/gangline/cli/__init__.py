@@ -6,6 +6,8 @@ Commands are imported when they are called, so that `gangline --help` answers at
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
 from typing import Any
 
@@ -76,3 +78,17 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:
+        _say_no_more()
+        sys.exit(128 + signal.SIGPIPE)
+    except OSError as error:
+        _say_no_more()
+        click.echo(f"error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
+        sys.exit(1)
+
+
+def _say_no_more() -> None:
+    """What could not be written is not tried again when the process ends: whoever read it left, or its disk is full."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

@@ -6,7 +6,6 @@ The question and the answer have the form of KAI's fair-share simulator (`POST /
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gangline.cli.ending import run
+from gangline.cli.manifests import standard_input
 from gangline.errors import BadInput, GanglineError
 from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
@@ -42,7 +42,7 @@ def command(file: str | None, port: int) -> None:
 
 def _read(file: str) -> dict[str, Any]:
     try:
-        found = read_yaml(sys.stdin.read() if file == "-" else Path(file).read_text())
+        found = read_yaml(standard_input() if file == "-" else Path(file).read_text())
     except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise BadInput(f"{file} cannot be read: {error}") from error
     if not isinstance(found, dict):
@@ -72,11 +72,13 @@ def application() -> web.Application:
 async def _serve(port: int) -> None:
     from aiohttp import web
 
-    runner = web.AppRunner(application(), access_log=None)
-    await runner.setup()
+    from gangline.runtime.health import runner
+
+    serving = runner(application())
+    await serving.setup()
     try:
-        await web.TCPSite(runner, "127.0.0.1", port).start()
+        await web.TCPSite(serving, "127.0.0.1", port).start()
         click.echo(f"POST http://127.0.0.1:{port}/simulate (Ctrl-C ends)")
         await asyncio.Event().wait()
     finally:
-        await runner.cleanup()
+        await serving.cleanup()

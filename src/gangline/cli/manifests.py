@@ -18,7 +18,7 @@ def read(sources: Iterable[str]) -> list[Raw]:
 
 def _texts(source: str) -> Iterator[tuple[str, str]]:
     if source == "-":
-        yield "standard input", sys.stdin.read()
+        yield "standard input", standard_input()
         return
     path = Path(source)
     if path.is_dir():
@@ -31,6 +31,15 @@ def _texts(source: str) -> Iterator[tuple[str, str]]:
         raise BadInput(f"there is no file {path}")
     for file in files:
         yield str(file), _text(file)
+
+
+def standard_input() -> str:
+    if sys.stdin is None:
+        raise BadInput("standard input is closed")
+    try:
+        return sys.stdin.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"standard input cannot be read: {error}") from error
 
 
 def _text(file: Path) -> str:

@@ -121,6 +121,7 @@ async def _up(
 ) -> None:
     from gangline.local import Platform, PlatformSettings
     from gangline.runtime.files import allow_many
+    from gangline.runtime.logs import hush
 
     allow_many()
     settings = PlatformSettings(
@@ -132,15 +133,14 @@ async def _up(
     )
     settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
     platform = Platform(settings)
-    pages = contextlib.AsyncExitStack()
-    try:
-        await platform.while_it_can(_serve(platform, host, port, memory, pages, dashboard))
-    except asyncio.CancelledError:
-        click.echo("\nstopping …")
-        raise
-    finally:
-        await pages.aclose()
-        await platform.stop()
+    platform.server.on_failure.append(hush)
+    async with contextlib.AsyncExitStack() as pages:
+        pages.push_async_callback(platform.stop)
+        try:
+            await platform.while_it_can(_serve(platform, host, port, memory, pages, dashboard))
+        except asyncio.CancelledError:
+            click.echo("\nstopping …")
+            raise
 
 
 async def _serve(

@@ -20,6 +20,11 @@ FRAMING_LIMIT, FRAMING_SHARE = 64 * 1024, 8
 """Bytes of a chunked body that are no data (sizes, extensions, trailers): so many, and so many a byte of data."""
 
 
+def read_length(text: str) -> int:
+    """Of a Content-Length, which llhttp has found to be digits of a number that is not too large."""
+    return int(text.lstrip("0") or "0")
+
+
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
     """What stands before the body of an answer."""
@@ -65,8 +70,8 @@ class ResponseReader:
 
     def take(self) -> bytes:
         """What came of the body since it was last taken."""
-        found, self._body = bytes(self._body), bytearray()
-        return found
+        body, self._body = bytes(self._body), bytearray()
+        return body
 
     @property
     def held(self) -> int:
@@ -88,9 +93,8 @@ class ResponseReader:
         self._check_size()
 
     def close(self) -> None:
-        """Nothing will follow. Parser and reader know each other; this lets them go."""
-        if hasattr(self, "_parser"):
-            del self._parser
+        """Nothing will follow; called once. Parser and reader know each other; this lets them go."""
+        del self._parser
 
     def _told(self, why: str) -> str:
         if self.head is not None:
@@ -137,7 +141,7 @@ class ResponseReader:
         if status < 200:
             return
         head = ResponseHead(status, self._headers, tuple(self._warnings), self._parser.should_keep_alive())
-        announced = 0 if head.chunked else int(self._headers.get("content-length", 0))
+        announced = 0 if head.chunked else read_length(self._headers.get("content-length", "0"))
         if announced > LONGEST_BODY:
             raise ValueError(f"an answer of {announced} bytes is larger than {LONGEST_BODY}")
         self.head, self._wire, self._count = head, 0, 0

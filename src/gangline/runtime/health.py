@@ -9,7 +9,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -39,6 +38,14 @@ Rest = Callable[[web.Request], Awaitable[HttpPage]]
 """Answers whatever no other page does, with any verb."""
 
 
+FAREWELL_SECONDS = 1.0
+
+
+def runner(app: web.Application) -> web.AppRunner:
+    """Serves an application; when it stops, who has not asked to the end does not keep it from stopping."""
+    return web.AppRunner(app, access_log=None, shutdown_timeout=FAREWELL_SECONDS)
+
+
 class Endpoint:
     """Serves until it is closed. `port` 0 chooses a free one."""
 
@@ -61,7 +68,7 @@ class Endpoint:
             self._app.router.add_get(path, _handler(_always(answer)))
         if rest is not None:
             self._app.router.add_route("*", "/{rest:.*}", _handler(rest))
-        self._runner = web.AppRunner(self._app, access_log=None)
+        self._runner = runner(self._app)
 
     async def open(self, host: str = "127.0.0.1", port: int = 0) -> int:
         """Starts serving; gives the port."""
@@ -117,13 +124,14 @@ def _loopback(host: str) -> bool:
         return host == "localhost"
 
 
+_HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9.-]+))(?::[0-9]*)?", re.ASCII)
+
+
 def _names_this_machine(host: str) -> bool:
     """Whether a request was meant for this machine. A foreign name that leads here is a web page reaching through
     somebody's browser."""
-    try:
-        return _loopback(urlsplit(f"//{host}").hostname or "")
-    except ValueError:
-        return False
+    parts = _HOST.fullmatch(host)
+    return parts is not None and _loopback((parts["six"] or parts["name"]).lower())
 
 
 def split_address(address: str, default_port: int) -> tuple[str, int]:

@@ -28,3 +28,8 @@ def set_up(level: str, form: str = "json") -> None:
         JsonLines() if form == "json" else logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     )
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+
+
+def hush() -> None:
+    """Say nothing more: this process ends for a reason that is told, and what everybody in it would add is no help."""
+    logging.disable(logging.CRITICAL)

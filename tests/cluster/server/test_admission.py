@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from cluster.server.conftest import MAPS, PODS, Api, config_map, in_process, pod
+from cluster.server.conftest import MAPS, PODS, Answer, Api, config_map, in_process, pod
 from gangline.cluster.server.access.identity import CertificateAuthority, server_context
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.server import Server
@@ -44,6 +44,9 @@ async def test_a_registered_function_may_refuse_with_all_its_problems(server: Se
     assert [cause["field"] for cause in answer.body["details"]["causes"]] == ["data.a", "data.b"]
 
 
+REVIEW = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+
+
 @asynccontextmanager
 async def webhook(answer: Any) -> AsyncIterator[tuple[str, str, list[Obj]]]:
     """A webhook server: its address, its CA bundle, and the reviews it was sent."""
@@ -52,13 +55,7 @@ async def webhook(answer: Any) -> AsyncIterator[tuple[str, str, list[Obj]]]:
     async def respond(request: web.BaseRequest) -> web.Response:
         review = json.loads(await request.read())
         seen.append(review["request"])
-        return web.json_response(
-            {
-                "apiVersion": "admission.k8s.io/v1",
-                "kind": "AdmissionReview",
-                "response": {"uid": review["request"]["uid"], **answer(review["request"])},
-            }
-        )
+        return web.json_response(REVIEW | {"response": {"uid": review["request"]["uid"], **answer(review["request"])}})
 
     authority = CertificateAuthority.make("webhooks")
     runner = web.ServerRunner(web.Server(respond))
@@ -202,14 +199,154 @@ async def test_a_webhook_that_answers_byte_by_byte_has_its_deadline(server: Serv
         {"status": []},
         {"patch": 5},
         {"allowed": False, "status": {"code": "many"}},
+        {"allowed": False, "status": {"code": 99999}},
+        {"allowed": False, "status": {"message": 5}},
+        {"allowed": False, "status": {"details": 7}},
     ],
 )
 async def test_a_webhook_that_answers_nonsense_has_not_answered(server: Server, part: Obj) -> None:
     async def respond(request: web.BaseRequest) -> web.Response:
         uid = json.loads(await request.read())["request"]["uid"]
-        return web.json_response({"response": {"uid": uid, "allowed": True, **part}})
+        return web.json_response(REVIEW | {"response": {"uid": uid, "allowed": True, **part}})
 
     assert (await asked(server, respond)).startswith("received invalid webhook response: Expected `")
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        ({"apiVersion": "admission.k8s.io/v1beta1"}, "admission.k8s.io/v1beta1, Kind=AdmissionReview"),
+        ({"kind": "Pod"}, "admission.k8s.io/v1, Kind=Pod"),
+        ({"kind": None, "apiVersion": None}, "/, Kind="),
+    ],
+)
+async def test_an_answer_that_is_no_admission_review_is_none(server: Server, part: Obj, shown: str) -> None:
+    async def respond(request: web.BaseRequest) -> web.Response:
+        uid = json.loads(await request.read())["request"]["uid"]
+        return web.json_response(REVIEW | {"response": {"uid": uid, "allowed": True}} | part)
+
+    assert await asked(server, respond) == (
+        "received invalid webhook response: expected webhook response of admission.k8s.io/v1, "
+        f"Kind=AdmissionReview, got {shown}"
+    )
+
+
+def packed(patch: Any) -> str:
+    return base64.b64encode(json.dumps(patch).encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (
+            {"patch": packed([])},
+            "received invalid webhook response: webhook returned response.patch but not response.patchType",
+        ),
+        ({"patch": packed([]), "patchType": "MergePatch"}, 'unsupported patch type "MergePatch"'),
+        (
+            {"patch": packed({}), "patchType": "JSONPatch"},
+            "received undecodable patch in webhook response: a JSON patch is a list of operations",
+        ),
+    ],
+)
+async def test_a_patch_that_is_none_fails_as_the_failure_policy_says(server: Server, part: Obj, said: str) -> None:
+    api = in_process(server)
+    async with webhook(lambda asked: {"allowed": True, **part}) as (url, ca, _):
+        await api.post(f"{HOOKS}/mutatingwebhookconfigurations", configuration(url, ca))
+        answer = await api.post(MAPS, config_map("a"))
+        assert (answer.status, answer.message) == (
+            500,
+            f'Internal error occurred: failed calling webhook "check.example.com": {said}',
+        )
+        await api.delete(f"{HOOKS}/mutatingwebhookconfigurations/hooks")
+        await api.post(f"{HOOKS}/mutatingwebhookconfigurations", configuration(url, ca, failurePolicy="Ignore"))
+        assert (await api.post(MAPS, config_map("a"))).status == 201
+
+
+async def patched(server: Server, *operations: Any) -> Answer:
+    """The answer to a create that a webhook changes so."""
+    api, answer = in_process(server), {"allowed": True, "patchType": "JSONPatch", "patch": packed(operations)}
+    async with webhook(lambda asked: answer) as (url, ca, _):
+        await api.post(f"{HOOKS}/mutatingwebhookconfigurations", configuration(url, ca))
+        return await api.post(MAPS, config_map("a"))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "left"),
+    [
+        ("", 5, "no object with metadata"),
+        ("", None, "no object with metadata"),
+        ("/metadata", [], "no object with metadata"),
+        ("/kind", "Pod", "an object of another kind: v1, Kind=Pod"),
+        ("/kind", 5, "an object of another kind: v1, Kind=5"),
+        (
+            "/data",
+            5,
+            "what cannot be read: json: cannot unmarshal number into Go struct field ConfigMap.data of type "
+            "map[string]string",
+        ),
+        (
+            "/metadata/labels",
+            {"a": 5},
+            "what cannot be read: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels "
+            "of type string",
+        ),
+    ],
+)
+async def test_a_patch_that_leaves_no_object_of_that_kind_is_refused(
+    server: Server, path: str, value: Any, left: str
+) -> None:
+    answer = await patched(server, {"op": "add", "path": path, "value": value})
+    assert (answer.status, answer.message) == (
+        500,
+        f'Internal error occurred: the patch of webhook "check.example.com" leaves {left}',
+    )
+
+
+async def test_a_webhook_that_gives_another_name_has_the_object_stored_under_it(server: Server) -> None:
+    answer = await patched(
+        server,
+        {"op": "replace", "path": "/metadata/name", "value": "b"},
+        {"op": "replace", "path": "/metadata/uid", "value": "made-up"},
+    )
+    assert (answer.status, answer.body["metadata"]["name"]) == (201, "b")
+    assert answer.body["metadata"]["uid"] != "made-up"
+    api = in_process(server)
+    assert (await api.get(f"{MAPS}/b")).status == 200
+    assert (await api.get(f"{MAPS}/a")).status == 404
+
+
+async def test_a_webhook_moves_nothing_into_another_namespace(server: Server) -> None:
+    answer = await patched(server, {"op": "replace", "path": "/metadata/namespace", "value": "kube-system"})
+    assert (answer.status, answer.message) == (
+        400,
+        "the namespace of the provided object does not match the namespace sent on the request",
+    )
+
+
+async def test_a_url_that_cannot_be_read_is_refused(api: Api) -> None:
+    answer = await api.post(f"{HOOKS}/mutatingwebhookconfigurations", configuration("https://[::1/", ""))
+    assert answer.status == 422
+    assert 'webhooks[0].clientConfig.url: Invalid value: "https://[::1/": url must be a valid URL: ' in answer.message
+
+
+@pytest.mark.parametrize("approval", ["https://[::1", "no address"])
+async def test_an_approval_that_is_no_address_is_refused(api: Api, approval: str) -> None:
+    versions = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}]
+    answer = await api.post(
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        {
+            "metadata": {"name": "things.x.k8s.io", "annotations": {"api-approved.kubernetes.io": approval}},
+            "spec": {
+                "group": "x.k8s.io",
+                "scope": "Namespaced",
+                "names": {"plural": "things", "kind": "Thing"},
+                "versions": versions,
+            },
+        },
+    )
+    assert answer.status == 422
+    assert 'with either a URL or a reason starting with "unapproved"' in answer.message
 
 
 async def test_a_webhook_that_cannot_be_reached_counts_as_its_failure_policy_says(server: Server) -> None:

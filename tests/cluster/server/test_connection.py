@@ -9,8 +9,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from cluster.server.conftest import MAPS, TOKEN, Api, config_map, in_process
+from gangline.client.wire import Response
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.http import ServerListener, serve
+from gangline.cluster.server.wire.response_head import print_head
 
 
 class Wire:
@@ -234,3 +236,10 @@ async def test_nobody_is_upgraded(wire: Wire) -> None:
     wire.send("GET", "/healthz", Content_Length="", Connection="Upgrade", Upgrade="websocket")
     assert await wire.answer() == (200, b"ok")
     assert await wire.reader.read() == b""
+
+
+def test_warnings_that_are_long_together_are_cut_and_told_as_far_as_they_fit() -> None:
+    few = print_head(Response(200, warnings=("a" * 3000, "b")), True).decode()
+    assert few.count("Warning: ") == 2 and "a" * 3000 in few
+    many = print_head(Response(200, warnings=("a" * 100_000,) * 1000), True).decode()
+    assert many.count(f'Warning: 299 - "{"a" * 256}"') == many.count("Warning: ") == 16

@@ -173,6 +173,30 @@ async def test_aggregates_of_aggregates_grant_what_their_parts_do_and_a_circle_e
     assert await allowed(server, ("leaves", "secrets")) == {"leaves"}
 
 
+async def test_many_aggregates_that_select_each_other_are_looked_at_once_each(server: Server) -> None:
+    admin = in_process(server)
+    for number in range(40):
+        await admin.post(
+            ROLES,
+            {
+                "metadata": {"name": f"all-{number}", "labels": {"all": "yes"}},
+                "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"all": "yes"}}]},
+            },
+        )
+    await admin.post(
+        ROLES, {"metadata": {"name": "leaf", "labels": {"all": "yes"}}, "rules": [rule("", "leaves", "get")]}
+    )
+    await admin.post(
+        BINDINGS,
+        {
+            "metadata": {"name": "b"},
+            "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": "all-0"},
+            "subjects": [{"kind": "User", "name": "eve", "apiGroup": GROUP}],
+        },
+    )
+    assert await allowed(server, ("leaves", "secrets")) == {"leaves"}
+
+
 NAMED = {"fieldSelector": "metadata.name=allowed"}
 
 

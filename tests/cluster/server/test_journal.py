@@ -179,6 +179,37 @@ async def test_the_write_ahead_file_stays_within_its_bound_under_steady_writes(t
     assert not (tmp_path / "objects.sqlite-wal").exists()
 
 
+async def test_the_write_ahead_file_stays_within_its_bound_when_much_is_left_to_write_at_the_end(
+    tmp_path: Path,
+) -> None:
+    sizes = []
+    journal = SqliteJournal(
+        tmp_path,
+        lambda revision: sizes.append((tmp_path / "objects.sqlite-wal").stat().st_size),
+        lambda error: pytest.fail(str(error)),
+    )
+    journal.start()
+    for number in range(1, 101):
+        journal.append(number, ("", "configmaps"), ("default", f"m{number}"), b"x" * 1_000_000)
+    journal.flush()
+    journal.close()
+    assert max(sizes) < WAL_BOUND
+
+
+async def test_a_server_whose_files_are_taken_away_stops_instead_of_writing_to_nowhere(tmp_path: Path) -> None:
+    server = await opened(tmp_path)
+    (tmp_path / "objects.sqlite-wal").unlink()
+    await in_process(server).post(MAPS, config_map("a"))
+    await server.failed.wait()
+    assert str(server.store.broken) == (
+        f"{tmp_path}/objects.sqlite-wal is gone (No such file or directory), taken away from a running server. "
+        f"Nothing more is written; "
+        "restore the folder from a copy, or start empty."
+    )
+    assert (await in_process(server).post(MAPS, config_map("b"))).status == 500
+    await server.close()
+
+
 async def test_a_write_ahead_file_that_was_left_is_emptied_at_the_next_start(tmp_path: Path) -> None:
     await asyncio.to_thread(killed_after_fifty_writes, tmp_path)
     ahead = tmp_path / "objects.sqlite-wal"

@@ -88,6 +88,7 @@ async def test_a_folder_that_holds_other_things_keeps_its_mode(tmp_path: Path) -
     [
         ("token.key", b"", "token.key is missing or empty"),
         ("token.key", b"short", "token.key is 5 bytes long, not 32"),
+        ("token.key", bytes(32), "token.key is the same byte all over, which a disk leaves and nobody draws"),
         ("ca.crt", b"", "ca.crt is missing or empty"),
         ("ca.crt", b"no certificate", "ca.crt holds no certificate in PEM"),
         ("ca.key", b"no key", "ca.key holds no private key in PEM"),
@@ -190,7 +191,9 @@ def test_a_secret_that_cannot_be_written_whole_leaves_the_old_one(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DataFolderError, match=r"cannot write .*/secret \(No space left on device\): give the account"):
+    with pytest.raises(
+        DataFolderError, match=r"cannot write .*/secret \(No space left on device\): free space on that disk"
+    ):
         write_private(tmp_path / "secret", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
     assert (tmp_path / "secret").read_bytes() == b"old"
@@ -202,6 +205,25 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         DataFolderError, match=r"cannot make .*/file/home \(Not a directory\): .* folder with GANGLINE_HOME"
     ):
         private_folder(tmp_path / "file" / "home")
+
+
+@pytest.mark.parametrize("name", ["objects.sqlite", "lock"])
+async def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataFolderError) as refusal:
+        await Server(ServerSettings(folder=tmp_path)).open()
+    assert str(refusal.value) == (
+        f"cannot open {tmp_path}/{name} (Is a directory): move away what is in its place, or choose another "
+        "folder with GANGLINE_HOME."
+    )
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    with pytest.raises(
+        DataFolderError, match=r"cannot make .*/data \(Not a directory\): move away what is in its place"
+    ):
+        private_folder(tmp_path / "data")
 
 
 def row(**metadata: object) -> bytes:
@@ -220,6 +242,7 @@ def row(**metadata: object) -> bytes:
         (row(resourceVersion="x"), "configmaps default/a cannot be read: ValueError("),
         (row(labels=["x"]), "configmaps default/a cannot be read: ValidationError("),
         (row(name="b"), "configmaps default/a cannot be read: ValueError('it calls itself default/b')"),
+        (row(resourceVersion="-5"), "configmaps default/a cannot be read: ValueError('its revision is -5')"),
         (row(resourceVersion="999999"), "configmaps default/a has revision 999999, but the latest is said to be "),
     ],
 )
@@ -234,11 +257,45 @@ async def test_a_row_that_says_nothing_sensible_is_told_and_refused(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("plural", "part"),
+    [
+        ("clusterroles", {"rules": 5}),
+        ("clusterroles", {"rules": [{"verbs": "get"}]}),
+        ("clusterroles", {"aggregationRule": 5}),
+        ("clusterrolebindings", {"roleRef": []}),
+        ("clusterrolebindings", {"subjects": [5]}),
+        ("namespaces", {"spec": 5}),
+        ("priorityclasses", {"value": "much"}),
+    ],
+)
+async def test_an_object_that_its_kind_cannot_be_is_told_and_refused(
+    tmp_path: Path, plural: str, part: dict[str, object]
+) -> None:
+    server = Server(ServerSettings(folder=tmp_path))
+    await server.open()
+    resource = next(item for item in server.catalogue if item.plural == plural)
+    record = next(iter(server.store.shelf(resource.shelf).listing()))
+    await server.close()
+    odd = json.dumps(record.object() | part).encode()
+    change(tmp_path, "UPDATE objects SET body = ? WHERE plural = ? AND name = ?", odd, plural, record.place[1])
+    with pytest.raises(
+        DataFolderError, match=rf"is damaged \({plural}[.a-z0-9]* {record.place[1]} cannot be read: WrongType"
+    ):
+        await Server(ServerSettings(folder=tmp_path)).open()
+
+
+@pytest.mark.parametrize(
     ("statement", "said"),
     [
         ("UPDATE objects SET body = 'many' WHERE plural = '#revision'", "its revision is no number"),
         ("DELETE FROM objects WHERE plural = '#revision'", "its revision is missing"),
         ("UPDATE objects SET body = '1' WHERE plural = '#revision'", "but the latest is said to be 1"),
+        ("UPDATE objects SET body = '-1' WHERE plural = '#revision'", "its revision is -1"),
+        (
+            "UPDATE objects SET body = '99999999999999999999' WHERE plural = '#revision'",
+            "its revision is 99999999999999999999",
+        ),
+        ("DROP TABLE objects", "no such table: objects"),
     ],
 )
 async def test_a_revision_that_cannot_be_is_told_and_refused(tmp_path: Path, statement: str, said: str) -> None:

@@ -192,6 +192,10 @@ def test_a_head_that_two_readers_could_read_differently_is_refused(headers: str)
     assert status == 400 and text.startswith("400 Bad Request: ")
 
 
+def test_a_length_may_begin_with_any_number_of_zeros() -> None:
+    assert asked(POST + b"Content-Length: " + b"0" * 5000 + b"2\r\n\r\nab").body == b"ab"
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -26,6 +26,7 @@ LISTS = "\n".join(["a0: &a0 [x]"] + [f"a{at}: &a{at} [{', '.join([f'*a{at - 1}']
         ("\n".join(" " * at + "- " for at in range(0, 400, 2)), f"line {DEPTH + 1}: exceeded max depth of {DEPTH}"),
         (f"a: &a {'[' * 60}{']' * 60}\nb: {'[' * 60}*a{']' * 60}", f"line 2: exceeded max depth of {DEPTH}"),
         ("- a\n" * (VALUES + 1), f"line {VALUES}: document holds more than {VALUES} values"),
+        ("%TAG !a! tag:b\n" * 101 + "--- c", "document declares more than 100 tags"),
         ("a: &a [*a]", "line 1: anchor 'a' value contains itself"),
         ("a: *b", "line 1: unknown anchor 'b' referenced"),
         ("<<: 3", "line 1: map merge requires map or sequence of maps as the value"),

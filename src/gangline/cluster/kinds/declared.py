@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems
+from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems, repeated
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 
@@ -59,17 +59,26 @@ def judge(shape: DeclaredShape, new: Obj, old: Obj | None, path: str, *, update:
 
 
 def _field(rule: FieldRule, new: Any, old: Any, path: str, *, update: bool, known: bool) -> Iterator[Problem]:
-    if update and known and (new or None) == (old or None) and (new is None) == (old is None):
+    if update and known and _unchanged(new, old):
         return
     stops = [*_changes(rule, new, old, path)] if update else []
     if rule.most_items is not None and len(new or []) > rule.most_items:
         stops.append(say.too_many(path, len(new), rule.most_items))
-    absent = new is None or (not rule.pointer and new in ("", 0, [], {}) and rule.shape is None)
+    absent = _is_absent(rule, new)
     if absent and rule.required:
         stops.append(say.required(path))
     yield from stops
     if not stops and not absent:
         yield from _value(rule, new, old, path, update=update)
+
+
+def _unchanged(new: Any, old: Any) -> bool:
+    """Of an empty value only whether it stands there counts."""
+    return (new or None) == (old or None) and (new is None) == (old is None)
+
+
+def _is_absent(rule: FieldRule, value: Any) -> bool:
+    return value is None or (not rule.pointer and value in ("", 0, [], {}) and rule.shape is None)
 
 
 def _changes(rule: FieldRule, new: Any, old: Any, path: str) -> Problems:
@@ -110,12 +119,12 @@ def _items(
     rule: FieldRule, shape: DeclaredShape, new: list[Obj], old: list[Obj], path: str, *, update: bool
 ) -> Problems:
     if rule.key:
-        keys = [item.get(rule.key) for item in new]
         yield from (
-            say.repeated(f"{path}[{index}]", new[index]) for index, key in enumerate(keys) if key in keys[:index]
+            say.repeated(f"{path}[{index}]", new[index]) for index in repeated(item.get(rule.key) for item in new)
         )
+    known = {item.get(rule.key): item for item in reversed(old)} if rule.key else {}
     for index, item in enumerate(new):
-        before = next((entry for entry in old if entry.get(rule.key) == item.get(rule.key)), None) if rule.key else None
+        before = known.get(item.get(rule.key)) if rule.key else None
         if not update or item != before:
             yield from judge(shape, item, before, f"{path}[{index}]", update=update)
 

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from gangline.api.notation import MISSING
 from gangline.cluster.schema.decode import WrongType, decoder, located, unknown_fields
+from gangline.cluster.schema.findings import MOST_TRIALS, Sink
 from gangline.cluster.schema.lists import duplicates, embedded_problems, has_embedded, repeats
-from gangline.cluster.schema.prune import pruned_fields, pruner
+from gangline.cluster.schema.prune import Noted, pruned_fields, pruner
 from gangline.cluster.schema.structural import structural_node
-from gangline.cluster.schema.validate import Sink, checker
+from gangline.cluster.schema.validate import checker
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.canonical import BadForm
@@ -60,7 +61,7 @@ class Schema:
 
     def admit(self, obj: Obj, *, prune: bool = True) -> tuple[Obj, list[str]]:
         """The object as it is stored, and the paths of fields nobody knows (dropped, unless `prune` is off)."""
-        names: list[str] = []
+        names = Noted()
         try:
             clean = self._clean(obj, names) if self._clean is not None and prune else obj
         except WrongType as error:
@@ -80,6 +81,9 @@ class Schema:
             self._check_status(obj.get("status"), before.get("status", MISSING) if old else MISSING, None, sink)
         elif not status and self._check is not None:
             self._check(obj, before, None, sink)
+        if sink.exhausted:
+            told = f"its schema has alternatives that would have to be tried more than {MOST_TRIALS} times"
+            return [say.invalid(NOWHERE, None, told)]
         if self._has_embedded:
             sink.problems.extend(embedded_problems(self.root, obj))
         if self._repeats is not None and self._repeats(obj):

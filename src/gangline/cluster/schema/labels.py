@@ -12,6 +12,7 @@ import msgspec
 
 from gangline.errors import Problem
 from gangline.rules.values.names import label_value_problems, qualified_name_problems
+from gangline.rules.values.problems import beginning
 
 ANNOTATION_LIMIT = 262144
 
@@ -22,7 +23,7 @@ def invalid(path: str, value: Any, why: str) -> Problem:
 
 def shown(value: Any) -> str:
     """A value as Kubernetes prints it in a refusal."""
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(beginning(value)).decode()
 
 
 def check_labels(labels: Mapping[str, str], path: str) -> list[Problem]:

@@ -10,55 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
+from gangline.cluster.schema.findings import _TYPES, Checker, Sink, Where, kind_of, path_of
 from gangline.cluster.schema.structural import structural_node
-from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.formats import FORMATS
 from gangline.rules.values.patterns import BadPattern, finder
 from gangline.rules.values.schema_node import MAP, SchemaNode
-
-Where = tuple[Any, Any] | None
-
-
-def path_of(where: Where) -> str:
-    parts: list[str] = []
-    while where is not None:
-        where, name = where
-        parts.append(f"[{name}]" if type(name) is int else f".{name}")
-    return "".join(reversed(parts)).lstrip(".")
-
-
-class Sink:
-    """Collects problems. `prefix` is the field they are below (status, when only that is judged)."""
-
-    def __init__(self, prefix: str = "") -> None:
-        self.prefix = prefix
-        self.problems: list[Problem] = []
-
-    def field(self, where: Where) -> str:
-        path = path_of(where)
-        return ".".join(filter(None, (self.prefix, path))) if not path.startswith("[") else self.prefix + path
-
-    def whole(self, message: str) -> None:
-        """A problem of an alternative as a whole, which the real server pins on no field."""
-        self.problems.append(say.invalid(self.prefix or "<nil>", "", message))
-
-
-Checker = Callable[[Any, Any, Where, Sink], None]
-_TYPES: dict[type, str] = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-}
-
-
-def kind_of(value: Any) -> str:
-    if type(value) is int and not -(2**63) <= value < 2**63:
-        return "number"
-    return _TYPES.get(type(value), "null")
 
 
 def checker(node: SchemaNode) -> Checker | None:
@@ -71,7 +28,7 @@ def checker(node: SchemaNode) -> Checker | None:
     nullable = node.nullable or node.shape == "any"
 
     def run(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if value is None and nullable:
+        if sink.full or (value is None and nullable):
             return
         if old is not MISSING and value == old and type(value) is type(old):
             return
@@ -130,7 +87,7 @@ def _alternatives(name: str) -> Callable[[Mapping[str, Any]], Checker]:
         plain = (int, str) if name == "anyOf" and checks[name] == _INT_OR_STRING else ()
 
         def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-            if type(value) not in plain:
+            if type(value) not in plain and not sink.full:
                 judge([_try(branch, value, where, sink) for branch in branches], where, sink)
 
         return check
@@ -148,8 +105,10 @@ def _branch(schema: Mapping[str, Any]) -> Checker:
 
 
 def _try(branch: Checker, value: Any, where: Where, sink: Sink) -> Sink:
-    trial = Sink(sink.prefix)
-    branch(value, MISSING, where, trial)
+    trial = Sink(sink.prefix, sink.left)
+    sink.left[0] -= 1
+    if not sink.exhausted:
+        branch(value, MISSING, where, trial)
     return trial
 
 
@@ -163,8 +122,8 @@ def _one_of(trials: list[Sink], where: Where, sink: Sink) -> None:
     good = sum(not trial.problems for trial in trials)
     if good == 1:
         return
-    found = f"Found {good} valid alternatives" if good else "Found none valid"
-    sink.whole(f'"{path_of(where)}" must validate one and only one schema (oneOf). {found}')
+    count_text = f"Found {good} valid alternatives" if good else "Found none valid"
+    sink.whole(f'"{path_of(where)}" must validate one and only one schema (oneOf). {count_text}')
     if not good:
         sink.problems.extend(trials[0].problems)
 
@@ -194,11 +153,21 @@ def _not(checks: Mapping[str, Any]) -> Checker:
     return check
 
 
+def _enum_mark(value: Any) -> Any:
+    """The same for values that are equal."""
+    if isinstance(value, list):
+        return list, tuple(map(_enum_mark, value))
+    if isinstance(value, dict):
+        return dict, frozenset((name, _enum_mark(item)) for name, item in value.items())
+    return isinstance(value, bool), value
+
+
 def _enum(checks: Mapping[str, Any]) -> Checker:
     allowed = checks["enum"]
+    known = {_enum_mark(choice) for choice in allowed}
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        if not any(value == item and (type(value) is bool) == (type(item) is bool) for item in allowed):
+        if _enum_mark(value) not in known:
             sink.problems.append(say.unsupported(sink.field(where), value, allowed))
 
     return check
@@ -229,7 +198,7 @@ def _min_length(checks: Mapping[str, Any]) -> Checker:
 def _pattern(checks: Mapping[str, Any]) -> Checker | None:
     text, shortest, longest = checks["pattern"], checks.get("minLength") or 0, checks.get("maxLength")
     try:
-        found = finder(text)
+        matches = finder(text)
     except BadPattern:
         return None
 
@@ -238,7 +207,7 @@ def _pattern(checks: Mapping[str, Any]) -> Checker | None:
         if type(value) is not str or len(value) < shortest or (longest is not None and len(value) > longest):
             return
         try:
-            told = "" if found(value) else f"should match '{text}'"
+            told = "" if matches(value) else f"should match '{text}'"
         except BadPattern as error:
             told = str(error)
         if told:

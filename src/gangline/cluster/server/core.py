@@ -10,7 +10,6 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +17,13 @@ from gangline.client.wire import User
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.catalogue import Catalogue, Resource
 from gangline.cluster.server.selectors import selectable_values
-from gangline.cluster.server.store.store import Place, Record, Store
+from gangline.cluster.server.status import too_large_body
+from gangline.cluster.server.store.shelf import Place, Record
+from gangline.cluster.server.store.store import Store
 from gangline.cluster.server.verbs.meta import SUFFIX_LETTERS, Obj
 from gangline.cluster.server.wire.codec import encode
 from gangline.errors import ApiError
+from gangline.rules.values.times import timestamp
 
 if TYPE_CHECKING:
     from gangline.cluster.server.admit.chain import Admission
@@ -32,6 +34,8 @@ _UID_FIXED = (0x4 << 76) | (0x2 << 62)
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 LAST_SECOND = 253_402_300_799
 """Of the year 9999."""
+OBJECT_LIMIT = 3 * 1024 * 1024
+"""Bytes of one object as it is stored: as many as one request may have, however many requests it grows by."""
 
 
 @dataclass(slots=True)
@@ -96,7 +100,7 @@ class Core:
         second = min(int(self.settings.clock() + ahead), LAST_SECOND)
         if second != self._second:
             self._second = second
-            self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            self._second_text = timestamp(second)
         return self._second_text
 
     def new_uid(self) -> str:
@@ -114,6 +118,14 @@ class Core:
     def write(self, resource: Resource, place: Place, obj: Obj) -> Record:
         """Store an object under the next revision. The object's apiVersion and kind are taken off."""
         record = self.stamp(resource, place, obj)
+        self.store.commit(resource.shelf, record)
+        return record
+
+    def save(self, resource: Resource, place: Place, obj: Obj) -> Record:
+        """Store what a caller wrote, unless it is too large to be kept."""
+        record = self.stamp(resource, place, obj)
+        if len(record.body) > OBJECT_LIMIT:
+            raise too_large_body(OBJECT_LIMIT)
         self.store.commit(resource.shelf, record)
         return record
 

@@ -6,11 +6,11 @@ it chooses devices. Compiled expressions are kept. Pure."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
+from gangline.api.kept import kept
 from gangline.rules import cel
-from gangline.rules.cel import kubernetes
+from gangline.rules.cel.functions import kubernetes
 from gangline.rules.values.schema_node import SchemaNode
 
 _TEXT = SchemaNode("scalar", "string", "str")
@@ -60,7 +60,7 @@ def _by_domain(values: Mapping[str, Any]) -> AttributeDomains:
     return attribute_domains
 
 
-@lru_cache(maxsize=1024)
+@kept(1024, 16 * 1024)
 def _compiled(expression: str) -> cel.CelProgram:
     return cel.compile(expression, DEVICE_ENV)
 

@@ -9,10 +9,11 @@ import base64
 import binascii
 import re
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from gangline.api import resources
+from gangline.api.kept import kept
 from gangline.errors import GanglineError
+from gangline.rules.values.times import utc_text
 
 QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
@@ -32,7 +33,7 @@ def quantity(text: str) -> str:
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.ASCII)
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def time(text: str, micro: bool = False) -> str:
     """A time in UTC: whole seconds, or six digits below the second (which the text must then have)."""
     match = _TIME.match(text)
@@ -47,7 +48,7 @@ def time(text: str, micro: bool = False) -> str:
     except (ValueError, OverflowError) as error:
         raise BadForm(f'parsing time "{text}": {error}') from None
     tail = f".{(fraction or '.')[1:7].ljust(6, '0')}" if micro else ""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S") + tail + "Z"
+    return utc_text(moment, tail)
 
 
 def bytes_(text: str) -> str:

@@ -6,7 +6,8 @@ the lists."""
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from gangline.api.kept import kept
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = _LABEL + "(\\." + _LABEL + ")*"
@@ -77,13 +78,13 @@ _REASON_TEXT = _explain(
 )
 
 
-@lru_cache(maxsize=16384)
+@kept(16384)
 def subdomain_problems(name: str) -> list[str]:
     problems = ["must be no more than 253 characters"] if len(name) > 253 else []
     return problems if _IS_SUBDOMAIN(name) else [*problems, _SUBDOMAIN_TEXT]
 
 
-@lru_cache(maxsize=16384)
+@kept(16384)
 def label_problems(name: str) -> list[str]:
     problems = ["must be no more than 63 characters"] if len(name) > 63 else []
     if _IS_LABEL(name):
@@ -108,7 +109,7 @@ def path_segment_problems(name: str) -> list[str]:
     return [f"may not contain '{mark}'" for mark in "/%" if mark in name]
 
 
-@lru_cache(maxsize=16384)
+@kept(16384)
 def qualified_name_problems(key: str) -> list[str]:
     prefix, slash, name = key.rpartition("/")
     if slash and "/" in prefix:
@@ -131,7 +132,7 @@ def qualified_name_problems(key: str) -> list[str]:
     return problems
 
 
-@lru_cache(maxsize=16384)
+@kept(16384)
 def label_value_problems(value: str) -> list[str]:
     problems = ["must be no more than 63 bytes"] if len(value.encode()) > 63 else []
     return problems if _IS_VALUE(value) else [*problems, _VALUE_TEXT]

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from gangline.errors import Problem
 
 OMIT: Any = object()
+MOST_TOLD = 10
+"""How often a list is quoted whole for what is wrong with its items."""
+MOST_SHOWN = 1000
+"""How many values of a list or map a message quotes, and how many of those that are supported."""
+LONGEST_SHOWN = 64 * 1024
+"""Letters of one text that a message quotes."""
 
 
 def show(value: Any) -> str:
-    """A value as a message quotes it."""
+    """A value as a message quotes it; of a very large one, the beginning."""
+    value = beginning(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -23,6 +31,23 @@ def show(value: Any) -> str:
     if isinstance(value, str):
         return quote(value)
     return compact(value)
+
+
+def beginning(value: Any) -> Any:
+    """A value, or of a very large one the part that is quoted."""
+    return _beginning(value, [MOST_SHOWN])
+
+
+def _beginning(value: Any, room: list[int]) -> Any:
+    """As much of a value as there is room for."""
+    room[0] -= 1
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}..."
+    if isinstance(value, list):
+        return [_beginning(item, room) for item in islice(value, MOST_SHOWN) if room[0] > 0]
+    if isinstance(value, dict):
+        return {name: _beginning(item, room) for name, item in islice(value.items(), MOST_SHOWN) if room[0] > 0}
+    return value
 
 
 def compact(value: Any, *, ordered: bool = True) -> str:
@@ -68,7 +93,7 @@ def duplicate(path: str, value: Any) -> Problem:
 
 def repeated(path: str, item: Any) -> Problem:
     """An item of a list whose key another one has, as it stands."""
-    return Problem(path, f"Duplicate value: {compact(item, ordered=False)}", "FieldValueDuplicate", item)
+    return Problem(path, f"Duplicate value: {compact(beginning(item), ordered=False)}", "FieldValueDuplicate", item)
 
 
 def not_found(path: str, value: Any) -> Problem:
@@ -76,7 +101,9 @@ def not_found(path: str, value: Any) -> Problem:
 
 
 def unsupported(path: str, value: Any, supported: Iterable[Any]) -> Problem:
-    allowed = ", ".join(quote(item) if isinstance(item, str) else quote(compact(item)) for item in supported)
+    allowed = ", ".join(
+        quote(item) if isinstance(item, str) else quote(compact(item)) for item in islice(supported, MOST_SHOWN)
+    )
     return _say(
         path, "FieldValueNotSupported", "Unsupported value", value, f"supported values: {allowed}" if allowed else ""
     )

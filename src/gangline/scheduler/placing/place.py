@@ -201,9 +201,13 @@ class GangPlacement:
 # ── shared GPUs ──
 
 
+MOST_WHOLE_GPUS = 1024
+"""Whole devices of one node that a shared task can open: no machine has as many, whatever a Node says."""
+
+
 def fitting_gpus(session: Session, task: TaskInfo, node: NodeInfo) -> list[str]:
     """Shared devices with room and whole free ones, best first."""
-    whole = int(node.idle[GPU]) + int(node.releasing[GPU])
+    whole = min(int(node.idle[GPU]) + int(node.releasing[GPU]), task.gpu.count, MOST_WHOLE_GPUS)
     candidates = [*node.shared.fitting(device_memory(task, node.gpu_memory)), *[WHOLE_GPU] * whole]
     return sorted(candidates, key=lambda group: -session.hooks.gpu_score(task, node, group))
 

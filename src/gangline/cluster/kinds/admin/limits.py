@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from gangline.api import resources
-from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, each, immutable, label_key
+from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, immutable, label_key, with_paths
 from gangline.cluster.kinds.pods.placement import COUNTED, resource_names
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
@@ -32,7 +33,7 @@ def _container_limits(item: Obj) -> None:
 
 def _limits(items: list[Obj]) -> Problems:
     seen: set[Any] = set()
-    for where, item in each(items, "spec.limits"):
+    for where, item in with_paths(items, "spec.limits"):
         kind = item.get("type") or ""
         wrong = [*label_key(kind, f"{where}.type")]
         yield from wrong
@@ -198,13 +199,17 @@ def _amounts(amounts: Obj, path: str) -> Problems:
 
 
 def _scopes(scopes: list[str], hard: Obj) -> Problems:
+    yield from islice(_scope_problems(scopes, hard), say.MOST_TOLD)
+    if _conflict(scopes):
+        yield say.invalid("spec.scopes", scopes, "conflicting scopes")
+
+
+def _scope_problems(scopes: list[str], hard: Obj) -> Problems:
     for scope in scopes:
         if scope not in _SCOPES:
             yield say.invalid("spec.scopes", scopes, "unsupported scope")
         elif not _all_fit(scope, hard):
             yield say.invalid("spec.scopes", scopes, "unsupported scope applied to resource")
-    if _conflict(scopes):
-        yield say.invalid("spec.scopes", scopes, "conflicting scopes")
 
 
 def _selector(selector: Obj | None, hard: Obj) -> Problems:

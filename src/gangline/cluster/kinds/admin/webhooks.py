@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, label_selector, named, one_of
+from gangline.cluster.kinds.checks import Obj, Problems, label_selector, named, one_of, repeated, with_paths
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules import cel
@@ -42,7 +42,7 @@ def match_conditions(items: list[Obj], path: str, env: cel.Env) -> Problems:
     if len(items) > 64:
         yield say.too_many(path, len(items), 64)
     seen: set[Any] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         yield from expression(item.get("expression") or "", f"{where}.expression", env)
         name = item.get("name") or ""
         if not name:
@@ -81,7 +81,7 @@ class WebhookRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         problems: list[Problem] = []
         seen: set[Any] = set()
-        for where, hook in each(obj.get("webhooks"), "webhooks"):
+        for where, hook in with_paths(obj.get("webhooks"), "webhooks"):
             problems += _webhook(hook, where)
             if hook.get("name") in seen:
                 problems.append(say.duplicate(f"{where}.name", hook.get("name")))
@@ -91,7 +91,7 @@ class WebhookRules(KindRules):
 
 def _webhook(hook: Obj, path: str) -> Problems:
     yield from _qualified(hook.get("name") or "", f"{path}.name")
-    for where, rule in each(hook.get("rules"), f"{path}.rules"):
+    for where, rule in with_paths(hook.get("rules"), f"{path}.rules"):
         yield from resource_rule(rule, where)
     if hook.get("failurePolicy") is not None:
         yield from one_of(hook["failurePolicy"], ("Fail", "Ignore"), f"{path}.failurePolicy")
@@ -127,37 +127,34 @@ def resource_rule(rule: Obj, path: str) -> Problems:
         yield say.required(f"{path}.operations")
     if "*" in operations and len(operations) > 1:
         yield say.invalid(f"{path}.operations", operations, "if '*' is present, must not specify other operations")
-    for where, operation in each(operations, f"{path}.operations"):
+    for where, operation in with_paths(operations, f"{path}.operations"):
         yield from one_of(operation, _OPERATIONS, where)
-    for name in ("apiGroups", "apiVersions", "resources"):
-        values = rule.get(name) or []
-        if not values:
-            yield say.required(f"{path}.{name}")
-        elif name == "resources":
-            yield from _rule_resources(values, f"{path}.{name}")
-        elif "*" in values and len(values) > 1:
-            yield say.invalid(
-                f"{path}.{name}",
-                values,
-                "if '*' is present, must not specify other "
-                + ("API groups" if name == "apiGroups" else "API versions"),
-            )
-        if name == "apiVersions":
-            yield from (say.required(where) for where, version in each(values, f"{path}.{name}") if not version)
+    yield from _all_or_some(rule.get("apiGroups") or [], f"{path}.apiGroups", "API groups")
+    versions = rule.get("apiVersions") or []
+    yield from _all_or_some(versions, f"{path}.apiVersions", "API versions")
+    yield from (say.required(where) for where, version in with_paths(versions, f"{path}.apiVersions") if not version)
+    if rule.get("resources"):
+        yield from _rule_resources(rule["resources"], f"{path}.resources")
+    else:
+        yield say.required(f"{path}.resources")
     names = rule.get("resourceNames") or []
-    yield from (
-        say.duplicate(f"{path}.resourceNames[{index}]", name)
-        for index, name in enumerate(names)
-        if name in names[:index]
-    )
+    yield from (say.duplicate(f"{path}.resourceNames[{index}]", names[index]) for index in repeated(names))
     if rule.get("scope") is not None:
         yield from one_of(rule["scope"], ("*", "Cluster", "Namespaced"), f"{path}.scope")
+
+
+def _all_or_some(values: list[str], path: str, what: str) -> Problems:
+    """A star, or a list without one."""
+    if not values:
+        yield say.required(path)
+    elif "*" in values and len(values) > 1:
+        yield say.invalid(path, values, f"if '*' is present, must not specify other {what}")
 
 
 def _rule_resources(values: list[str], path: str) -> Problems:
     """`*` and `*/*` stand alone, and so do the wildcards `pods/*` and `*/scale` for what they already say."""
     all_of, all_with = set(), set()
-    for where, text in each(values, path):
+    for where, text in with_paths(values, path):
         if not text:
             yield say.required(where)
         resource, slash, subresource = text.partition("/")
@@ -182,27 +179,29 @@ def client_config(config: Obj, path: str) -> Problems:
     if bool(url) == bool(service):
         yield say.required(path, "exactly one of url or service is required")
     if url:
-        parts = urlsplit(url)
-        if parts.scheme != "https":
-            yield say.invalid(
-                f"{path}.url",
-                parts.scheme,
-                "'https' is the only allowed URL scheme; desired format: https://host[/path]",
-            )
-        if not parts.netloc:
-            yield say.invalid(
-                f"{path}.url", parts.netloc, "host must be specified; desired format: https://host[/path]"
-            )
-        if "@" in parts.netloc:
-            yield say.invalid(
-                f"{path}.url", parts.netloc.rpartition("@")[0], "user information is not permitted in the URL"
-            )
-        if parts.fragment:
-            yield say.invalid(f"{path}.url", parts.fragment, "fragments are not permitted in the URL")
-        if parts.query:
-            yield say.invalid(f"{path}.url", parts.query, "query parameters are not permitted in the URL")
+        yield from _url(url, f"{path}.url")
     if service:
         yield from _service(service, f"{path}.service")
+
+
+def _url(url: str, path: str) -> Problems:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        yield say.invalid(path, url, f"url must be a valid URL: {error}; desired format: https://host[/path]")
+        return
+    if parts.scheme != "https":
+        yield say.invalid(
+            path, parts.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]"
+        )
+    if not parts.netloc:
+        yield say.invalid(path, parts.netloc, "host must be specified; desired format: https://host[/path]")
+    if "@" in parts.netloc:
+        yield say.invalid(path, parts.netloc.rpartition("@")[0], "user information is not permitted in the URL")
+    if parts.fragment:
+        yield say.invalid(path, parts.fragment, "fragments are not permitted in the URL")
+    if parts.query:
+        yield say.invalid(path, parts.query, "query parameters are not permitted in the URL")
 
 
 def _service(service: Obj, path: str) -> Problems:
@@ -226,10 +225,11 @@ def _review_versions(versions: list[str], path: str) -> Problems:
     if not versions:
         yield say.required(path, "must specify one of v1, v1beta1")
         return
+    again = set(repeated(versions))
     for index, version in enumerate(versions):
         if why := dns1035_problems(version):
             yield say.invalid(f"{path}[{index}]", version, ",".join(why))
-        if version in versions[:index]:
+        if index in again:
             yield say.invalid(f"{path}[{index}]", version, "duplicate version")
     if not {"v1", "v1beta1"} & set(versions):
         yield say.invalid(path, versions, "must include at least one of v1, v1beta1")

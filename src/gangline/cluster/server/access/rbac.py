@@ -13,7 +13,8 @@ import msgspec
 
 from gangline.client.wire import User
 from gangline.cluster.server.selectors import selector_test
-from gangline.cluster.server.store.store import DELETED, ShelfKey, Store, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.store.store import Store
 
 GROUP = "rbac.authorization.k8s.io"
 MASTERS = "system:masters"
@@ -77,13 +78,13 @@ class Authorizer:
         """Whether a user may do this in every namespace and to objects of any name: most of what components ask, and
         soon told."""
         key = (user.name, user.groups, action.verb, action.group, action.resource, action.subresource)
-        found = self._everywhere.get(key)
-        if found is None:
+        allowed = self._everywhere.get(key)
+        if allowed is None:
             if len(self._everywhere) > 10_000:
                 self._everywhere.clear()
             asked = msgspec.structs.replace(action, namespace="", name="", any_name=True)
-            found = self._everywhere[key] = self.decide(user, asked).allowed
-        return found
+            allowed = self._everywhere[key] = self.decide(user, asked).allowed
+        return allowed
 
     def decide(self, user: User, action: Action) -> AccessVerdict:
         if MASTERS in user.groups:
@@ -110,8 +111,8 @@ class Authorizer:
     def known_rules(self, user: User, namespace: str) -> tuple[list[Obj], str]:
         """Every rule that holds for a user in a namespace, and which roles he is bound to are missing (empty: none)."""
         missing: list[str] = []
-        found = [rule for rules, _ in self._rules(user, namespace, missing) for rule in rules]
-        return found, _several(missing) if missing else ""
+        rules_of_user = [rule for rules, _ in self._rules(user, namespace, missing) for rule in rules]
+        return rules_of_user, _several(missing) if missing else ""
 
     def _rules(self, user: User, namespace: str, missing: list[str]) -> Iterator[tuple[list[Obj], str]]:
         for (_, name), binding in self._objects["clusterrolebindings"].items():
@@ -143,20 +144,30 @@ class Authorizer:
             f'RBAC: allowed by {told} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}',
         )
 
-    def resolved(self, role: Obj, within: frozenset[str] = frozenset()) -> list[Obj]:
-        """A role's rules; of one that aggregates, those of the cluster roles it selects. `within`: for whom this is
-        done."""
-        selectors = ((role.get("aggregationRule") or {}).get("clusterRoleSelectors")) or []
-        if not selectors:
-            return list(role.get("rules") or [])
-        within |= {role["metadata"]["name"]}
-        tests = [selector_test(selector) for selector in selectors]
+    def resolved(self, role: Obj) -> list[Obj]:
+        """A role's rules; of one that aggregates, those of the cluster roles it selects, and of those they select, each
+        once."""
         rules: list[Obj] = []
-        for (_, name), other in self._objects["clusterroles"].items():
-            labels = other["metadata"].get("labels") or {}
-            if name not in within and any(test(labels) for test in tests):
-                rules += self.resolved(other, within)
+        seen, waiting = {role["metadata"]["name"]}, [role]
+        while waiting:
+            role = waiting.pop()
+            selectors = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+            if not selectors:
+                rules += role.get("rules") or []
+                continue
+            chosen = self._selected(selectors, seen)
+            seen |= chosen.keys()
+            waiting += reversed(chosen.values())
         return rules
+
+    def _selected(self, selectors: list[Obj], besides: set[str]) -> dict[str, Obj]:
+        """The cluster roles that one of the selectors means, by name, without those that are known."""
+        tests = [selector_test(selector) for selector in selectors]
+        return {
+            name: role
+            for (_, name), role in self._objects["clusterroles"].items()
+            if name not in besides and any(test(role["metadata"].get("labels") or {}) for test in tests)
+        }
 
 
 def _several(texts: list[str]) -> str:

@@ -14,9 +14,9 @@ from gangline.cluster.kinds.networking.addresses import read_ip
 from gangline.cluster.kinds.networking.services import mirror_address
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.status import invalid
-from gangline.cluster.server.store.store import DELETED, ShelfKey, StoreChange
-from gangline.errors import Problem
+from gangline.cluster.server.status import failure, invalid
+from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
+from gangline.errors import ApiError, Problem
 
 SERVICES: ShelfKey = ("", "services")
 Obj = dict[str, Any]
@@ -70,17 +70,20 @@ class ServiceAddresses:
             self._allocate_ports(review, place, spec, old)
 
     def _free_ip(self) -> str:
-        return next(str(host) for host in self._network.hosts() if str(host) not in self._ips)
+        address = next((str(host) for host in self._network.hosts() if str(host) not in self._ips), None)
+        if address is None:
+            raise full_range("failed to allocate a serviceIP: range is full")
+        return address
 
     def _check_ip(self, review: WriteReview, place: tuple[str, str], spec: Obj) -> None:
         given = spec.get("clusterIPs") or [spec["clusterIP"]]
         address = spec["clusterIP"]
         if review.old is not None and (review.old.get("spec") or {}).get("clusterIP") not in (None, "", address):
             return
-        found = read_ip(address)
-        if found is None:
+        parsed = read_ip(address)
+        if parsed is None:
             return
-        inside = found in self._network
+        inside = parsed in self._network
         why = "" if inside else "the provided network does not match the current range"
         if inside and self._ips.get(address, place) != place:
             why = "provided IP is already allocated"
@@ -119,7 +122,10 @@ class ServiceAddresses:
 
     def _free_port(self, taken: set[int]) -> int:
         first, last = self._core.settings.node_ports
-        return next(number for number in range(first, last + 1) if number not in taken)
+        number = next((number for number in range(first, last + 1) if number not in taken), None)
+        if number is None:
+            raise full_range("failed to allocate a nodePort: range is full")
+        return number
 
     def _port_problem(self, protocol: str, wanted: int, place: tuple[str, str], asked: set[tuple[str, int]]) -> str:
         first, last = self._core.settings.node_ports
@@ -148,3 +154,8 @@ def _node_ports(spec: Obj) -> Iterator[tuple[str, int]]:
             yield port.get("protocol", "TCP"), port["nodePort"]
     if spec.get("healthCheckNodePort"):
         yield "TCP", spec["healthCheckNodePort"]
+
+
+def full_range(told: str) -> ApiError:
+    """A real server answers 500, in the same words; nothing is broken here."""
+    return failure(422, "Invalid", told)

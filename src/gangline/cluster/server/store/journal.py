@@ -19,8 +19,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from gangline.cluster.server.store.private_files import private_folder, tighten
-from gangline.cluster.server.store.store import Place, ShelfKey
+from gangline.cluster.server.store.private_files import private_folder, tighten, told
+from gangline.cluster.server.store.shelf import Place, ShelfKey
 from gangline.errors import DataFolderError
 
 FORMAT = 1
@@ -35,6 +35,8 @@ INSERT INTO objects VALUES ('', '#revision', '', '', '1');
 """
 _REVISION = ("", "#revision")
 """A row that is no object: the latest revision, written with whatever it belongs to."""
+LAST_REVISION = 2**63
+"""Clients count with 64 bits."""
 _AT_ONCE = 1000
 MEGABYTE = 1024 * 1024
 WAL_BOUND = 64 * MEGABYTE
@@ -64,13 +66,19 @@ class SqliteJournal:
         self._tidier = _Tidier(folder / FILE, self._rested)
 
     def revision(self) -> int:
-        found = self._database.execute("SELECT body FROM objects WHERE grp = ? AND plural = ?", _REVISION).fetchone()
-        if found is None:
+        try:
+            row = self._database.execute("SELECT body FROM objects WHERE grp = ? AND plural = ?", _REVISION).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise damaged(self._folder, error) from None
+        if row is None:
             raise damaged(self._folder, "its revision is missing")
         try:
-            return int(found[0])
-        except ValueError:
+            latest = int(row[0])
+        except (TypeError, ValueError):
             raise damaged(self._folder, "its revision is no number") from None
+        if not 0 < latest < LAST_REVISION:
+            raise damaged(self._folder, f"its revision is {latest}")
+        return latest
 
     def rows(self) -> Iterator[Row]:
         """Everything stored. Read it before `start`."""
@@ -95,9 +103,11 @@ class SqliteJournal:
             self._loop.call_soon(self._turn)
 
     def flush(self) -> None:
-        """Commit everything now."""
+        """Commit everything now, and wait for the disk where the write-ahead file comes near its bound."""
         while self._entries and not self._broken:
             self._commit_some()
+            if not self._broken and self._ahead.stat().st_size > _REST_AT:
+                _checkpoint(self._database, "TRUNCATE")
 
     def close(self) -> None:
         """Give the folder back. `flush` first."""
@@ -124,8 +134,17 @@ class SqliteJournal:
             self._durable(entries[-1][0])
 
     def _tidy(self) -> None:
-        """Have the write-ahead file emptied before it is too large."""
-        size = self._ahead.stat().st_size
+        """Have the write-ahead file emptied before it is too large. That it is gone nobody else would notice: sqlite
+        goes on writing to a file that no start will find."""
+        try:
+            size = self._ahead.stat().st_size
+        except OSError as error:
+            self._stop(
+                f"{self._ahead} is gone ({os.strerror(error.errno or 0)}), taken away from a running server. Nothing "
+                f"more is "
+                "written; restore the folder from a copy, or start empty."
+            )
+            return
         self._resting = size > _REST_AT and not self._broken
         self._tidier.note(size, self._resting)
 
@@ -140,13 +159,15 @@ class SqliteJournal:
         self._schedule()
 
     def _fail(self, error: sqlite3.Error) -> None:
-        self._broken = True
-        self._failed(
-            DataFolderError(
-                f"{self._folder}: the journal cannot be written: {error}. Nothing that was "
-                "acknowledged is lost; free space or repair the disk, then start again."
-            )
+        self._stop(
+            f"{self._folder}: the journal cannot be written: {error}. Nothing that was acknowledged is lost; free "
+            f"space "
+            "or repair the disk, then start again."
         )
+
+    def _stop(self, why: str) -> None:
+        self._broken = True
+        self._failed(DataFolderError(why))
 
     def _commit(self, entries: list[_Entry]) -> None:
         latest: dict[tuple[ShelfKey, Place], bytes | None] = {}
@@ -234,7 +255,8 @@ def _checkpoint(database: sqlite3.Connection, how: str) -> sqlite3.Error | None:
 
 def _lock(folder: Path) -> int:
     private_folder(folder)
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    with told(folder / LOCK, "open"):
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -247,9 +269,10 @@ def _lock(folder: Path) -> int:
 
 def _open(folder: Path) -> sqlite3.Connection:
     path = folder / FILE
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    for item in (folder / LOCK, *folder.glob(f"{FILE}*")):
-        tighten(item, 0o600)
+    with told(path, "open"):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        for item in (folder / LOCK, *folder.glob(f"{FILE}*")):
+            tighten(item, 0o600)
     database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     try:
         database.execute("PRAGMA journal_mode = WAL")
@@ -275,7 +298,10 @@ def _is_unbegun(database: sqlite3.Connection) -> bool:
 
 
 def _is_full(error: sqlite3.DatabaseError) -> bool:
-    name = getattr(error, "sqlite_errorname", "")
+    try:
+        name = error.sqlite_errorname
+    except AttributeError:  # it was raised here or by Python, not by SQLite
+        return False
     return name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN"))
 
 
@@ -287,15 +313,15 @@ def _full(folder: Path, error: Exception) -> DataFolderError:
 
 
 def _check(database: sqlite3.Connection, folder: Path) -> None:
-    found = database.execute("PRAGMA user_version").fetchone()[0]
-    if found > FORMAT:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > FORMAT:
         raise DataFolderError(
-            f"{folder} was written by a newer program (format {found}, this one knows {FORMAT}): use that program, "
+            f"{folder} was written by a newer program (format {version}, this one knows {FORMAT}): use that program, "
             "or choose another folder. Nothing was changed."
         )
-    if found < FORMAT:
+    if version < FORMAT:
         raise DataFolderError(
-            f"{folder} holds no journal of this program (format {found}): move it away, or choose another "
+            f"{folder} holds no journal of this program (format {version}): move it away, or choose another "
             "folder. Nothing was changed."
         )
     answer = database.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -304,6 +330,8 @@ def _check(database: sqlite3.Connection, folder: Path) -> None:
 
 
 def damaged(folder: Path, error: Exception | str) -> DataFolderError:
+    """In one line, whatever sqlite has to say."""
+    why = " ".join(str(error).split())
     return DataFolderError(
-        f"{folder} is damaged ({error}): restore it from a copy, or move it away and start empty. Nothing was changed."
+        f"{folder} is damaged ({why}): restore it from a copy, or move it away and start empty. Nothing was changed."
     )

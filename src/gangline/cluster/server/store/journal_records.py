@@ -1,7 +1,7 @@
 """What a journal kept, made into records again, and refused where it cannot be what this program wrote.
 
 Between journal.py, which knows rows, and the store, which knows records. A folder with a row that says nothing
-sensible is damaged: better no start than a cluster that lost an object without a word.
+sensible, or nothing its kind can say, is damaged: better no start than a cluster that lost an object without a word.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ from typing import Any
 
 import msgspec
 
+from gangline.cluster.schema import BadForm, WrongType
 from gangline.cluster.server import custom
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selectable_values
 from gangline.cluster.server.store.journal import Row, SqliteJournal, damaged
-from gangline.cluster.server.store.store import Record, ShelfKey
+from gangline.cluster.server.store.shelf import Record, ShelfKey
+from gangline.cluster.server.verbs.kind_rules import rules_for
+
+_MANY = {("", "pods"), ("", "events")}
+"""Kinds of which there are so many that reading each by its schema would be felt; whoever follows them tells what he
+cannot read."""
 
 
 def read_records(
@@ -27,7 +33,16 @@ def read_records(
     for row in sorted(journal.rows(), key=lambda row: row[0] != custom.SHELF):
         try:
             record = _record(row, selectable)
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+            RecursionError,
+            msgspec.MsgspecError,
+            WrongType,
+            BadForm,
+        ) as error:
             raise damaged(folder, f"{_named(row)} cannot be read: {error!r}") from None
         if record.revision > latest:
             why = f"{_named(row)} has revision {record.revision}, but the latest is said to be {latest}"
@@ -44,7 +59,11 @@ def _record(row: Row, selectable: dict[ShelfKey, Resource]) -> Record:
     if (about.namespace, about.name) != place:
         raise ValueError(f"it calls itself {about.namespace}/{about.name}")
     resource = selectable.get(key)
+    if resource is not None and resource.custom is None and key not in _MANY:
+        rules_for(resource).schema.admit(obj)
     fields = selectable_values(resource, obj) if resource is not None else ()
+    if int(about.revision) < 1:
+        raise ValueError(f"its revision is {about.revision}")
     return Record(place, int(about.revision), about.uid, bytes(body), about.labels or {}, fields)
 
 

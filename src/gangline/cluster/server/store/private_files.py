@@ -8,6 +8,7 @@ file is the business of who asked for it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import logging
 import os
@@ -24,12 +25,14 @@ _HALF = ".part"
 
 def private_folder(folder: Path) -> Path:
     """Make a folder, and those above it that are missing, for its owner only; one that is open to others is closed."""
-    with _told(folder, "make"):
+    with told(folder, "make"):
         for missing in [item for item in (*reversed(folder.parents), folder) if not item.exists()]:
             missing.mkdir(mode=0o700, exist_ok=True)
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "")
         tighten(folder, 0o700)
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(13, "Permission denied")
+            raise PermissionError(errno.EACCES, "")
     return folder
 
 
@@ -44,7 +47,7 @@ def tighten(path: Path, mode: int) -> None:
 def write_private(path: Path, content: bytes) -> None:
     """Put a whole file in place, readable by its owner only, and wait for the disk."""
     half = path.with_name(path.name + _HALF)
-    with _told(path, "write"):
+    with told(path, "write"):
         half.unlink(missing_ok=True)
         handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -61,7 +64,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 def read_private(path: Path) -> bytes:
     """What a file holds; nothing if there is none, which is what a writer that was killed leaves."""
-    with _told(path, "read"):
+    with told(path, "read"):
         try:
             tighten(path, 0o600)
             return path.read_bytes()
@@ -72,7 +75,7 @@ def read_private(path: Path) -> bytes:
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Nobody else makes secrets in a folder meanwhile."""
-    with _told(folder, "lock"):
+    with told(folder, "lock"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(handle, fcntl.LOCK_EX)
     try:
@@ -90,12 +93,24 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _told(path: Path, what: str) -> Iterator[None]:
+def told(path: Path, what: str) -> Iterator[None]:
+    """What the system refuses is a sentence, with what helps against it."""
     try:
         yield
     except OSError as error:
-        why = os.strerror(error.errno or 0)
-        raise DataFolderError(
-            f"cannot {what} {path} ({why}): give the account this runs under the right to, or choose another "
-            "folder with GANGLINE_HOME."
-        ) from None
+        number = error.errno or 0
+        raise DataFolderError(f"cannot {what} {path} ({os.strerror(number)}): {_HELP.get(number, _RIGHTS)}.") from None
+
+
+_RIGHTS = "give the account this runs under the right to, or choose another folder with GANGLINE_HOME"
+_SPACE = "free space on that disk, or choose another folder with GANGLINE_HOME"
+_AWAY = "move away what is in its place, or choose another folder with GANGLINE_HOME"
+_HELP = {
+    errno.ENOSPC: _SPACE,
+    errno.EDQUOT: _SPACE,
+    errno.ENOTDIR: _AWAY,
+    errno.EISDIR: _AWAY,
+    errno.EEXIST: _AWAY,
+    errno.ELOOP: _AWAY,
+    errno.ENOTEMPTY: _AWAY,
+}

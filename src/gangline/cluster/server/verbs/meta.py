@@ -11,6 +11,7 @@ from typing import Any
 from gangline.cluster.schema.labels import check_annotations, check_labels, invalid
 from gangline.errors import Problem
 from gangline.rules.values.names import qualified_name_problems
+from gangline.rules.values.problems import MOST_TOLD
 
 Obj = dict[str, Any]
 NameCheck = Callable[[str], list[str]]
@@ -19,8 +20,8 @@ _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 
 
 def metadata(obj: Mapping[str, Any]) -> Obj:
-    found = obj.get("metadata")
-    return found if isinstance(found, dict) else {}
+    about = obj.get("metadata")
+    return about if isinstance(about, dict) else {}
 
 
 def fill_new(obj: Obj, namespace: str, uid: str, now: str, suffix: Callable[[], str]) -> None:
@@ -93,10 +94,6 @@ def _parts(meta: Obj) -> list[Problem]:
     ]
 
 
-MOST_TOLD = 10
-"""How often a list is quoted whole for what is wrong with its items."""
-
-
 def _check_owners(owners: list[Obj]) -> list[Problem]:
     problems: list[Problem] = []
     path = "metadata.ownerReferences"
@@ -166,7 +163,8 @@ def _changes(meta: Obj, before: Obj) -> list[Problem]:
     """Parts of an object's identity that cannot change, and finalizers that come too late."""
     problems: list[Problem] = []
     if before.get("deletionTimestamp"):
-        added = [name for name in meta.get("finalizers") or [] if name not in (before.get("finalizers") or [])]
+        present = set(before.get("finalizers") or [])
+        added = [name for name in meta.get("finalizers") or [] if name not in present]
         if added:
             told = "[]string{" + ", ".join(f'"{name}"' for name in sorted(added)) + "}"
             problems.append(

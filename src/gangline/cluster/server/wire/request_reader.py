@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 
 import httptools
 
+from gangline.client.response_reader import read_length
 from gangline.client.wire import JSON, Request, Response, User
 from gangline.cluster.server.status import answer, too_large_body
 from gangline.errors import ApiError
@@ -114,7 +115,7 @@ def _length(headers: Mapping[str, str]) -> int:
     """Content-Length has been found to be a number, and not to stand beside Transfer-Encoding."""
     coding = headers.get("transfer-encoding")
     if coding is None:
-        return int(headers.get("content-length", "0"))
+        return read_length(headers.get("content-length", "0"))
     if coding.lower() != "chunked":
         raise malformed("unsupported transfer encoding")
     return CHUNKED
@@ -125,7 +126,9 @@ def read_target(target: str) -> tuple[str, Query]:
     path, _, query = target.partition("?")
     if not path.startswith("/"):
         path = "/" + path.partition("://")[2].partition("/")[2]
-    return path, (_kept_query(query) if len(query) <= KEPT_QUERY else _query(query)) if query else ()
+    if not query:
+        return path, ()
+    return path, _kept_query(query) if len(query) <= KEPT_QUERY else _query(query)
 
 
 def _query(text: str) -> Query:

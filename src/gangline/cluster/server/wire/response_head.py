@@ -9,8 +9,12 @@ import time
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
+from itertools import accumulate
 
 from gangline.client.wire import Response
+
+WARNINGS, WARNING = 4096, 256
+"""Characters of all warnings of an answer; of one, where they are more."""
 
 
 @lru_cache(maxsize=64)
@@ -32,11 +36,20 @@ def print_head(response: Response, stays: bool) -> bytes:
     if response.content_type:
         parts.append(f"Content-Type: {response.content_type}\r\n")
     parts += [f"{name}: {_one_line(value)}\r\n" for name, value in response.headers.items()]
-    parts += [f'Warning: 299 - "{_quoted(text)}"\r\n' for text in response.warnings if text.isprintable()]
+    parts += [f'Warning: 299 - "{_quoted(text)}"\r\n' for text in _bounded(response.warnings) if text.isprintable()]
     framed = "Transfer-Encoding: chunked" if response.stream is not None else f"Content-Length: {len(response.body)}"
     end = "\r\n\r\n" if stays else "\r\nConnection: close\r\n\r\n"
     parts.append(f"{framed}\r\nDate: {_date(int(time.time()))}{end}")
     return "".join(parts).encode(errors="replace")
+
+
+def _bounded(warnings: tuple[str, ...]) -> list[str]:
+    """Warnings that are long together are cut, and told as far as they fit: a client reads a head of a few kilobytes
+    only."""
+    if sum(map(len, warnings)) <= WARNINGS:
+        return list(warnings)
+    cut = [text[:WARNING] for text in warnings]
+    return [text for text, total in zip(cut, accumulate(map(len, cut)), strict=True) if total <= WARNINGS]
 
 
 def _one_line(text: str) -> str:
