@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test fuzz test-real real schedulers releases helm lint bench conformance kubectl crds chart docs clean
+.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart docs clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -35,6 +35,9 @@ test: $(DEV) ## all tests that need nothing but Python
 
 fuzz: $(DEV) ## INPUTS=100000 SEED=1 FIRST=0: ask the server odd things, as many as one likes; a failing one is printed with how to ask it again
 	@FUZZ_INPUTS=$(or $(INPUTS),100000) FUZZ_SEED=$(or $(SEED),1) FUZZ_FIRST=$(or $(FIRST),0) $(BIN)/pytest -n 0 -rP --timeout 0 tests/fuzz $(ARGS)
+
+properties: $(DEV) ## SECONDS=120 SEED=7: the property tests with fresh random input, for a time; a failing seed is printed with how to try it again
+	@$(BIN)/python tests/properties/search.py --seconds $(or $(SECONDS),120) $(addprefix --seed ,$(SEED)) $(ARGS)
 
 lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/ruff check src tests bench

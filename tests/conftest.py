@@ -1,5 +1,5 @@
 """Tests on a real control plane run only when asked for (`make test-real`). Properties are tried on the same examples
-in every run; `HYPOTHESIS_PROFILE=searching` looks for new ones."""
+in every run; `make properties` looks for new ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ collect_ignore = [] if os.environ.get("GANGLINE_REAL") else ["real"]
 settings.register_profile(
     "steady", derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate], print_blob=True
 )
-settings.register_profile("searching", deadline=None)
+settings.register_profile("searching", derandomize=False, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 

@@ -1,18 +1,23 @@
-"""An embedded server for tests: in memory, in process, with our CRDs where they are wanted."""
+"""An embedded server for tests, in memory and in process, with our CRDs where they are wanted; a `world` on it, whose
+components are started and killed one by one; and the one way in which tests wait: `until` something is true, or until
+everything `settles`."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD
-from gangline.client import Client
+from gangline.api.meta import Raw
+from gangline.client import Client, Transport, User
 from gangline.cluster.administrator import ADMIN as ADMIN
 from gangline.cluster.server.server import Server, ServerSettings
+from gangline.runtime import Clock, Component, Manager, SystemClock
 
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "120"))
 """Seconds for what must come true, in every test: far more than it takes, on a busy machine too. Only a broken test
@@ -26,27 +31,132 @@ async def embedded(*, kinds: bool = False, settings: ServerSettings | None = Non
     await server.open()
     try:
         if kinds:
-            client = admin(server)
-            for crd in crds():
-                await client.create(CRD, crd)
+            await define_ours(server)
         yield server
     finally:
         await server.close()
+
+
+_established: list[Raw] = []
+"""Our CRDs as a server keeps them: judged once in a run, which takes longer than most tests."""
+
+
+async def define_ours(server: Server) -> None:
+    """Our kinds, on a server that has none of them."""
+    if not _established:
+        client = admin(server)
+        for crd in crds():
+            await client.create(CRD, crd)
+        _established.extend(await client.list_raw(CRD))
+        return
+    for crd in _established:
+        server.plant(CRD.group, CRD.plural, crd)
 
 
 def admin(server: Server) -> Client:
     return Client(server.transport(ADMIN), manager="test")
 
 
+W = TypeVar("W", bound="EmbeddedWorld")
+
+
+class EmbeddedWorld:
+    """A server, its time, and the components at work on it. Each test room adds its own words."""
+
+    def __init__(self, server: Server, clock: Clock) -> None:
+        self.server, self.clock = server, clock
+        self.client = admin(server)
+        self.managers: dict[str, Manager] = {}
+
+    def connect(self, name: str, line: Transport | None = None) -> Client:
+        """As whom a component of this name asks, and through which line."""
+        user = User(f"system:serviceaccount:gangline-system:{name}", ("system:masters",))
+        return Client(line or self.server.transport(user), manager=f"gangline-{name}")
+
+    async def start(self, component: Component, line: Transport | None = None) -> Manager:
+        """In place of the one of its name."""
+        await self.kill(component.name)
+        manager = Manager(component, self.connect(component.name, line), self.clock)
+        self.managers[component.name] = manager
+        await manager.start()
+        return manager
+
+    async def kill(self, name: str) -> None:
+        """Stop the component of this name, if it is at work."""
+        if name in self.managers:
+            await self.managers.pop(name).stop()
+
+    async def settles(self, seconds: float = PATIENCE) -> None:
+        await settles(self.server, self.managers.values(), "rest of all components", seconds)
+
+
+@asynccontextmanager
+async def world(
+    form: Callable[[Server, Clock], W],
+    *components: Component,
+    clock: Clock | None = None,
+    settings: ServerSettings | None = None,
+) -> AsyncIterator[W]:
+    """A world with these components, which serves gangline's own kinds; whoever works in the end is stopped."""
+    time_source = clock or SystemClock()
+    async with embedded(kinds=True, settings=settings or ServerSettings(clock=time_source.now)) as server:
+        here = form(server, time_source)
+        try:
+            for component in components:
+                await here.start(component)
+            yield here
+        finally:
+            for name in reversed([*here.managers]):
+                await here.kill(name)
+
+
 async def until(
-    condition: Callable[[], Awaitable[bool] | bool], what: str = "the condition", seconds: float = PATIENCE
+    condition: Callable[[], Awaitable[bool] | bool],
+    what: str = "the condition",
+    seconds: float = PATIENCE,
+    *,
+    picture: Callable[[], Awaitable[str]] | None = None,
+    pause: float = 0.005,
 ) -> None:
-    """Wait for a condition; the deadline is only there so that a broken test ends."""
+    """Wait for a condition; the deadline is only there so that a broken test ends. `picture`: what one wants to see
+    then."""
     deadline = time.monotonic() + seconds
     while True:
         answer = condition()
         if (await answer) if isinstance(answer, Awaitable) else answer:
             return
         if time.monotonic() > deadline:
-            raise AssertionError(f"{what} did not come true in {seconds} s")
-        await asyncio.sleep(0.005)
+            seen = f"\n{await picture()}" if picture else ""
+            raise AssertionError(f"{what} did not come true in {seconds} s{seen}")
+        await asyncio.sleep(pause)
+
+
+def is_quiet(server: Server, managers: Iterable[Manager]) -> bool:
+    """Nobody has work left, and nobody has yet to see the last change of a kind."""
+    if any(shelf.ringing for shelf in server.store.shelves()):
+        return False
+    latest = server.latest()
+    return all(manager.idle and not manager.behind(latest) for manager in managers)
+
+
+async def settles(
+    server: Server,
+    managers: Iterable[Manager],
+    what: str = "rest",
+    seconds: float = PATIENCE,
+    *,
+    rounds: int = 3,
+    pause: float = 0.002,
+) -> None:
+    """Until it is quiet several times in a row."""
+    watched, quiet = [*managers], 0
+
+    def still() -> bool:
+        nonlocal quiet
+        quiet = quiet + 1 if is_quiet(server, watched) else 0
+        return quiet >= rounds
+
+    async def busy() -> str:
+        return f"still at work: {[manager.component.name for manager in watched if not manager.idle]}"
+
+    await until(still, what, seconds, picture=busy, pause=pause)

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from embedded import PATIENCE, admin, embedded, until
+from embedded import EmbeddedWorld, world
 from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet, PodGang
 from gangline.api.kinds import POD, POD_CLIQUE_SET, POD_GANG, QUEUE, Kind
 from gangline.api.meta import Object, Raw
-from gangline.client import Client, User
-from gangline.cluster.server.server import Server, ServerSettings
+from gangline.client import Client, Transport, User
+from gangline.cluster.server.server import ServerSettings
 from gangline.cluster.world.component import PARTS, control_plane
 from gangline.cluster.world.settings import WorldSettings
 from gangline.operator.component import component
@@ -74,33 +74,20 @@ def pod_clique_set(
     }
 
 
-@dataclass
-class Stage:
+class Stage(EmbeddedWorld):
     """A server and an operator at work."""
 
-    server: Server
-    client: Client
-    manager: Manager
-    world: Manager
-    clock: ManualClock | SystemClock
+    def connect(self, name: str, line: Transport | None = None) -> Client:
+        return Client(line or self.server.transport(OPERATOR), "gangline" if name == "operator" else "world")
+
+    @property
+    def manager(self) -> Manager:
+        return self.managers["operator"]
 
     async def apply(self, pcs: Raw) -> PodCliqueSet:
         made = await self.client.create(POD_CLIQUE_SET, pcs)
         await self.settles()
         return made
-
-    async def settles(self, seconds: float = PATIENCE) -> None:
-        """Nothing left to do, and nothing unseen."""
-        quiet = 0
-
-        def still() -> bool:
-            nonlocal quiet
-            seen = self.server.latest()
-            busy = any(not item.idle or item.behind(seen) for item in (self.manager, self.world))
-            quiet = 0 if busy else quiet + 1
-            return quiet >= 3
-
-        await until(still, "the operator to settle", seconds)
 
     async def every(self, kind: Kind[Any], prefix: str = "") -> list[Any]:
         found: list[Object] = (await self.client.list(kind, NAMESPACE)).items
@@ -183,24 +170,11 @@ async def stage(
     """`workloads`: which versions of kube-scheduler's Workload API the server has; `features`: gates that are on
     besides the usual ones."""
     time_source = clock or SystemClock()
-    plain = ServerSettings(clock=time_source.now, workload_versions=workloads)
-    async with embedded(kinds=True, settings=replace(plain, features=plain.features | set(features))) as server:
-        client = admin(server)
-        await client.create(QUEUE, {"metadata": {"name": "default-queue"}, "spec": {}})
-        manager = Manager(
-            component(settings or OperatorSettings()),
-            Client(server.transport(OPERATOR), manager="gangline"),
-            time_source,
-        )
-        world = Manager(
-            control_plane(WorldSettings(off=frozenset(PARTS) - WORLD_PARTS, root_ca="authority")),
-            Client(server.transport(OPERATOR), manager="world"),
-            time_source,
-        )
-        await world.start()
-        await manager.start()
-        try:
-            yield Stage(server, client, manager, world, time_source)
-        finally:
-            await manager.stop()
-            await world.stop()
+    usual = ServerSettings(clock=time_source.now, workload_versions=workloads)
+    ours = WorldSettings(off=frozenset(PARTS) - WORLD_PARTS, root_ca="authority")
+    on = replace(usual, features=usual.features | set(features))
+    async with world(Stage, clock=time_source, settings=on) as here:
+        await here.client.create(QUEUE, {"metadata": {"name": "default-queue"}, "spec": {}})
+        await here.start(control_plane(ours))
+        await here.start(component(settings or OperatorSettings()))
+        yield here

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 from house_numbers import REPOSITORY, SOURCE
@@ -33,6 +34,7 @@ def rooms() -> list[str]:
     return [room for row in ROWS for room in row]
 
 
+@cache
 def imports() -> Counter[tuple[str, str]]:
     """How many modules of one room import from another."""
     arrows: Counter[tuple[str, str]] = Counter()

@@ -6,63 +6,25 @@ test can kill one in the middle and start it again.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from embedded import PATIENCE, admin, embedded
+from embedded import EmbeddedWorld, world
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import BindRequest, PodGroup
 from gangline.api.kinds import BIND_REQUEST, EVENT, NAMESPACE, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.meta import Raw
-from gangline.client import Client, Transport, User
-from gangline.cluster.server.server import Server, ServerSettings
 from gangline.controllers.defaults import default_objects
-from gangline.runtime import Clock, Component, Manager, SystemClock
+from gangline.runtime import Clock, Component
 
 SPACE = "work"
 
 
-class Stage:
-    def __init__(self, server: Server, clock: Clock) -> None:
-        self.server, self.clock = server, clock
-        self.client = admin(server)
-        self.managers: dict[str, Manager] = {}
-
-    # --- components --------------------------------------------------------------------------------------------------
-
-    async def start(self, component: Component, transport: Transport | None = None) -> Manager:
-        user = User(f"system:serviceaccount:gangline-system:{component.name}", ("system:masters",))
-        client = Client(transport or self.server.transport(user), manager=f"gangline-{component.name}")
-        manager = self.managers[component.name] = Manager(component, client, self.clock)
-        await manager.start()
-        return manager
-
-    async def kill(self, name: str) -> None:
-        await self.managers.pop(name).stop()
-
-    async def settles(self, seconds: float = PATIENCE) -> None:
-        """Until no component has work left: every informer is current, every queue empty, several times in a row."""
-        quiet, deadline = 0, time.monotonic() + seconds
-        while quiet < 3:
-            quiet = quiet + 1 if self._quiet() else 0
-            assert time.monotonic() < deadline, (
-                f"not settled: {[name for name, manager in self.managers.items() if not manager.idle]}"
-            )
-            await asyncio.sleep(0.002)
-
-    def _quiet(self) -> bool:
-        revisions = {
-            f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
-            for shelf in self.server.store.shelves()
-            if shelf.changes
-        }
-        return all(manager.idle and not manager.behind(revisions) for manager in self.managers.values())
-
-    # --- objects ------------------------------------------------------------------------------------------------------
+class Stage(EmbeddedWorld):
+    # --- objects
+    # -------------------------------------------------------------------------------------------------------
 
     async def node(self, name: str = "n", gpus: int = 8, **labels: str) -> None:
         labels = {key.replace("__", "/").replace("_", "."): value for key, value in labels.items()}
@@ -144,7 +106,8 @@ class Stage:
     async def run(self, pod: str, phase: str = "Running", **status: Any) -> None:
         await self.client.patch(POD, pod, SPACE, {"status": {"phase": phase, **status}}, subresource="status")
 
-    # --- what is there ------------------------------------------------------------------------------------------------
+    # --- what is there
+    # -----------------------------------------------------------------------------------------------------
 
     async def get_pod(self, name: str) -> Pod:
         return await self.client.get(POD, name, SPACE)
@@ -167,17 +130,11 @@ class Stage:
 
 @asynccontextmanager
 async def stage(*components: Component, clock: Clock | None = None, defaults: bool = True) -> AsyncIterator[Stage]:
-    timed = clock or SystemClock()
-    async with embedded(kinds=True, settings=ServerSettings(clock=timed.now)) as server:
-        here = Stage(server, timed)
+    async with world(Stage, clock=clock) as here:
         for name in (SPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE, names.KAI_NAMESPACE):
             await here.client.create(NAMESPACE, {"metadata": {"name": name}})
         for kind, obj in default_objects() if defaults else ():
             await here.client.create(kind, obj)
         for component in components:
             await here.start(component)
-        try:
-            yield here
-        finally:
-            for name in list(here.managers):
-                await here.kill(name)
+        yield here

@@ -7,7 +7,7 @@ import pytest
 from gangline.api.selectors import equals, from_selector, parse_labels, print_labels
 from gangline.errors import BadInput
 
-LABELS = {"app": "llm", "tier": "2"}
+LABELS = {"app": "llm", "tier": "2", "empty": ""}
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,9 @@ LABELS = {"app": "llm", "tier": "2"}
         ("!app", False),
         ("app in (llm, chat)", True),
         ("app notin (llm)", False),
+        ("tier in (,2)", True),
+        ("empty in (,a)", True),
+        ("empty in (a,)", True),
         ("missing notin (x)", True),
         ("tier>1", True),
         ("tier<2", False),
@@ -31,7 +34,10 @@ def test_a_selector_matches_as_kubernetes_says(text: str, matches: bool) -> None
     assert parse_labels(text).matches(LABELS) is matches
 
 
-@pytest.mark.parametrize("text", ["app in llm", "app in (llm", "=x,", "a=b,", "a b", "!"])
+@pytest.mark.parametrize(
+    "text",
+    ["app in llm", "app in (llm", "app in (a b)", "app in ((a)", "=x,", "a=b,", "a=!", "a,,", "a b", "!", "!!", "("],
+)
 def test_a_broken_selector_is_refused_and_quoted(text: str) -> None:
     with pytest.raises(BadInput, match="unable to parse label selector"):
         parse_labels(text)

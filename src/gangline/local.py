@@ -87,7 +87,8 @@ class Team:
     async def install(self) -> None:
         """What a fresh cluster needs before the first component starts."""
         definitions = crds()
-        await self._ensure(CRD, definitions)
+        known = {definition.name for definition in (await self.admin.list(CRD)).items}
+        await self._ensure(CRD, (item for item in definitions if item["metadata"]["name"] not in known))
         ours = {definition["metadata"]["name"] for definition in definitions}
         await asyncio.gather(*(self._served(kind) for kind in KINDS if kind.resource in ours))
         await self._ensure(NAMESPACE, ({"metadata": {"name": name}} for name in NAMESPACES))

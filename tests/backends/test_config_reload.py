@@ -17,13 +17,12 @@ from embedded import until
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_GROUP
 from gangline.api.meta import Raw
-from gangline.client import Client
 from gangline.components import ComponentOptions, build
 from gangline.operator.checks import backend_check
 from gangline.operator.config_reload import ConfigFile
 from gangline.operator.settings import read
-from gangline.runtime import Manager, ManualClock
-from operator_stage import OPERATOR, Stage, stage
+from gangline.runtime import ManualClock
+from operator_stage import Stage, stage
 
 
 def write(path: Path, scheduler: Raw) -> None:
@@ -36,13 +35,9 @@ async def operator(path: Path) -> AsyncIterator[Stage]:
     clock = ManualClock()
     async with stage(clock=clock) as here:
         await install(here.client, COSCHEDULING_POD_GROUP)
-        await here.manager.stop()
         file = ConfigFile(path, read)
         options = ComponentOptions(operator=file.current(), reread=file.current)
-        here.manager = Manager(
-            build("operator", options), Client(here.server.transport(OPERATOR), manager="gangline"), clock
-        )
-        await here.manager.start()
+        await here.start(build("operator", options))
         yield here
 
 

@@ -157,25 +157,15 @@ async def test_a_gang_that_is_taken_over_keeps_its_pod_group_and_new_pods_join_i
         await grove.apply(llm("kai", labels={"kai.scheduler/queue": "default-queue"}))
         [theirs] = await grove.every(POD_GROUP)
         assert theirs.name == "llm-0"
-        await grove.manager.stop()
-        ours = Manager(
-            build("operator", ComponentOptions()),
-            Client(grove.server.transport(OPERATOR), manager="gangline"),
-            grove.clock,
-        )
-        await ours.start()
-        try:
-            grove.manager = ours
-            await grove.settles()
-            await grove.client.delete(POD_CLIQUE, "llm-0-decode", NAMESPACE)
-            await grove.settles()
-            [kept] = await grove.every(POD_GROUP)
-            assert (kept.name, kept.uid) == ("llm-0", theirs.uid)
-            assert {pod.annotations["pod-group-name"] for pod in await grove.pods()} == {"llm-0"} and len(
-                await grove.pods()
-            ) == 7
-        finally:
-            await ours.stop()
+        await grove.start(build("operator", ComponentOptions()))
+        await grove.settles()
+        await grove.client.delete(POD_CLIQUE, "llm-0-decode", NAMESPACE)
+        await grove.settles()
+        [kept] = await grove.every(POD_GROUP)
+        assert (kept.name, kept.uid) == ("llm-0", theirs.uid)
+        assert {pod.annotations["pod-group-name"] for pod in await grove.pods()} == {"llm-0"} and len(
+            await grove.pods()
+        ) == 7
 
 
 async def test_a_gang_moves_to_kube_scheduler_and_its_pods_are_linked_there() -> None:

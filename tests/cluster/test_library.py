@@ -49,7 +49,7 @@ async def test_the_kubeconfig_lets_any_client_in_and_goes_with_the_cluster() -> 
 
 def test_synchronous_code_starts_it_in_a_thread() -> None:
     with Cluster() as cluster:
-        api = client.CoreV1Api(config.new_client_from_config(str(cluster.kubeconfig)))  # type: ignore[no-untyped-call]
+        api = client.CoreV1Api(config.new_client_from_config(str(cluster.kubeconfig)))
         assert len(api.list_node().items) == 4
         assert len(cluster.run(cluster.client().list(NODE)).items) == 4
         api.api_client.close()

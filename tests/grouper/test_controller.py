@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from embedded import ADMIN, admin, embedded, until
+from embedded import ADMIN, EmbeddedWorld, until, world
 from gangline.api import names
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import (
@@ -28,34 +28,15 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.client import Client, User
 from gangline.client.lanes import AT_ONCE
-from gangline.cluster.server.server import Server
 from gangline.config import KAI, manner
 from gangline.grouper.component import component
 from gangline.grouper.settings import GrouperSettings
-from gangline.runtime import Manager, ManualClock
+from gangline.runtime import ManualClock
 
 SPACE = "work"
 
 
-class Scene:
-    def __init__(self, server: Server, manager: Manager, clock: ManualClock) -> None:
-        self.client, self.clock, self._server, self._manager = admin(server), clock, server, manager
-
-    async def settles(self) -> None:
-        calm = 0
-
-        def quiet() -> bool:
-            nonlocal calm
-            revisions = {
-                ".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
-                for shelf in self._server.store.shelves()
-                if shelf.changes
-            }
-            calm = calm + 1 if self._manager.idle and not self._manager.behind(revisions) else 0
-            return calm > 5
-
-        await until(quiet, "a quiet grouper")
-
+class Scene(EmbeddedWorld):
     async def job(self, name: str, **meta: Any) -> Raw:
         template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "img"}]}}
         made = await self.client.create(
@@ -80,7 +61,7 @@ class Scene:
     def crowd(self) -> None:
         """So many urgent writes are under way that reports have to wait."""
         for _ in range(AT_ONCE):
-            self._manager.context.writer.lanes.begin()
+            self.managers["grouper"].context.writer.lanes.begin()
 
     async def touch(self, name: str, value: str) -> None:
         await self.client.patch(POD, name, SPACE, {"metadata": {"annotations": {"example.com/touch": value}}})
@@ -99,17 +80,11 @@ class Scene:
 
 @asynccontextmanager
 async def grouping(settings: GrouperSettings | None = None, user: User = ADMIN) -> AsyncIterator[Scene]:
-    async with embedded(kinds=True) as server:
-        client = admin(server)
-        await client.create(NAMESPACE, {"metadata": {"name": SPACE}})
-        await _allow(client, user)
-        clock = ManualClock()
-        manager = Manager(component(settings or GrouperSettings()), Client(server.transport(user)), clock)
-        await manager.start()
-        try:
-            yield Scene(server, manager, clock)
-        finally:
-            await manager.stop()
+    async with world(Scene, clock=ManualClock()) as scene:
+        await scene.client.create(NAMESPACE, {"metadata": {"name": SPACE}})
+        await _allow(scene.client, user)
+        await scene.start(component(settings or GrouperSettings()), scene.server.transport(user))
+        yield scene
 
 
 async def _allow(client: Client, user: User) -> None:
@@ -294,6 +269,7 @@ async def test_a_kind_that_is_installed_later_is_found() -> None:
         await scene.pod("q", reference(thing, made))
         await scene.settles()
         assert await scene.groups() == []
+        assert isinstance(scene.clock, ManualClock)
         scene.clock.advance(61)
         await scene.touch("q", "1")
         assert [group.name for group in await scene.groups()] == [f"pg-t-{made.uid}"]

@@ -3,13 +3,11 @@ own account."""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from embedded import PATIENCE
+from embedded import PATIENCE, until
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import CONFIG, DEPLOYMENT, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object, Raw
@@ -17,6 +15,7 @@ from gangline.components import ComponentOptions
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
 from gangline.local import Platform, PlatformSettings
+from journeys.story import PreparedPlatform
 
 SPACE = "kai-scheduler"
 NODES = "nodes: [{name: cpu, count: 2, gpus: 0, cpu: 64, memory: 256Gi}]"
@@ -64,11 +63,7 @@ class Ground:
         await self.until(now, f"{type} of {kind.kind} {name} saying {text!r}")
 
     async def until(self, condition: Callable[[], Awaitable[bool]], what: str, seconds: float = PATIENCE) -> None:
-        deadline = time.monotonic() + seconds
-        while not await condition():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{what} did not come true\n{await self.picture()}")
-            await asyncio.sleep(0.01)
+        await until(condition, what, seconds, picture=self.picture)
 
     async def gone(self, kind: Kind[Any], name: str, namespace: str = SPACE) -> None:
         async def now() -> bool:
@@ -101,7 +96,7 @@ def _conditions(obj: Any) -> list[Raw]:
 
 @asynccontextmanager
 async def ground(*, installer: bool = True) -> AsyncIterator[Ground]:
-    platform = Platform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
+    platform = PreparedPlatform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
     await platform.start()
     try:
         if installer:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from embedded import PATIENCE
+from embedded import PATIENCE, define_ours, until
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
@@ -47,12 +46,20 @@ NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 
+class PreparedPlatform(Platform):
+    """A platform whose server knows our kinds from the beginning."""
+
+    async def install(self) -> None:
+        await define_ours(self.server)
+        await super().install()
+
+
 def embedded_platform(
     *, clock: Clock | None = None, without: tuple[str, ...] = (), options: ComponentOptions | None = None
 ) -> Platform:
     """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
     chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, *without)]
-    return Platform(
+    return PreparedPlatform(
         PlatformSettings(
             components=chosen,
             clock=clock or SystemClock(),
@@ -163,13 +170,7 @@ class Story(Words):
         await self.platform.settles(PATIENCE)
 
     async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "", seconds: float = PATIENCE) -> None:
-        deadline = time.monotonic() + seconds
-        while not await condition():
-            if time.monotonic() > deadline:
-                raise AssertionError(
-                    f"{what or 'the condition'} did not come true in {seconds} s\n{await self.picture()}"
-                )
-            await asyncio.sleep(0.01)
+        await until(condition, what or "the condition", seconds, picture=self.picture)
 
     async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
         """What must hold when nothing moves any more; a real control plane may settle without our seeing it."""

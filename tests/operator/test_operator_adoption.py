@@ -6,12 +6,10 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, SCALING_GROUP, Kind
-from gangline.client import Client
 from gangline.config import manner
 from gangline.operator.component import component
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Manager
-from operator_stage import NAMESPACE, OPERATOR, Stage, clique, group, pod_clique_set, stage
+from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
 
 UPSTREAM = "549d57d7b6769496d7df"
 SETTINGS = OperatorSettings(manner=manner(["grove"]))
@@ -19,7 +17,7 @@ SETTINGS = OperatorSettings(manner=manner(["grove"]))
 
 async def as_upstream_left_it(here: Stage) -> None:
     """The operator goes, and every hash is one of Grove's own."""
-    await here.manager.stop()
+    await here.kill("operator")
     labelled: tuple[Kind[Any], ...] = (POD, POD_CLIQUE)
     for kind in labelled:
         for obj in await here.every(kind):
@@ -40,8 +38,7 @@ async def as_upstream_left_it(here: Stage) -> None:
 
 
 async def ours_comes(here: Stage) -> None:
-    here.manager = Manager(component(SETTINGS), Client(here.server.transport(OPERATOR), manager="gangline"), here.clock)
-    await here.manager.start()
+    await here.start(component(SETTINGS))
     await here.settles()
 
 

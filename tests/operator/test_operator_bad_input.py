@@ -24,12 +24,10 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw, condition
-from gangline.client import Client
 from gangline.errors import Problem
 from gangline.operator.component import component
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Manager
-from operator_stage import NAMESPACE, OPERATOR, Stage, clique, group, pod_clique_set, stage
+from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
 
 
 def refused(pcs: PodCliqueSet) -> list[Problem]:
@@ -38,10 +36,7 @@ def refused(pcs: PodCliqueSet) -> list[Problem]:
 
 async def with_faults(here: Stage, judge: Any = refused) -> None:
     """The operator as the composition root builds it: it hears what admission would say."""
-    await here.manager.stop()
-    client = Client(here.server.transport(OPERATOR), manager="gangline")
-    here.manager = Manager(component(OperatorSettings(), faults=judge), client, here.clock)
-    await here.manager.start()
+    await here.start(component(OperatorSettings(), faults=judge))
 
 
 async def test_a_set_from_before_the_checks_is_told_what_is_wrong_and_others_go_on() -> None:

@@ -43,8 +43,7 @@ from gangline.operator.backends.kai import KaiBackend
 from gangline.operator.component import component
 from gangline.rules.hooks import Hook, HookReview
 from gangline.rules.sets import OperatorSettings, Profile
-from gangline.runtime import Manager
-from operator_stage import NAMESPACE, OPERATOR, Stage, clique, pod_clique_set, stage
+from operator_stage import NAMESPACE, Stage, clique, pod_clique_set, stage
 
 RACK = {"topologyName": "t", "pack": {"required": "rack"}}
 
@@ -57,14 +56,11 @@ class Judged:
     judges: list[Hook]
 
     async def configure(self, settings: OperatorSettings) -> None:
-        await self.here.manager.stop()
+        await self.here.kill("operator")
         fresh = LiveReader(self.here.server.store, self.here.server.catalogue)
         compat = ("grove",) if settings.manner.one_gate else ()
         self.judges[:] = list(hooks(ComponentOptions(operator=settings, compat=compat), fresh))
-        self.here.manager = Manager(
-            component(settings), Client(self.here.server.transport(OPERATOR), manager="gangline"), self.here.clock
-        )
-        await self.here.manager.start()
+        await self.here.start(component(settings))
 
     async def goes(self, name: str) -> None:
         """Delete a set as kubectl does, and see everything of it gone."""
@@ -263,7 +259,7 @@ async def test_a_set_of_an_outside_backend_that_does_not_run_is_deleted() -> Non
 async def test_a_set_that_was_deleted_while_no_operator_ran_goes_when_one_is_back_although_its_backend_is_off() -> None:
     async with judged() as it:
         await it.here.apply(on_kai())
-        await it.here.manager.stop()
+        await it.here.kill("operator")
         await it.here.client.delete(POD_CLIQUE_SET, "llm", NAMESPACE)
         assert (await it.here.the_set("llm")).metadata.deleting
         await it.configure(only("default"))

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from gangline.api import names
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
 from gangline.api.meta import Raw
-from gangline.client import Client
 from gangline.operator.component import component
 from gangline.operator.desired.layout import gang_places, group_places, standalone_places
 from gangline.rules.sets import OperatorSettings
-from gangline.runtime import Manager, key_of
+from gangline.runtime import key_of
 from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3)).map(lambda pair: (max(pair), min(pair)))
@@ -96,10 +95,7 @@ async def act(here: Stage, deed: str, number: int) -> None:
             cliques[number % len(cliques)]["labels"] = {"version": str(number)}
             await here.client.patch(POD_CLIQUE_SET, "p", NAMESPACE, {"spec": {"template": {"cliques": cliques}}})
         case "restart":
-            await here.manager.stop()
-            client = Client(here.manager.context.client.transport, manager="gangline")
-            here.manager = Manager(component(OperatorSettings()), client, here.clock)
-            await here.manager.start()
+            await here.start(component(OperatorSettings()), here.manager.context.client.transport)
 
 
 async def kubelet(here: Stage) -> None:

@@ -3,9 +3,7 @@ cluster."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 
 from cluster.world.living import pod_spec
+from embedded import until
 from gangline.api import names
 from gangline.api.kinds import (
     CONFIG_MAP,
@@ -101,11 +100,7 @@ class Cluster:
         return not await self._has(kind, name, namespace)
 
     async def until(self, condition: Callable[[], Awaitable[bool]], what: str) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not await condition():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{what} did not come true in {PATIENCE} s")
-            await asyncio.sleep(0.05)
+        await until(condition, what, PATIENCE)
 
 
 @pytest.fixture

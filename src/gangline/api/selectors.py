@@ -13,6 +13,8 @@ from typing import Any
 from gangline.api.meta import LabelSelector
 from gangline.errors import BadInput
 
+_WHOLE = re.compile(r"[+-]?[0-9]{1,63}")
+
 
 @dataclass(frozen=True, slots=True)
 class SelectorRequirement:
@@ -26,11 +28,15 @@ class SelectorRequirement:
         return _OPERATORS[self.operator](value, self.values)
 
 
+def whole_number(text: str | None) -> int | None:
+    """A label's value as Go reads an integer of 64 bits: no underscores, no spaces."""
+    number = int(text) if text is not None and _WHOLE.fullmatch(text) else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
 def _compare(value: str | None, values: tuple[str, ...], test: Callable[[int, int], bool]) -> bool:
-    try:
-        return value is not None and test(int(value), int(values[0]))
-    except ValueError:
-        return False
+    number, wanted = whole_number(value), whole_number(values[0])
+    return number is not None and wanted is not None and test(number, wanted)
 
 
 _OPERATORS: dict[str, Callable[[str | None, tuple[str, ...]], bool]] = {
@@ -56,6 +62,7 @@ class Selector:
 EVERYTHING = Selector()
 
 _TOKEN = re.compile(r"\s*(!=|==|=|!|>|<|,|\(|\)|[^\s!=<>,()]+)")
+_SYMBOLS = frozenset(("!=", "==", "=", "!", ">", "<", ",", "(", ")"))
 
 
 def parse_labels(text: str) -> Selector:
@@ -76,18 +83,18 @@ def parse_labels(text: str) -> Selector:
 
 
 def _requirement(tokens: list[str], at: int, text: str) -> tuple[SelectorRequirement, int]:
-    if _token(tokens, at, text) == "!":
-        return SelectorRequirement(_token(tokens, at + 1, text), "!exists"), at + 2
-    key = tokens[at]
+    if tokens[at] == "!":
+        return SelectorRequirement(_word(tokens, at + 1, text), "!exists"), at + 2
+    key = _word(tokens, at, text)
     follow = tokens[at + 1] if at + 1 < len(tokens) else ","
     if follow == ",":
         return SelectorRequirement(key, "exists"), at + 1
     if follow in _EQUALITIES:
-        value = tokens[at + 2] if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
+        value = _word(tokens, at + 2, text) if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
         return SelectorRequirement(key, _EQUALITIES[follow], (value,)), at + (3 if value else 2)
     if follow in _ORDERS:
-        return SelectorRequirement(key, _ORDERS[follow], (_token(tokens, at + 2, text),)), at + 3
-    if follow in ("in", "notin") and _token(tokens, at + 2, text) == "(":
+        return SelectorRequirement(key, _ORDERS[follow], (_word(tokens, at + 2, text),)), at + 3
+    if follow in ("in", "notin") and tokens[at + 2 : at + 3] == ["("]:
         return _membership(key, follow, tokens, at + 3, text)
     raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
 
@@ -96,9 +103,12 @@ _EQUALITIES = {"=": "=", "==": "=", "!=": "!="}
 _ORDERS = {">": "gt", "<": "lt"}
 
 
-def _token(tokens: list[str], at: int, text: str) -> str:
+def _word(tokens: list[str], at: int, text: str) -> str:
+    """A key or a value."""
     if at >= len(tokens):
         raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
+    if tokens[at] in _SYMBOLS:
+        raise BadInput(f"unable to parse label selector {text!r} near {tokens[at]!r}")
     return tokens[at]
 
 
@@ -107,8 +117,20 @@ def _membership(key: str, word: str, tokens: list[str], at: int, text: str) -> t
     if ")" not in tokens[at:]:
         raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
     end = tokens.index(")", at)
-    values = tuple(value for value in tokens[at:end] if value != ",") or ("",)
-    return SelectorRequirement(key, word, values), end + 1
+    return SelectorRequirement(key, word, _values(tokens[at:end], text)), end + 1
+
+
+def _values(tokens: list[str], text: str) -> tuple[str, ...]:
+    """What stands between parentheses. Nothing before, between or after commas is the empty value."""
+    values = [""]
+    for token in tokens:
+        if token == ",":
+            values.append("")
+        elif values[-1] or token in _SYMBOLS:
+            raise BadInput(f"unable to parse label selector {text!r} near {token!r}")
+        else:
+            values[-1] = token
+    return tuple(dict.fromkeys(values))
 
 
 _EXPRESSION = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from gangline.api.selectors import whole_number
 from gangline.scheduler.records import NodeTerm, Requirement, TaintRecord, TolerationRecord
 
 if TYPE_CHECKING:
@@ -34,11 +35,10 @@ def matches(requirement: Requirement, labels: Mapping[str, str]) -> bool:
 
 
 def _compares(operator: str, value: str, bounds: tuple[str, ...]) -> bool:
-    try:
-        left, right = int(value), int(bounds[0])
-    except (ValueError, IndexError):
+    number, bound = whole_number(value), whole_number(bounds[0]) if bounds else None
+    if number is None or bound is None:
         return False
-    return left > right if operator == "Gt" else left < right
+    return number > bound if operator == "Gt" else number < bound
 
 
 def all_match(requirements: Iterable[Requirement], labels: Mapping[str, str]) -> bool:

@@ -54,7 +54,8 @@ class InProcess:
     async def reached(self, managers: Sequence[Manager]) -> bool:
         quiet = 0
         for _ in range(ROUNDS):
-            behind = self._behind(managers)
+            latest = self.server.latest()
+            behind = any(manager.behind(latest) for manager in managers)
             await asyncio.sleep(0.001 if behind else 0)
             revision = self.server.revision
             still = not behind and all(manager.idle for manager in managers)
@@ -62,15 +63,6 @@ class InProcess:
             if quiet > 60:
                 return True
         return False
-
-    def _behind(self, managers: Sequence[Manager]) -> bool:
-        """Somebody has not yet seen the last change of a kind."""
-        last = {
-            f"{shelf.key[1]}.{shelf.key[0]}" if shelf.key[0] else shelf.key[1]: shelf.changes[-1].revision
-            for shelf in self.server.store.shelves()
-            if shelf.changes
-        }
-        return any(manager.behind(last) for manager in managers)
 
 
 @dataclass(slots=True)

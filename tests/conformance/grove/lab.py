@@ -3,8 +3,6 @@ hand."""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +13,7 @@ from typing import Any
 import yaml
 
 from conformance.shared import suite_folder
+from embedded import settles
 from gangline.admission.sets import podcliqueset, topologybinding
 from gangline.api.core import Pod
 from gangline.api.kinds import CRD, NAMESPACE, POD, Kind, known
@@ -149,18 +148,7 @@ class Lab:
         )
 
     async def idle(self) -> None:
-        quiet, deadline = 0, time.monotonic() + DEADLINE
-        while quiet < QUIET:
-            revisions = {
-                ".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
-                for shelf in self.server.store.shelves()
-                if shelf.changes
-            }
-            busy = any(not manager.idle or manager.behind(revisions) for manager in self.managers)
-            quiet = 0 if busy else quiet + 1
-            if time.monotonic() > deadline:
-                raise TimeoutError("the operator does not settle")
-            await asyncio.sleep(0)
+        await settles(self.server, self.managers, "rest of the operator", DEADLINE, rounds=QUIET, pause=0)
 
     def note(self, before: Pod | None, after: Pod | None) -> None:
         if after is None:

@@ -6,13 +6,13 @@ still, so that a retry never mixes with a step. Nothing here knows what a case a
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from embedded import settles
 from gangline.api.builtin import Untyped
 from gangline.api.crds import crds
 from gangline.api.kinds import (
@@ -172,20 +172,7 @@ class Lab:
 
     async def settle(self) -> None:
         """Until no component has anything left to do."""
-        calm = 0
-        while calm < CALM:
-            await asyncio.sleep(0)
-            calm = calm + 1 if self._idle() else 0
-
-    def _idle(self) -> bool:
-        revisions = {
-            ".".join(filter(None, reversed(shelf.key))): shelf.changes[-1].revision
-            for shelf in self.server.store.shelves()
-            if shelf.changes
-        }
-        if any(shelf.ringing for shelf in self.server.store.shelves()):
-            return False
-        return all(manager.idle and not manager.behind(revisions) for manager in self._managers)
+        await settles(self.server, self._managers, rounds=CALM, pause=0)
 
     def kind(self, api_version: str, kind: str) -> Kind[Any]:
         """A kind as plain data: the cases also hold objects that no typed view could read."""

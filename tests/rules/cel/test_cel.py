@@ -352,3 +352,19 @@ def test_any_text_compiles_or_is_refused(text: str) -> None:
         cel.compile(text, ENV)
     except cel.CelSyntaxError as error:
         assert str(error).startswith("ERROR: <input>:")
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("1e10", "1e+10"),
+        ("100000.0", "100000"),
+        ("1000000.0", "1e+06"),
+        ("0.00001", "1e-05"),
+        ("-2.5", "-2.5"),
+        ("0.0 / 0.0", "NaN"),
+        ("1.0 / 0.0", "+Inf"),
+    ],
+)
+def test_a_double_is_written_as_go_writes_it(expression: str, text: str) -> None:
+    assert cel.compile(f"string({expression})", cel.Env({})).evaluate({}) == text

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from gangline.api.selectors import whole_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.status import bad_request
 from gangline.cluster.server.store.shelf import Record
@@ -87,7 +88,7 @@ def _comparison(key: str, operator: str, tokens: list[str]) -> tuple[str, str, t
         problems = label_value_problems(value)
         if problems:
             raise _unparsable(f'values[{index}][{key}]: Invalid value: "{value}": ' + "; ".join(problems))
-    if operator in ("<", ">") and not re.fullmatch(r"[+-]?[0-9]{1,19}", values[0]):
+    if operator in ("<", ">") and whole_number(values[0]) is None:
         raise _unparsable(
             f"values[0]: Invalid value: \"{values[0]}\": for 'Gt', 'Lt' operators, the value must be an integer"
         )
@@ -131,9 +132,8 @@ def _label_requirement(key: str, operator: str, values: tuple[str, ...]) -> Labe
     above = operator == ">"
 
     def compare(labels: dict[str, str]) -> bool:
-        try:
-            number = int(labels[key])
-        except (KeyError, ValueError):
+        number = whole_number(labels.get(key))
+        if number is None:
             return False
         return number > wanted if above else number < wanted
 

@@ -17,10 +17,6 @@ def identity(value: Any, scope: Scope) -> Iterator[Any]:
     yield value
 
 
-def unchanged(before: Filter) -> Filter:
-    return before
-
-
 def constant(constant: Any) -> Filter:
     return lambda v, s: iter((constant,))
 
@@ -99,25 +95,43 @@ def reduced(source: Filter, name: str, start: Filter, update: Filter) -> Filter:
     return run
 
 
-def indexed(term: Filter, key: Filter) -> Filter:
-    return lambda v, s: (values.index(item, k) for item in term(v, s) for k in key(v, s))
+def indexed(term: Filter, key: Filter, quiet: bool = False) -> Filter:
+    """jq asks for the keys first."""
+    return lambda v, s: (out for k in key(v, s) for item in term(v, s) for out in _asked(quiet, values.index, item, k))
 
 
-def iterated(term: Filter) -> Filter:
-    return lambda v, s: (out for item in term(v, s) for out in values.elements(item))
+def iterated(term: Filter, quiet: bool = False) -> Filter:
+    return lambda v, s: (out for item in term(v, s) for parts in _asked(quiet, values.elements, item) for out in parts)
 
 
-def sliced(term: Filter, start: Filter, stop: Filter) -> Filter:
-    def cut(value: Any, first: Any, last: Any) -> Any:
-        if value is None:
-            return None
-        if not isinstance(value, list | str):
-            raise JqError(f"cannot cut {type_of(value)}")
-        if any(type_of(end) not in ("null", "number") for end in (first, last)):
-            raise JqError(f"cannot cut at {first!r} and {last!r}")
-        return value[None if first is None else math.floor(first) : None if last is None else math.ceil(last)]
+def sliced(term: Filter, start: Filter, stop: Filter, quiet: bool = False) -> Filter:
+    return lambda v, s: (
+        out
+        for first in start(v, s)
+        for last in stop(v, s)
+        for item in term(v, s)
+        for out in _asked(quiet, _cut, item, first, last)
+    )
 
-    return lambda v, s: (cut(item, a, b) for item in term(v, s) for a in start(v, s) for b in stop(v, s))
+
+def _asked(quiet: bool, operation: Callable[..., Any], *operands: Any) -> Iterator[Any]:
+    try:
+        answer = operation(*operands)
+    except JqError:
+        if quiet:
+            return
+        raise
+    yield answer
+
+
+def _cut(value: Any, first: Any, last: Any) -> Any:
+    if value is None:
+        return None
+    if not isinstance(value, list | str):
+        raise JqError(f"cannot cut {type_of(value)}")
+    if any(type_of(end) not in ("null", "number") for end in (first, last)):
+        raise JqError(f"cannot cut at {first!r} and {last!r}")
+    return value[None if first is None else math.floor(first) : None if last is None else math.ceil(last)]
 
 
 def object_of(pairs: list[tuple[Filter, Filter]]) -> Filter:

@@ -222,7 +222,7 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "sort": _sorted,
     "unique": _unique,
     "flatten": _flat,
-    "reverse": lambda value: _array(value)[::-1],
+    "reverse": lambda value: [] if value is None else _array(value)[::-1],
     "to_entries": _entries,
     "from_entries": _from_entries,
     "first": lambda value: index(value, 0),

@@ -33,14 +33,13 @@ from gangline.grouper.jq.filters import (
     piped,
     reduced,
     sliced,
-    unchanged,
     with_scope,
 )
 from gangline.grouper.jq.tokens import pieces, tokens, unescaped
 from gangline.grouper.jq.values import ARITHMETIC, JqError, Unsupported, compare, same, truthy
 
-Hang = Callable[[Filter], Filter]
-"""A suffix: from the filter before it to that filter with the suffix."""
+Suffix = Callable[..., Filter]
+"""From the filter before it to that filter with the suffix; `quiet`: what does not fit gives nothing."""
 MOST_RESULTS = 1000
 REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat")
 UNKNOWN_WORDS = ("def", "foreach", "label", "import", "include")
@@ -194,24 +193,24 @@ class _Parser:
         return self._binding(term) if self.is_next("as") else term
 
     def suffixed(self) -> Filter:
-        """A term and what hangs on it; a `?` is about the last of that alone."""
-        before: Filter = identity
-        hang = self._alone()
-        while True:
-            if self.is_next("?"):
-                self.take()
-                before, hang = piped(before, optional(hang(identity))), unchanged
-                continue
-            suffix = self._suffix()
-            if suffix is None:
-                return hang(before)
-            before, hang = hang(before), suffix
-
-    def _alone(self) -> Hang:
+        """A term and what hangs on it; a `?` is about the last step alone."""
         term = self.term()
-        return lambda before: term
+        while True:
+            suffix = self._suffix()
+            if suffix is not None:
+                term = suffix(term, quiet=self._is_quiet())
+            elif self._is_quiet():
+                term = optional(term)
+            else:
+                return term
 
-    def _suffix(self) -> Hang | None:
+    def _is_quiet(self) -> bool:
+        quiet = self.is_next("?")
+        if quiet:
+            self.take()
+        return quiet
+
+    def _suffix(self) -> Suffix | None:
         if self.is_next(".") and self._tokens[self._at + 1][0] == "text":
             self.take()
             return partial(indexed, key=self._string(self.take()))
@@ -221,7 +220,7 @@ class _Parser:
             return partial(indexed, key=constant(self.take()[1:]))
         return self._bracket() if self.is_next("[") else None
 
-    def _bracket(self) -> Hang:
+    def _bracket(self) -> Suffix:
         self.take()
         if self.is_next("]"):
             self.take()

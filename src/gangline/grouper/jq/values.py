@@ -57,14 +57,22 @@ def compare(a: Any, b: Any) -> int:
 
 
 def index(value: Any, key: Any) -> Any:
-    if value is None and isinstance(key, str | int | float | None):
+    if value is None and isinstance(key, str | int | float) and not isinstance(key, bool):
         return None
     if isinstance(value, dict) and isinstance(key, str):
         return value.get(key)
     if isinstance(value, list | str) and isinstance(key, int | float) and not isinstance(key, bool):
         at = math.floor(key)
         return value[at] if -len(value) <= at < len(value) else None
+    if isinstance(value, list) and isinstance(key, list):
+        return _places(value, key)
     raise JqError(f"{type_of(value)} has no {key!r}")
+
+
+def _places(value: list[Any], part: list[Any]) -> list[int]:
+    """Where one list stands in another."""
+    ends = range(len(part), len(value) + 1) if part else range(0)
+    return [end - len(part) for end in ends if same(value[end - len(part) : end], part)]
 
 
 def elements(value: Any) -> Iterator[Any]:
@@ -135,7 +143,7 @@ def _subtract(a: Any, b: Any) -> Any:
 
 def divide(a: Any, b: Any) -> Any:
     if isinstance(a, str) and isinstance(b, str):
-        return a.split(b) if b else list(a)
+        return a.split(b) if a and b else list(a)
     return _numbers(lambda x, y: x / y, "divide")(a, b)
 
 

@@ -6,9 +6,11 @@ CelError with the text a person reads."""
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from gangline.errors import GanglineError
@@ -86,6 +88,18 @@ def duration(text: Any) -> Duration:
     if nanos is None:
         raise CelError(f'time: invalid duration "{text}"')
     return Duration(nanos)
+
+
+def float_text(value: float) -> str:
+    """A double as Go prints it: the fewest digits that mean it, an exponent where it is below -4 or above 5."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{value:+}".replace("inf", "Inf")
+    sign, digits, power = Decimal(repr(value)).normalize().as_tuple()
+    exponent = len(digits) + int(power) - 1
+    if value == 0 or -4 <= exponent < 6:
+        return ("-" if sign else "") + f"{abs(Decimal(repr(value)).normalize()):f}"
+    first, *rest = map(str, digits)
+    return f"{'-' if sign else ''}{first}{'.' if rest else ''}{''.join(rest)}e{exponent:+03d}"
 
 
 def duration_text(value: Duration) -> str:

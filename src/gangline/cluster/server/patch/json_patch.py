@@ -9,6 +9,7 @@ Neither changes what it is given; both share unchanged parts with it. Pure.
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import msgspec
@@ -19,6 +20,8 @@ from gangline.errors import GanglineError
 LIMIT = 10_000
 COPIED = 3 * 1024 * 1024
 """Bytes that the copies of one patch may add: copies of copies would double it with each."""
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
+"""An index as Go reads a number: no spaces, no underscores, and nothing that no list is long enough for."""
 
 
 class PatchFailed(GanglineError):
@@ -119,10 +122,9 @@ def _missing(op: str, path: list[str]) -> PatchFailed:
 def _index(items: list[Any], part: str, op: str, path: list[str], grow: bool = False) -> int:
     if grow and part == "-":
         return len(items)
-    try:
-        at = int(part)
-    except ValueError:
-        raise PatchFailed(f'{op} operation does not apply: "{part}" is not an index of a list') from None
+    if not _INDEX.fullmatch(part):
+        raise PatchFailed(f'{op} operation does not apply: "{part}" is not an index of a list')
+    at = int(part)
     most = len(items) if grow else len(items) - 1
     if at < 0:
         at += most + 1

@@ -17,6 +17,7 @@ from gangline.rules.cel.values import (
     UInt,
     checked,
     duration_text,
+    float_text,
     no_overload,
     timestamp,
     timestamp_text,
@@ -78,7 +79,7 @@ def to_string(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
+        return float_text(value)
     if isinstance(value, bytes):
         try:
             return value.decode()

@@ -1,0 +1,41 @@
+"""`make properties`: the property tests with fresh random input, round after round, for a set time. A failing seed is
+printed with the command that tries it again."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def main() -> int:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--seconds", type=float, default=120.0, help="no round begins later; 0: one round")
+    asked.add_argument("--seed", type=int, default=int(time.time()), help="of the first round; each has the next one")
+    asked.add_argument("tests", nargs="*", default=[str(HERE)])
+    options = asked.parse_args()
+    started, seed = time.monotonic(), options.seed
+    while True:
+        code = _round(seed, options.tests)
+        if code:
+            print(f"seed {seed} fails; again: make properties SECONDS=0 SEED={seed}")
+            return code
+        print(f"seed {seed} holds", flush=True)
+        seed += 1
+        if time.monotonic() - started >= options.seconds:
+            return 0
+
+
+def _round(seed: int, tests: list[str]) -> int:
+    words = ["-n", "0", "-x", "-p", "no:cacheprovider", "-m", "hypothesis", f"--hypothesis-seed={seed}", *tests]
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "searching"}
+    return subprocess.run([sys.executable, "-m", "pytest", *words], env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

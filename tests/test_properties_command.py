@@ -1,0 +1,42 @@
+"""`make properties` tries fresh input for a time, and says how to try a failing one again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+PROPERTY = """
+from hypothesis import given, strategies as st
+
+@given(st.integers())
+def test_numbers(number):
+    assert {}
+"""
+
+
+def run(tmp_path: Path, claim: str) -> subprocess.CompletedProcess[str]:
+    claims = tmp_path / "test_claims.py"
+    claims.write_text(PROPERTY.format(claim))
+    return subprocess.run(
+        [sys.executable, str(REPOSITORY / "tests/properties/search.py"), "--seconds", "0", "--seed", "7", str(claims)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_seed_that_holds_is_told(tmp_path: Path) -> None:
+    done = run(tmp_path, "number == number")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "seed 7 holds")
+
+
+def test_a_seed_that_fails_is_told_with_how_to_try_it_again(tmp_path: Path) -> None:
+    done = run(tmp_path, "number < 50")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (
+        1,
+        "seed 7 fails; again: make properties SECONDS=0 SEED=7",
+    )
+    assert "number=50" in done.stdout
