@@ -2,7 +2,8 @@
 
 A Herd lists its flocks, each with its own minimum. The one surprising rule: the scheduler pauses a Herd by itself, so
 `paused` is set at creation and then left alone; while it is paused no pod of the gang is let go. Everything here is
-pure: a gang in, plain objects out. """
+pure: a gang in, plain objects out.
+"""
 
 from __future__ import annotations
 
