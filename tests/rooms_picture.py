@@ -16,7 +16,7 @@ PICTURE = REPOSITORY / "docs" / "rooms.svg"
 ROWS = (
     ("cli",),
     ("why",),
-    ("dashboard", "whatif"),
+    ("dashboard", "whatif", "lab"),
     ("local",),
     ("components",),
     ("admission", "operator", "grouper", "scheduler", "binder", "controllers", "installer", "cluster"),

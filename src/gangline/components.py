@@ -130,9 +130,11 @@ def _grouper(options: ComponentOptions) -> Component:
 def _scheduler(options: ComponentOptions) -> Component:
     from gangline.scheduler.loop.component import component
     from gangline.scheduler.loop.flags import read_flags
+    from gangline.scheduler.settings import native_settings, shard_settings
 
-    started = read_flags({"schedule-period": f"{options.period}s", **_named(options)}, options.config)
     how = manner(options.compat)
+    usual = shard_settings() if how.decides_as_upstream else native_settings()
+    started = read_flags({"schedule-period": f"{options.period}s", **_named(options)}, options.config, usual)
     asked = "update-pod-eviction-condition" in options.flags
     told = replace(
         started.options,

@@ -32,9 +32,9 @@ from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts, Leader, Pair, Wishes
 from gangline.installer.look import cdi_of
 from gangline.installer.objects.desired import wishes_of_config
-from gangline.installer.objects.shards import wishes_of_shard
+from gangline.installer.objects.shards import config_yaml, wishes_of_shard
 from gangline.installer.settings import Image, InstallerSettings, read_flags, read_image
-from gangline.scheduler.settings import read_config, shard_settings
+from gangline.scheduler.settings import native_settings, read_config, shard_settings
 
 PARTS = installer_parts()
 CERTIFICATE = Pair(b"certificate", b"key", b"authority")
@@ -426,7 +426,14 @@ def test_a_service_that_would_not_start_stays_as_it_is_and_is_named() -> None:
 
 
 def test_a_plain_shard_is_the_scheduler_as_it_starts_without_a_configuration() -> None:
-    assert read_config(yaml_of(shard()), shard_settings()) == shard_settings()
+    assert read_config(yaml_of(shard()), native_settings()) == native_settings()
+
+
+def test_a_plain_shard_in_the_manner_of_kai_is_kais() -> None:
+    assert (
+        read_config(config_yaml(ConfigReading({}, InstallerSettings(compat=("kai",))), {}, Wishes()), shard_settings())
+        == shard_settings()
+    )
 
 
 def test_plugins_and_actions_are_switched_ordered_and_told_their_arguments() -> None:

@@ -30,6 +30,7 @@ COMMANDS = {
     "whatif": "say what a workload would do to a cluster, without touching it",
     "tree": "draw a PodCliqueSet with all that belongs to it",
     "dashboard": "serve a web page: what waits and why, who holds the GPUs",
+    "simulate": "play a trace of work in virtual time: who would wait how long",
     "fairshare": "say what share of a cluster each queue would get",
     "initc": "wait in an init container for cliques that start first",
 }

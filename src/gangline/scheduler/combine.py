@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from inspect import ismethod
+from types import MethodType
 from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def overriding(default: Callable[..., Any], methods: Iterable[F]) -> list[F]:
     """The bound methods that are not the default itself."""
-    return [method for method in methods if not (ismethod(method) and method.__func__ is default)]
+    return [method for method in methods if not (isinstance(method, MethodType) and method.__func__ is default)]
 
 
 def key(methods: Sequence[Callable[P, Any]]) -> Callable[P, tuple[Any, ...]]:

@@ -109,6 +109,16 @@ class GangUpdate:
     stale: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class StartReservation:
+    """A gang that did not fit may count on these GPUs by node from this moment on. `name` is for people."""
+
+    gang: str
+    name: str
+    start: float
+    nodes: tuple[tuple[str, float], ...]
+
+
 Commit: TypeAlias = Bind | Evict | Nominate
 
 
@@ -120,6 +130,7 @@ class Decisions:
     refusals: tuple[Refuse, ...] = ()
     updates: tuple[GangUpdate, ...] = ()
     steps: Mapping[str, int] = field(default_factory=dict)
+    reservations: tuple[StartReservation, ...] = ()
 
     @property
     def binds(self) -> list[Bind]:

@@ -50,6 +50,7 @@ class Hooks:
         )
         self.predicate = veto(overriding(Plugin.predicate, [item.predicate for item in asked]))
         self.never = exclusion(overriding(Plugin.never, [item.never for item in asked]))
+        self.fails_alike = consent(overriding(Plugin.fails_alike, [item.fails_alike for item in asked]))
         self.before_bind = veto(overriding(Plugin.before_bind, [item.before_bind for item in asked]))
         self.can_reclaim = veto(overriding(Plugin.can_reclaim, [item.can_reclaim for item in asked]))
         self.reclaim_queue = consent(overriding(Plugin.reclaim_queue, [item.reclaim_queue for item in asked]))
@@ -71,6 +72,7 @@ class Hooks:
 
         # tell
         self.before_gang = tell(overriding(Plugin.before_gang, [item.before_gang for item in asked]))
+        self.not_placed = tell(overriding(Plugin.not_placed, [item.not_placed for item in asked]))
         self.before_scoring = tell(overriding(Plugin.before_scoring, [item.before_scoring for item in asked]))
         self.before_solving = tell(overriding(Plugin.before_solving, [item.before_solving for item in asked]))
         self.allocated = tell(overriding(Plugin.allocated, [item.allocated for item in asked]))

@@ -106,6 +106,11 @@ class Plugin:
         why."""
         return False
 
+    def fails_alike(self, failed: GangInfo, other: GangInfo) -> bool:
+        """Whether another gang that asks for the same as the one that just failed would fail too, as far as this plugin
+        is concerned."""
+        return True
+
     def before_bind(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         """At commit: one refusal, and nothing of what was decided together is carried out."""
         return None
@@ -190,6 +195,9 @@ class Plugin:
 
     def before_gang(self, gang: GangInfo) -> None:
         """A gang is about to be tried."""
+
+    def not_placed(self, gang: GangInfo) -> None:
+        """Allocate found no room for a gang; gangs come in their fair order."""
 
     def before_scoring(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> None:
         """Nodes are about to be scored one by one."""

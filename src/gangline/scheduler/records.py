@@ -171,7 +171,8 @@ def plain_gang(min_available: int = 1, topology: TopologyRule | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class GangRecord:
-    """A PodGroup. `preemptible` None: decided by the priority (< 100)."""
+    """A PodGroup. `preemptible` None: decided by the priority (< 100). `expected_runtime`: seconds from its start to
+    its end, where somebody said so or it was learned."""
 
     uid: str
     queue: str
@@ -188,6 +189,7 @@ class GangRecord:
     last_eviction: float | None = None
     skipped: bool = False
     problems: tuple[str, ...] = ()
+    expected_runtime: float | None = None
 
 
 NO_GPU = GpuRequest()
@@ -228,7 +230,8 @@ class TaskRecord:
     """A pod. `gang` "" means that it belongs to nobody we schedule. `request` is the effective pod request without
     GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources. `extended_devices`: what it has of
     devices that back its extended resources. `gpu_resources`: the whole GPUs of `gpu` by resource name; empty: not
-    known, or not asked for by name."""
+    known, or not asked for by name. `expected_runtime`: seconds from its start to its end, where its annotation or
+    deadline says so."""
 
     uid: str
     gang: str = ""
@@ -269,6 +272,7 @@ class TaskRecord:
     utility: Literal["", "reservation", "scaling"] = ""
     signature: str = ""
     gpu_resources: Amounts = field(default_factory=dict)
+    expected_runtime: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

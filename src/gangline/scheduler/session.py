@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from gangline.errors import ConfigError, Refusal
-from gangline.scheduler.decisions import Commit, Decisions, Evict, GangUpdate, Refuse
+from gangline.scheduler.decisions import Commit, Decisions, Evict, GangUpdate, Refuse, StartReservation
 from gangline.scheduler.hierarchy import queues_of
 from gangline.scheduler.hooks import NO_HOOKS, Hooks
 from gangline.scheduler.model.cluster import ClusterModel
@@ -63,6 +63,7 @@ class Session:
         self._start = self.journal.mark()
         self.action = ""
         self.commits: list[Commit] = []
+        self.reservations: list[StartReservation] = []
         self.steps: dict[str, int] = {}
         self.memo: dict[Any, Any] = {}
         self._refusals: dict[str, _Mine] = {}
@@ -120,7 +121,10 @@ class Session:
 
     def waiting_gangs(self) -> list[GangInfo]:
         """Gangs with pending tasks and enough living ones to be worth a try, by uid."""
-        return [gang for gang in self.pending_gangs() if gang.ready and not gang.record.skipped and self._sound(gang)]
+        return [gang for gang in self.pending_gangs() if self.worth_a_try(gang)]
+
+    def worth_a_try(self, gang: GangInfo) -> bool:
+        return gang.ready and not gang.record.skipped and self._sound(gang)
 
     def _sound(self, gang: GangInfo) -> bool:
         """Whether the gang can be scheduled at all; one that cannot is told why, once."""
@@ -244,6 +248,9 @@ class Session:
     def record(self, commit: Commit) -> None:
         self.commits.append(commit)
 
+    def reserved(self, reservation: StartReservation) -> None:
+        self.reservations.append(reservation)
+
     def record_eviction(self, task: TaskInfo, node: NodeInfo, message: str, preemptor: str) -> None:
         gang = task.gang
         assert gang is not None
@@ -276,7 +283,13 @@ class Session:
         return mine.tasks.get(task.uid) if mine else None
 
     def decisions(self) -> Decisions:
-        return Decisions(tuple(self.commits), tuple(self._refuse_list()), tuple(self._updates()), dict(self.steps))
+        return Decisions(
+            tuple(self.commits),
+            tuple(self._refuse_list()),
+            tuple(self._updates()),
+            dict(self.steps),
+            tuple(self.reservations),
+        )
 
     def _refuse_list(self) -> Iterable[Refuse]:
         for uid in sorted(self._refusals):

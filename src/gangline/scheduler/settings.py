@@ -79,6 +79,16 @@ SHARD_PLUGINS: tuple[PluginSetting, ...] = tuple(
 shard. The shorter one above is what the bare decision core starts from."""
 
 
+NATIVE_PLUGINS: tuple[PluginSetting, ...] = tuple(
+    PluginSetting(setting.name, {"cpu": "binpack", "gpu": "fewest-fragments"})
+    if setting.name == "nodeplacement"
+    else setting
+    for setting in (*SHARD_PLUGINS, PluginSetting("reservations"))
+    if setting.name not in ("gpupack", "gpusharingorder")
+)
+"""The same with our own placement, which also says which device is shared, and with reservations."""
+
+
 STEPS_PER_SECOND = 200
 """A search budget given as a duration is so many what-if simulations per second: the same everywhere, whatever the
 machine."""
@@ -119,7 +129,9 @@ class SchedulerSettings:
     `leaves_unsolved` (upstream's manner): a search that finds room for its tasks but not for the whole gang leaves the
     virtual evictions standing until the cycle ends. `joins_steps` (upstream's manner): pods of a gang that were tried
     as victims one by one on a node stay together in the next try, so that one which turned out not to be needed may go
-    all the same."""
+    all the same. `skips_alike`: allocate tries gangs that ask for the same in the same queue only until the first of
+    them fails, and tells the others what it was told. `explains`: gangs that are not placed are told why; the lab,
+    where nobody listens, saves the time."""
 
     actions: tuple[str, ...] = ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
@@ -141,6 +153,8 @@ class SchedulerSettings:
     leaves_unsolved: bool = False
     joins_steps: bool = False
     fewest_moves: bool = True
+    skips_alike: bool = False
+    explains: bool = True
 
     @property
     def plugins_key(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -156,6 +170,11 @@ class SchedulerSettings:
 
 def shard_settings() -> SchedulerSettings:
     return SchedulerSettings(plugins=SHARD_PLUGINS)
+
+
+def native_settings() -> SchedulerSettings:
+    """What a scheduler does by default, unless `compat: kai` asks for upstream's manner."""
+    return replace(shard_settings(), plugins=NATIVE_PLUGINS, skips_alike=True)
 
 
 def read_config(config: Mapping[str, Any], base: SchedulerSettings | None = None) -> SchedulerSettings:

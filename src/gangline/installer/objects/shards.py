@@ -1,7 +1,8 @@
 """A SchedulingShard → its scheduler: the config.yaml, the flags, and the objects around it.
 
-Plugins and actions are KAI's, in KAI's order, with what the shard changes; the scheduler's own reader says whether it
-could start with them. The pods of several copies stand behind a Service that only the leader answers for. Pure."""
+Plugins and actions are KAI's, in KAI's order, with our own placement and reservations unless the manner is KAI's, and
+with what the shard changes; the scheduler's own reader says whether it could start with them. The pods of several
+copies stand behind a Service that only the leader answers for. Pure."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import yaml
 from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP, ENDPOINT_SLICE, SERVICE
 from gangline.api.meta import Raw
+from gangline.config import manner
 from gangline.installer.config_reader import ConfigReading, at
 from gangline.installer.contract import ComponentParts, InstallFacts, Wishes, digest, meta
 from gangline.installer.objects.monitoring import usage_address
@@ -20,7 +22,13 @@ from gangline.installer.objects.services import HUGE, SCHEDULER, Port, given
 from gangline.installer.objects.shapes import RunningComponent, add_running, service
 
 FOLDER, FILE = "/etc/config", "config.yaml"
-BINPACK, SPREAD = "binpack", "spread"
+BINPACK, SPREAD, FEWEST_FRAGMENTS = "binpack", "spread", "fewest-fragments"
+OFF = {
+    BINPACK: {"gpuspread"},
+    SPREAD: {"gpupack", "gpusharingorder"},
+    FEWEST_FRAGMENTS: {"gpuspread", "gpupack", "gpusharingorder"},
+}
+"""Plugins that a placement strategy has no use for."""
 PLUGINS = {
     "predicates": 1900,
     "proportion": 1800,
@@ -44,6 +52,7 @@ PLUGINS = {
     "gpuspread": 300,
     "nodeplacement": 200,
     "gpusharingorder": 100,
+    "reservations": 50,
 }
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
 
@@ -95,7 +104,10 @@ def _pool(reading: ConfigReading, value: str) -> str:
 
 
 def config_yaml(reading: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
-    written: Raw = {"actions": ", ".join(_actions(spec)), "tiers": [{"plugins": _plugins(spec)}]}
+    written: Raw = {
+        "actions": ", ".join(_actions(spec)),
+        "tiers": [{"plugins": _plugins(spec, manner(reading.compat).decides_as_upstream)}],
+    }
     for key in ("queueDepthPerAction", "scenarioSearchBudgets"):
         written |= {key: spec[key]} if spec.get(key) else {}
     usage = _usage(reading, spec, wishes)
@@ -110,11 +122,13 @@ def _actions(spec: Raw) -> list[str]:
     return [name for name, _ in _ordered(usual, spec.get("actions") or {})]
 
 
-def _plugins(spec: Raw) -> list[Raw]:
-    packs = at(spec, "placementStrategy.gpu", BINPACK) == BINPACK
-    off = {"gpuspread"} if packs else {"gpupack", "gpusharingorder"}
+def _plugins(spec: Raw, as_upstream: bool) -> list[Raw]:
+    """Native unless said otherwise: GPU pods go where they leave the fewest fragments, and gangs that do not fit
+    reserve their start."""
+    gpu = at(spec, "placementStrategy.gpu", BINPACK if as_upstream else FEWEST_FRAGMENTS)
+    off = OFF.get(gpu, OFF[SPREAD]) | ({"reservations"} if as_upstream else set())
     arguments = {
-        "nodeplacement": {part: at(spec, f"placementStrategy.{part}", BINPACK) for part in ("gpu", "cpu")},
+        "nodeplacement": {"gpu": gpu, "cpu": at(spec, "placementStrategy.cpu", BINPACK)},
         "proportion": given([("kValue", _number(spec.get("kValue")))]),
         "minruntime": given(
             [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.order import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
+from gangline.scheduler.placing.waiting import WaitingBundles, tell_alike, waiting_bundles
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -17,11 +18,45 @@ if TYPE_CHECKING:
 
 def run(session: Session) -> None:
     queue = GangQueue(session, depth=session.settings.queue_depth.get("allocate"))
+    if session.settings.skips_alike and not session.cluster.shunning and queue.unlimited:
+        _first_of_each(session, queue)
+        return
     queue.fill(session.waiting_gangs())
     while queue:
         gang = queue.pop()
-        if _try(session, gang) and gang.pending:
+        if not _try(session, gang):
+            session.hooks.not_placed(gang)
+        elif gang.pending:
             queue.push(gang)
+
+
+def _first_of_each(session: Session, queue: GangQueue) -> None:
+    """The same, but of gangs that ask for the same, those after one that failed are not tried where they would fail
+    too."""
+    bundles = waiting_bundles(session)
+    queue.fill(gang for bundle in list(bundles.bundles.values()) if session.worth_a_try(gang := bundle.gangs[0]))
+    grown: set[str] = set()
+    while queue:
+        gang = queue.pop()
+        placed = _try(session, gang)
+        following = _following(session, bundles, gang, placed) if gang.uid not in grown else None
+        if not placed:
+            session.hooks.not_placed(gang)
+        elif gang.pending:
+            grown.add(gang.uid)
+            queue.push(gang)
+        if following is not None:
+            queue.push(following)
+
+
+def _following(session: Session, bundles: WaitingBundles, gang: GangInfo, placed: bool) -> GangInfo | None:
+    """The next gang of the bundle that is worth a try; those that would fail as this one did are told the same."""
+    for other in bundles.after(gang):
+        if placed or not session.hooks.fails_alike(gang, other):
+            return other
+        if session.settings.explains:
+            tell_alike(session, gang, other)
+    return None
 
 
 def _try(session: Session, gang: GangInfo) -> bool:

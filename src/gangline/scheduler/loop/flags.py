@@ -14,7 +14,7 @@ from typing import Any
 from gangline.rules.flags import Table, refuse_unknown, truth, values
 from gangline.rules.schedulers import read_names
 from gangline.rules.values.times import duration
-from gangline.scheduler.settings import read_config, shard_settings
+from gangline.scheduler.settings import SchedulerSettings, read_config, shard_settings
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.usage.windows import UsageSettings, read_usage
 
@@ -81,10 +81,12 @@ OTHERS: Table = {
 KNOWN = (*OPTIONS, *SETTINGS, *OTHERS, "scheduler-conf", *WITHOUT_MEANING)
 
 
-def read_flags(flags: Mapping[str, str], config: Mapping[str, Any] | None = None) -> Started:
-    """Flags without their dashes, and the parsed config.yaml."""
+def read_flags(
+    flags: Mapping[str, str], config: Mapping[str, Any] | None = None, usual: SchedulerSettings | None = None
+) -> Started:
+    """Flags without their dashes, and the parsed config.yaml. `usual`: what counts where neither says anything."""
     refuse_unknown("scheduler", flags, KNOWN)
-    settings = replace(read_config(config or {}, shard_settings()), **values(flags, SETTINGS))
+    settings = replace(read_config(config or {}, usual or shard_settings()), **values(flags, SETTINGS))
     options = replace(SchedulerOptions(settings=settings), **values(flags, OPTIONS))
     usage = read_usage((config or {}).get("usageDBConfig") or {})
     return replace(Started(options, usage=usage), **values(flags, OTHERS))

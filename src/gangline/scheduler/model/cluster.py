@@ -47,7 +47,9 @@ LONGEST_LOG = 200_000
 class ClusterModel:
     """`nodes`, `queues`, `gangs`, `tasks` are by name or uid. `waiting` are the uids of gangs with pending tasks,
     `suspects` those that may be stale. `touched` is the log of changed node numbers; `epoch` changes when numbers are
-    given anew. `generation` counts changes of nodes themselves (not of what runs on them)."""
+    given anew. `generation` counts changes of nodes themselves (not of what runs on them), `ranks` changes of what
+    nodes are worth, `pods_seen` pods that came, `gpus_started` GPUs of pods that got a place. `looks` is the log of
+    gangs that changed, by uid; `looks_epoch` changes when it begins anew."""
 
     def __init__(self) -> None:
         self.names = ResourceNames()
@@ -65,8 +67,13 @@ class ClusterModel:
         self.by_number: list[NodeInfo | None] = []
         self.epoch = 0
         self.generation = 0
+        self.ranks = 0
+        self.pods_seen = 0
+        self.gpus_started = 0.0
         self.waiting: dict[str, None] = {}
         self.suspects: dict[str, None] = {}
+        self.looks: list[str] = []
+        self.looks_epoch = 0
         self.shunning: dict[str, None] = {}
         self.liking: dict[str, None] = {}
         self.shapes: dict[tuple[Any, ...], TaskShape] = {}
@@ -105,6 +112,9 @@ class ClusterModel:
         if len(self.touched) > LONGEST_LOG:
             self.touched.clear()
             self.epoch += 1
+        if len(self.looks) > LONGEST_LOG:
+            self.looks.clear()
+            self.looks_epoch += 1
 
     # ── nodes ──
 
@@ -154,6 +164,11 @@ class ClusterModel:
                 return
             self._remove_task(record.uid)
         task = self._new_task(record)
+        if old is not None and old.status == Status.PENDING and task.status & ALLOCATED:
+            self.gpus_started += task.gpus
+        if old is None:
+            self.pods_seen += 1
+            task.shape.seen += 1
         self.tasks[task.uid] = task
         if record.gang:
             self._tasks_of_gang.setdefault(record.gang, {})[task.uid] = task
@@ -270,6 +285,7 @@ class ClusterModel:
     def _look_at(self, uid: str) -> None:
         """Keep the lists of waiting and possibly stale gangs right for this gang."""
         gang = self.gangs.get(uid)
+        self.looks.append(uid)
         _listed(self.waiting, uid, gang is not None and gang.pending > 0)
         _listed(self.suspects, uid, gang is not None and (gang.stale_since is not None or gang.is_stale))
 
@@ -453,8 +469,16 @@ class ClusterModel:
 
     def gpu_memory_range(self) -> tuple[int | None, int | None]:
         """The smallest and largest memory per GPU over nodes that report a real one (> 100 MiB)."""
-        sizes = [node.gpu_memory for node in self.nodes.values() if node.gpu_memory > 100]
-        return (min(sizes), max(sizes)) if sizes else (None, None)
+        kept = self.memo.get("GPU memory")
+        if kept is None or kept[0] != self.generation:
+            sizes = [node.gpu_memory for node in self.nodes.values() if node.gpu_memory > 100]
+            kept = self.memo["GPU memory"] = (self.generation, (min(sizes), max(sizes)) if sizes else (None, None))
+        found: tuple[int | None, int | None] = kept[1]
+        return found
+
+    @property
+    def has_foreign(self) -> bool:
+        return any(self._foreign_on.values())
 
     def foreign_on(self, node: NodeInfo) -> Vector:
         """Requests of pods on the node that no gang of ours holds and that are not our helpers."""

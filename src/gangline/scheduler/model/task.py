@@ -68,6 +68,8 @@ class TaskShape:
     sample: TaskInfo
     plain: bool
     answers: dict[Any, Any] = field(default_factory=dict)
+    seen: int = 0
+    """How many tasks of this shape came."""
 
 
 class TaskInfo:

@@ -119,7 +119,17 @@ def gang_record(
         last_eviction=times.seconds(noted.get(names.LAST_EVICTION)),
         skipped=backs_off(group, reading),
         problems=problems,
+        expected_runtime=said_runtime(noted),
     )
+
+
+def said_runtime(annotations: Mapping[str, str], deadline: float | None = None) -> float | None:
+    """The runtime that an annotation expects, else the deadline; an annotation that is no duration says nothing."""
+    try:
+        said = times.duration(annotations.get(names.EXPECTED_RUNTIME, ""))
+    except ValueError:
+        return deadline
+    return said if said > 0 else deadline
 
 
 def backs_off(group: kai.PodGroup, reading: ObjectReading) -> bool:

@@ -18,7 +18,7 @@ from gangline.rules.values import times
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.devices import allocated_devices, made_for
-from gangline.scheduler.objects.gangs import gang_uid
+from gangline.scheduler.objects.gangs import gang_uid, said_runtime
 from gangline.scheduler.objects.nodes import by_name, zone_number
 from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, not_negative
 from gangline.scheduler.objects.templates import every_container, template_of
@@ -85,6 +85,7 @@ def task_record(
         utility=utility(labels, reading),
         signature=template.signature,
         gpu_resources=template.gpus,
+        expected_runtime=said_runtime(pod.annotations, spec.active_deadline_seconds),
     )
 
 

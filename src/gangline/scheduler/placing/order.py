@@ -326,6 +326,11 @@ class GangQueue:
     def __bool__(self) -> bool:
         return bool(self._top.items)
 
+    @property
+    def unlimited(self) -> bool:
+        """Whether every gang of a queue is looked at."""
+        return self._depth is None
+
     def push(self, gang: GangInfo) -> None:
         leaf = self._nodes.get(gang.queue)
         new = leaf is None

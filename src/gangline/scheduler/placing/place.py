@@ -149,6 +149,8 @@ class GangPlacement:
     def _explain(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> None:
         """Say for every node why it would not do."""
         session = self.session
+        if not session.settings.explains:
+            return
         if task.shape.plain and isinstance(nodes, NodeList) and nodes.whole:
             ranked = ranking(session, task)
             reasons, fitting = ranked.shortages(session), ranked.with_room(session)
@@ -175,6 +177,8 @@ class GangPlacement:
         return "".join([f"\n{NO_NODE}.", *sorted(lines)])
 
     def _refuse(self, task: TaskInfo, placed: int) -> None:
+        if not self.session.settings.explains:
+            return
         gang = self.gang.original
         text = self.session.task_refusal(task) or NO_POD
         leaf = gang.pod_sets.get(task.pod_set.name if task.pod_set else DEFAULT_POD_SET)

@@ -33,6 +33,7 @@ class Ranking:
         "_generation",
         "_heap",
         "_never",
+        "_ranks",
         "_reasons",
         "_seen",
         "_tally",
@@ -45,6 +46,7 @@ class Ranking:
         self.shape = shape
         self._epoch = -1
         self._generation = -1
+        self._ranks = -1
         self._seen = 0
         self._heap: list[tuple[Key, int]] = []
         self.keys: list[Key | None] = []
@@ -58,7 +60,8 @@ class Ranking:
         cluster = session.cluster
         touched = cluster.touched
         fresh = len(touched) - self._seen
-        if self._epoch != cluster.epoch or self._generation != cluster.generation or fresh > len(cluster.by_number):
+        stale = self._epoch != cluster.epoch or self._generation != cluster.generation or self._ranks != cluster.ranks
+        if stale or fresh > len(cluster.by_number):
             self._rebuild(session)
         elif fresh:
             for number in set(touched[self._seen :]):
@@ -70,7 +73,7 @@ class Ranking:
 
     def _rebuild(self, session: Session) -> None:
         cluster = session.cluster
-        self._epoch, self._generation = cluster.epoch, cluster.generation
+        self._epoch, self._generation, self._ranks = cluster.epoch, cluster.generation, cluster.ranks
         self._never.clear()
         self.keys = [None if node is None else self._key(session, node) for node in cluster.by_number]
         self._heap = [(key, number) for number, key in enumerate(self.keys) if key is not None]

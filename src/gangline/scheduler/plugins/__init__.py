@@ -28,10 +28,11 @@ BUILT_IN: dict[str, str] = {
     "gpuspread": "gpusharing:GpuSpreadPlugin",
     "resourcetype": "resourcetype:ResourceTypePlugin",
     "nominatednode": "nominatednode:NominatedNodePlugin",
-    "nodeplacement": "nodeplacement:NodePlacementPlugin",
+    "nodeplacement": "fewestfragments:placementPlugin",
     "dynamicresources": "dynamicresources:DynamicResourcesPlugin",
     "minruntime": "minruntime:MinRuntimePlugin",
     "topology": "topology:TopologyPlugin",
+    "reservations": "reservations:ReservationsPlugin",
     "podaffinity": "podaffinity:PodAffinityPlugin",
     "numa": "numa:NumaPlugin",
     "snapshot": "passive:SnapshotPlugin",
@@ -43,10 +44,12 @@ BUILT_IN: dict[str, str] = {
 
 def plugin_class(name: str) -> PluginClass | None:
     """The class of a plugin by its configured name; None when there is none."""
-    place = BUILT_IN.get(name)
-    if place is None:
-        return _brought().get(name)
-    module, _, attribute = place.partition(":")
+    return _built_in(name) if name in BUILT_IN else _brought().get(name)
+
+
+@cache
+def _built_in(name: str) -> PluginClass:
+    module, _, attribute = BUILT_IN[name].partition(":")
     return cast(PluginClass, getattr(import_module(f"{__name__}.{module}"), attribute))
 
 

@@ -66,8 +66,15 @@ class ProportionPlugin(Plugin):
         self._turns: dict[str, tuple[Amounts, object, order.Turn]] = {}
 
     def _total(self) -> Amounts:
-        restricted = self._session.settings.restrict_nodes
-        return self._amounts(self._session.cluster.total(lambda node: not restricted or GPU_WORKER in node.labels))
+        """Kept while nodes stay as they are and no foreign pods take part of them."""
+        restricted, cluster = self._session.settings.restrict_nodes, self._session.cluster
+        kept = cluster.memo.get(("total", restricted))
+        now = (cluster.generation, len(cluster.names))
+        if kept is None or kept[0] != now or cluster.has_foreign:
+            total = self._amounts(cluster.total(lambda node: not restricted or GPU_WORKER in node.labels))
+            kept = cluster.memo["total", restricted] = (None if cluster.has_foreign else now, total)
+        amounts: Amounts = kept[1]
+        return amounts
 
     def _amounts(self, vector: Vector) -> Amounts:
         return (vector[CPU], vector[MEMORY], self._names.total_gpus(vector))

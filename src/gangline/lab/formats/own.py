@@ -1,0 +1,42 @@
+"""Our own form of trace (docs/guide/simulate.md):
+`arrival,duration,pods,gpus,cpu,memory,queue,priority,topology,preemptible,checkpoint`.
+
+Only `arrival`, `duration` and `gpus` must be there. `gpus`, `cpu` (cores) and `memory` (GiB) are per pod.
+"""
+
+from __future__ import annotations
+
+from gangline.lab.formats.rows import RowError, TraceRow, TraceText, read_rows
+from gangline.lab.jobs import TraceJob
+
+GIB = 1024**3
+TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def read(text: TraceText) -> list[TraceJob]:
+    return read_rows(text, ("arrival", "duration", "gpus"), _job)
+
+
+def _job(row: TraceRow) -> TraceJob:
+    gpus, pods = row.number("gpus"), row.whole("pods", 1)
+    if gpus > 1 and gpus != int(gpus):
+        raise RowError(f"gpus is {row.text('gpus')}, which must be a whole number or a share below 1")
+    if pods < 1:
+        raise RowError("pods is 0, which must be at least 1")
+    said = row.text("preemptible", "true").lower()
+    if said not in TRUTH:
+        raise RowError(f"preemptible is {said!r}, which must be true or false")
+    return TraceJob(
+        row.text("name", f"job-{row.line}"),
+        row.moment("arrival"),
+        row.number("duration"),
+        pods,
+        gpus,
+        row.number("cpu", 0) * 1000,
+        row.number("memory", 0) * GIB,
+        row.text("queue", "all"),
+        row.whole("priority", 50),
+        row.text("topology"),
+        TRUTH[said],
+        row.number("checkpoint", 0),
+    )

@@ -1,0 +1,15 @@
+"""How long a gang is expected to run: what its PodGroup says, else the longest that one of its pods says, else nothing
+is known."""
+
+from __future__ import annotations
+
+from gangline.scheduler.model.gang import GangInfo
+
+
+def expected_runtime(gang: GangInfo) -> float | None:
+    """Seconds from the gang's start to its end."""
+    if gang.record.expected_runtime is not None:
+        return gang.record.expected_runtime
+    said = [task.record.expected_runtime for task in gang.tasks.values()]
+    known = [seconds for seconds in said if seconds is not None]
+    return max(known) if known and len(known) == len(said) else None

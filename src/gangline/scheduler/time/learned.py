@@ -1,0 +1,79 @@
+"""Runtimes learned from what ended before: by owner name pattern, queue and size, coarser where nothing finer was seen.
+
+The expectation is a high quantile of the last runs: a gang that ends sooner than expected hurts nobody, one that ends
+later delays others. `saved` and `restore` keep the memory over restarts. Nothing here knows a clock."""
+
+from __future__ import annotations
+
+import re
+from bisect import insort
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+KEPT = 64
+"""How many of the last runs are kept per key."""
+LEAST = 5
+"""Fewer runs than this say nothing."""
+QUANTILE = 0.8
+_NUMBERS = re.compile(r"[0-9a-f]{5,}|\d+")
+
+LearnedKey = tuple[str, ...]
+
+
+def name_pattern(name: str) -> str:
+    """A name without what changes from run to run: `train-17` and `train-18` are the same work."""
+    return _NUMBERS.sub("#", name)
+
+
+class _Runs:
+    """The last runs of one key, in the order they ended and sorted."""
+
+    __slots__ = ("last", "sorted")
+
+    def __init__(self) -> None:
+        self.last: deque[float] = deque()
+        self.sorted: list[float] = []
+
+    def add(self, seconds: float) -> None:
+        self.last.append(seconds)
+        insort(self.sorted, seconds)
+        if len(self.last) > KEPT:
+            self.sorted.remove(self.last.popleft())
+
+    def quantile(self) -> float:
+        return self.sorted[min(int(QUANTILE * len(self.sorted)), len(self.sorted) - 1)]
+
+
+class LearnedRuntimes:
+    def __init__(self) -> None:
+        self._runs: dict[LearnedKey, _Runs] = {}
+
+    def note(self, name: str, queue: str, gpus: float, seconds: float) -> None:
+        """A gang ended by itself after so long."""
+        for key in _keys(name, queue, gpus):
+            self._runs.setdefault(key, _Runs()).add(seconds)
+
+    def expected(self, name: str, queue: str, gpus: float) -> float | None:
+        """The finest memory that is rich enough; None where there is none."""
+        for key in _keys(name, queue, gpus):
+            runs = self._runs.get(key)
+            if runs is not None and len(runs.last) >= LEAST:
+                return runs.quantile()
+        return None
+
+    def saved(self) -> dict[str, Any]:
+        return {"\n".join(key): list(runs.last) for key, runs in self._runs.items()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        self._runs = {}
+        for text, seconds in saved.items():
+            runs = self._runs[tuple(text.split("\n"))] = _Runs()
+            for second in list(seconds)[-KEPT:]:
+                runs.add(float(second))
+
+
+def _keys(name: str, queue: str, gpus: float) -> tuple[LearnedKey, ...]:
+    """From the finest to the coarsest."""
+    size = f"{gpus:g}"
+    return ("name", queue, name_pattern(name), size), ("queue", queue, size), ("size", size)

@@ -1,0 +1,253 @@
+"""The lab: traces are read or refused row by row, and play in virtual time on the real core."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gangline.cli import group
+from gangline.errors import GanglineError
+from gangline.lab.builtin_settings import BUILT_IN, quiet
+from gangline.lab.engine import Experiment, Simulation
+from gangline.lab.fleet import changed_queues, equal_machines, one_queue, queues_by_demand
+from gangline.lab.formats import FORMATS
+from gangline.lab.formats.rows import TraceText
+from gangline.lab.jobs import BadTrace, Machine, NodeChange, TraceJob
+from gangline.lab.measures import PlayedTrace, figures
+from gangline.lab.runtimes import expected_runtimes
+from gangline.scheduler.settings import SchedulerSettings, native_settings, shard_settings
+
+
+def play(
+    *jobs: TraceJob, gpus: int = 8, settings: SchedulerSettings | None = None, changes: tuple[NodeChange, ...] = ()
+) -> PlayedTrace:
+    chosen = settings or SchedulerSettings(
+        actions=("allocate",), plugins=shard_settings().plugins, skips_alike=True, explains=False
+    )
+    return Simulation(
+        Experiment(
+            "test",
+            jobs,
+            equal_machines(gpus, 8),
+            one_queue(),
+            chosen,
+            expected_runtimes("exact", jobs, 0),
+            changes,
+            "all",
+            period=10,
+        )
+    ).run()
+
+
+def simulate(tmp_path: Path, rows: str, *arguments: str, form: str = "csv") -> Result:
+    trace = tmp_path / "trace.csv"
+    trace.write_text(rows)
+    return CliRunner().invoke(group, ["simulate", str(trace), "--format", form, "--gpus", "8", *arguments])
+
+
+SMALL = "arrival,duration,pods,gpus,queue\n0,100,1,8,a\n10,50,2,4,b\n20,10,1,1,a\n"
+
+
+def test_a_job_waits_until_another_ends_to_the_second() -> None:
+    first, second = play(TraceJob("first", 0, 1000, 1, 8), TraceJob("second", 5, 60, 2, 4)).runs
+    assert (first.waited, second.waited, second.ended) == (0, 995, 1060)
+
+
+def test_a_gang_starts_whole_or_not_at_all() -> None:
+    played = play(TraceJob("small", 0, 500, 1, 1), TraceJob("gang", 1, 100, 2, 8), gpus=16)
+    assert [run.waited for run in played.runs] == [0, 499]
+
+
+def test_a_job_on_a_lost_node_starts_again_from_its_last_checkpoint() -> None:
+    lost = (NodeChange(100, "node-00000"), NodeChange(200, "new", Machine("new", 8, 1e6, 1e12)))
+    plain, kept = (
+        play(TraceJob("plain", 0, 150, 1, 8), changes=lost),
+        play(TraceJob("kept", 0, 150, 1, 8, checkpoint=30), changes=lost),
+    )
+    assert (plain.runs[0].ended, plain.lost_gpu_seconds) == (350, 800)
+    assert (kept.runs[0].ended, kept.lost_gpu_seconds) == (260, 80)
+
+
+def test_what_never_fits_never_starts_and_the_simulation_ends() -> None:
+    played = play(TraceJob("huge", 0, 10, 4, 8), TraceJob("small", 0, 10, 1, 1))
+    assert figures(played)["waits"]["all"]["never"] == 1
+
+
+def test_idle_gpu_hours_held_ones_and_capacity_add_up() -> None:
+    answer = figures(play(TraceJob("a", 0, 3600, 1, 4), TraceJob("b", 0, 3600, 1, 6)))
+    assert (
+        answer["idle"] == {"fragments": 4, "no demand": 2}
+        and answer["makespan_h"] == 2
+        and answer["used_percent"] == 62.5
+    )
+
+
+def test_only_the_first_of_alike_gangs_is_tried_and_nothing_else_changes() -> None:
+    jobs = [
+        TraceJob(f"job-{number}", number * 7 % 90, 40 + number % 5, 1 + number % 3, 1 + number % 8)
+        for number in range(120)
+    ]
+    settings = shard_settings()
+    each = SchedulerSettings(actions=("allocate",), plugins=settings.plugins)
+    bundled = SchedulerSettings(actions=("allocate",), plugins=settings.plugins, skips_alike=True, explains=False)
+    assert [run.waited for run in play(*jobs, gpus=32, settings=each).runs] == [
+        run.waited for run in play(*jobs, gpus=32, settings=bundled).runs
+    ]
+
+
+def test_every_bad_row_is_named_with_its_line() -> None:
+    rows = (
+        "timestamp,duration,num_gpus\n2017-10-09 07:01:55,66,1\nyesterday,66,1\n2017-10-09 "
+        "07:01:55,-1,1\n2017-10-09 07:01:55,66,1.5\n"
+    )
+    with pytest.raises(BadTrace) as caught:
+        FORMATS["philly"](TraceText("trace.csv", rows))
+    assert str(caught.value) == (
+        "trace.csv: 3 rows cannot be read\n"
+        "  line 3: timestamp is 'yesterday', which is no date and time (2017-10-09 07:01:55) and no number of seconds\n"
+        "  line 4: duration is -1, which must be a number from 0 on\n"
+        "  line 5: num_gpus is 1.5, which must be a whole number"
+    )
+    assert caught.value.exit_code == 2
+
+
+def test_a_header_without_a_needed_column_says_which() -> None:
+    with pytest.raises(
+        BadTrace, match="the header has no column num_gpu; it needs job_id, submission_time, duration, num_gpu"
+    ):
+        FORMATS["itp"](TraceText("itp.csv", "job_id,submission_time,duration\n"))
+
+
+def test_a_philly_job_of_more_than_a_node_becomes_equal_pods() -> None:
+    rows = "timestamp,duration,num_gpus,gpu_time,cluster\n0,66,8,0,a\n0,66,32,0,b\n0,66,12,0,b\n"
+    jobs = FORMATS["philly"](TraceText("philly.csv", rows))
+    assert [(job.pods, job.gpus, job.queue) for job in jobs] == [(1, 8, "a"), (4, 8, "b"), (2, 6, "b")]
+
+
+def test_an_openb_pod_with_part_of_a_gpu_and_a_choice_of_models() -> None:
+    rows = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\np,4000,1024,1,460,A10|T4\nq,4000,1024,2,1000,\n"
+    shared, whole = FORMATS["openb"](TraceText("openb.csv", rows))
+    assert (shared.gpus, shared.models, whole.gpus, whole.models) == (0.46, ("A10", "T4"), 2, ())
+
+
+def test_quotas_by_demand_and_a_change_of_one() -> None:
+    queues = queues_by_demand([TraceJob("a", 0, 30, 1, 1, queue="x"), TraceJob("b", 0, 10, 1, 1, queue="y")], 8)
+    changed = changed_queues(queues, {"quota.y.gpu": "+4"})
+    assert [queue.gpu.quota for queue in queues] == [6, 2] and [queue.gpu.quota for queue in changed] == [6, 6]
+
+
+def test_the_json_of_each_setting_is_one_line_with_every_key(tmp_path: Path) -> None:
+    result = simulate(
+        tmp_path, SMALL, "--settings", "greedy", "--settings", "native", "--queues", "trace", "-o", "json"
+    )
+    greedy, native = (json.loads(line) for line in result.stdout.splitlines())
+    assert (
+        {
+            "settings",
+            "jobs",
+            "waits",
+            "used_percent",
+            "gpus_allocated_percent",
+            "evictions",
+            "lost_gpu_hours",
+            "promises",
+            "queues",
+            "idle",
+            "makespan_h",
+            "cycles",
+            "wall_s",
+        }
+        <= greedy.keys()
+        == native.keys()
+    )
+    assert list(greedy["waits"]) == ["all", "1..8", "9..15", ">=16"] and greedy["waits"]["all"].keys() == {
+        "mean_h",
+        "p50_h",
+        "p99_h",
+        "max_h",
+        "never",
+    }
+    assert greedy["queues"].keys() == {"a", "b"} and greedy["queues"]["a"].keys() == {"mean_h", "share", "borrowed"}
+
+
+def test_the_same_command_gives_the_same_figures(tmp_path: Path) -> None:
+    lines = [
+        json.loads(simulate(tmp_path, SMALL, "--runtimes", "noisy:3", "--seed", "4", "-o", "json").stdout)
+        for _ in range(2)
+    ]
+    assert {**lines[0], "wall_s": 0} == {**lines[1], "wall_s": 0}
+
+
+def test_the_report_is_one_file_that_loads_nothing(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    result = simulate(tmp_path, SMALL, "--settings", "greedy", "--settings", "native", "-o", f"html={page}")
+    text = page.read_text()
+    assert result.exit_code == 0 and text.count("<svg") >= 6
+    assert "src=" not in text and "<link" not in text and text.count("http") == text.count("http://www.w3.org/2000/svg")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--settings", "nothing"), "--settings nothing: there is no such file; built in are greedy, native"),
+        (("--change", "quota.z.gpu=4"), "--change quota.z.gpu=4: there is no queue 'z'; there are all"),
+        (
+            ("--runtimes", "noisy:0"),
+            "--runtimes noisy:0: write exact, noisy:F with F from 1 on (noisy:3), learned or none",
+        ),
+        (("--nodes", "nodes.csv"), "say which nodes there are: --nodes FILE, or --gpus N"),
+        (("-o", "yaml"), "-o yaml: write table, json or html=FILE"),
+        (
+            ("--actions", "pray"),
+            "--actions pray: there is no action pray; known are all, allocate, consolidation, reclaim, preempt, "
+            "stalegangeviction",
+        ),
+    ],
+)
+def test_a_wrong_call_says_what_to_write(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    result = simulate(tmp_path, SMALL, *arguments)
+    assert isinstance(result.exception, GanglineError) and str(result.exception) == said
+
+
+def test_a_gang_starts_when_it_was_promised_to_and_idle_gpus_until_then_are_kept_for_it() -> None:
+    jobs = (
+        TraceJob("old", 0, 3600, 1, 8),
+        TraceJob("gang", 1, 60, 2, 8),
+        TraceJob("long", 2, 9000, 1, 1),
+        TraceJob("short", 3, 60, 1, 1),
+    )
+    played = play(*jobs, gpus=16, settings=quiet(native_settings(), ("allocate",)))
+    waited = {run.name: round(run.waited, -1) for run in played.runs}
+    answer = figures(played)
+    assert waited == {"old": 0, "gang": 3600, "long": 3660, "short": 10}
+    assert answer["promises"] == {"made": 2, "kept": 2} and answer["idle"]["reserved"] == pytest.approx(8, abs=0.1)
+
+
+def stream() -> list[TraceJob]:
+    """One-GPU jobs that keep 32 GPUs busy for half an hour, and after three minutes a gang that needs all of them."""
+    small = [TraceJob(f"small-{number}", 2.0 * number, 70 + number % 7, 1, 1) for number in range(900)]
+    return [*small, TraceJob("gang", 180, 60, 4, 8)]
+
+
+@pytest.mark.parametrize("runtimes", ["exact", "none"])
+def test_a_stream_of_small_jobs_does_not_starve_a_gang(runtimes: str) -> None:
+    jobs, waited = stream(), {}
+    for name, make in BUILT_IN.items():
+        known = expected_runtimes(runtimes, jobs, 0)
+        played = Simulation(
+            Experiment(
+                name,
+                jobs,
+                equal_machines(32, 8),
+                one_queue(),
+                quiet(make(), ("allocate",)),
+                known,
+                one_queue="all",
+                period=5,
+            )
+        ).run()
+        waited[name] = next(run.waited for run in played.runs if run.name == "gang")
+    assert waited["greedy"] > 1500 and waited["native"] < 600

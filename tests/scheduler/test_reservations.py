@@ -1,0 +1,161 @@
+"""Reservations: a gang that does not fit gets the earliest place and time, and nobody after it may delay that."""
+
+from __future__ import annotations
+
+import pytest
+
+from gangline.errors import ConfigError
+from gangline.scheduler.settings import PluginSetting, native_settings
+from gangline.scheduler.time.earliest import NodeSlots, earliest_start
+from gangline.scheduler.time.learned import LearnedRuntimes, name_pattern
+from scheduler.scene import NOW, Outcome, Scene
+
+HOUR = 3600.0
+
+
+def native(**arguments: str) -> Scene:
+    """Native settings, with these arguments of the reservations."""
+    plugins = tuple(
+        PluginSetting(plugin.name, arguments) if plugin.name == "reservations" else plugin
+        for plugin in native_settings().plugins
+    )
+    return Scene().with_settings(plugins=plugins, skips_alike=True)
+
+
+def crowded(**arguments: str) -> Scene:
+    """Two nodes of 8 GPUs; one is free, the other is held for another hour. A gang needs both."""
+    scene = (
+        native(**arguments)
+        .nodes(2)
+        .queue("a")
+        .gang("a/old", 1, gpus=8, on="n0", last_start=NOW - HOUR, expected_runtime=2 * HOUR)
+    )
+    return scene.gang("a/big", 2, gpus=8)
+
+
+def start_of(after: Outcome) -> dict[str, float]:
+    return {reservation.gang: reservation.start - NOW for reservation in after.decisions.reservations}
+
+
+def test_a_gang_that_does_not_fit_reserves_the_moment_at_which_the_last_node_is_free() -> None:
+    after = crowded().decide()
+    assert start_of(after) == {"big": HOUR} and after.decisions.reservations[0].nodes == (("n0", 8), ("n1", 8))
+
+
+def test_a_job_that_would_delay_the_gang_waits_and_is_told_for_whom() -> None:
+    after = crowded().gang("a/long", 1, expected_runtime=3 * HOUR).decide()
+    assert not after.bound
+    assert "1 node(s) are kept for ns/big, which can start in 1h0m0s" in after.why("long")
+
+
+def test_a_job_that_is_gone_by_then_starts_at_once() -> None:
+    assert crowded().gang("a/short", 1, expected_runtime=HOUR / 4).decide().bound == {"short-0": "n1"}
+
+
+def test_the_margin_says_how_much_sooner_it_must_be_gone() -> None:
+    assert not crowded().gang("a/short", 1, expected_runtime=HOUR / 2).decide().bound
+    assert crowded(margin="2").gang("a/short", 1, expected_runtime=HOUR / 2).decide().bound == {"short-0": "n1"}
+
+
+def test_a_job_of_unknown_runtime_uses_only_what_the_gang_leaves() -> None:
+    scene = (
+        native().nodes(2, gpus=10).queue("a").gang("a/old", 1, gpus=10, on="n0", last_start=NOW, expected_runtime=HOUR)
+    )
+    after = scene.gang("a/big", 2, gpus=8).gang("a/one", 1).gang("a/two", 1, gpus=2).gang("a/three", 1).decide()
+    assert after.bound == {"one-0": "n1", "three-0": "n1"} and start_of(after)["big"] == HOUR
+
+
+def test_whoever_comes_before_in_the_fair_order_is_not_held_back() -> None:
+    scene = crowded().gang("a/urgent", 1, priority=75, expected_runtime=9 * HOUR)
+    after = scene.decide()
+    assert after.bound == {"urgent-0": "n1"} and start_of(after) == {"big": 9 * HOUR}
+
+
+def test_a_job_that_is_tried_after_an_alike_one_that_is_too_long_may_still_start() -> None:
+    scene = crowded().gang("a/long", 1, expected_runtime=3 * HOUR).gang("a/short", 1, expected_runtime=600)
+    assert scene.decide().bound == {"short-0": "n1"}
+
+
+def test_reservations_go_on_behind_one_another() -> None:
+    scene = native().nodes(1).queue("a").gang("a/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR)
+    scene = scene.gang("a/first", 1, gpus=8, expected_runtime=HOUR).gang("a/second", 1, gpus=7)
+    assert start_of(scene.decide()) == {"first": HOUR, "second": 2 * HOUR}
+
+
+def test_no_more_gangs_than_the_depth_reserve() -> None:
+    scene = (
+        native(depth="1").nodes(1).queue("a").gang("a/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR)
+    )
+    scene = scene.gang("a/first", 1, gpus=8, expected_runtime=HOUR).gang("a/second", 1, gpus=7)
+    assert list(start_of(scene.decide())) == ["first"]
+
+
+def test_where_nothing_is_known_a_gang_reserves_only_once_enough_others_overtook_it() -> None:
+    scene = (
+        native(overtaking="0")
+        .nodes(2)
+        .queue("a")
+        .gang("a/old", 1, gpus=8, on="n0", last_start=NOW)
+        .gang("a/big", 2, gpus=8)
+    )
+    assert not scene.gang("a/small", 1).decide().bound
+    patient = native().nodes(2).queue("a").gang("a/old", 1, gpus=8, on="n0", last_start=NOW).gang("a/big", 2, gpus=8)
+    assert patient.gang("a/small", 1).decide().bound == {"small-0": "n1"}
+
+
+def test_a_queue_above_its_share_reserves_nothing_from_others() -> None:
+    scene = native().nodes(2).queue("a", quota=0, weight=0).queue("b", quota=16)
+    scene = scene.gang("b/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR).gang("a/big", 2, gpus=8)
+    after = scene.gang("b/small", 1).decide()
+    assert after.bound == {"small-0": "n1"} and not start_of(after)
+
+
+def test_no_one_reserves_with_the_settings_of_upstream() -> None:
+    after = (
+        Scene()
+        .nodes(2)
+        .queue("a")
+        .gang("a/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR)
+        .gang("a/big", 2, gpus=8)
+    )
+    assert after.gang("a/small", 1).decide().bound == {"small-0": "n1"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"depth": "some"}, "plugins: reservations: invalid literal for int"),
+        (
+            {"margin": "0.5"},
+            "plugins: reservations: depth and overtaking must not be negative, margin must be at least 1",
+        ),
+    ],
+)
+def test_an_argument_that_makes_no_sense_is_refused(arguments: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        native(**arguments).nodes(1).queue("a").decide()
+
+
+def test_the_earliest_start_is_inside_one_domain_where_a_level_is_required() -> None:
+    nodes = [NodeSlots("n0", (0, 50), "r0"), NodeSlots("n1", (10,), "r1"), NodeSlots("n2", (20,), "r1")]
+    together = earliest_start(nodes, 2)
+    anywhere = earliest_start([NodeSlots(node.name, node.times) for node in nodes], 2)
+    assert together is not None and (together.moment, together.nodes) == (20, {"n1": 1, "n2": 1})
+    assert anywhere is not None and anywhere.moment == 10 and earliest_start(nodes, 9) is None
+
+
+def test_runtimes_are_learned_by_name_then_queue_then_size() -> None:
+    memory = LearnedRuntimes()
+    for number in range(10):
+        memory.note(f"train-{number}", "a", 8, 100.0 + number)
+        memory.note(f"eval-{number}", "b", 8, 10.0)
+    assert name_pattern("train-17") == name_pattern("train-18")
+    assert (
+        memory.expected("train-99", "a", 8) == 108
+        and memory.expected("new", "b", 8) == 10
+        and memory.expected("new", "c", 8) == 106
+    )
+    assert memory.expected("train-1", "a", 16) is None
+    kept = LearnedRuntimes()
+    kept.restore(memory.saved())
+    assert kept.expected("train-99", "a", 8) == 108
