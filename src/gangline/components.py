@@ -282,6 +282,9 @@ class Nothing:
     def by(self, kind: Kind[Any], index: str, value: str) -> list[Any]:
         return []
 
+    def count(self, kind: Kind[Any], index: str, value: str) -> int:
+        return 0
+
     def owned(self, kind: Kind[Any], uid: str) -> list[Any]:
         return []
 

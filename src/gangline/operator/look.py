@@ -44,6 +44,7 @@ from gangline.operator.act import WriteFailure
 from gangline.operator.backends import ALIASES, NoBackend, Registry, Selection
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
 from gangline.operator.desired import topology
+from gangline.operator.desired.bounds import UNPLACED
 from gangline.operator.desired.layout import gang_place
 from gangline.operator.outside import OutsideBackends
 from gangline.operator.plan import Apply
@@ -223,11 +224,19 @@ def by_base_gang(obj: Object) -> Iterable[str]:
     return [f"{obj.namespace}/{gang}"] if gang else []
 
 
+def by_waiting(pod: Pod) -> Iterable[str]:
+    """Pods that wait for a node, whichever set they are of."""
+    return (
+        [] if pod.spec.node_name or pod.metadata.deleting or pod.status.phase in ("Succeeded", "Failed") else [UNPLACED]
+    )
+
+
 INDEXES = (
     (POD_CLIQUE, "set", by_set),
     (POD_CLIQUE, "gang", by_gang),
     (POD_CLIQUE, "base gang", by_base_gang),
     (POD, "gang", by_gang),
+    (POD, UNPLACED, by_waiting),
     (POD_GANG, "set", by_set),
 )
 
@@ -295,6 +304,11 @@ def cliques_of_set(read: Reader, pcs: PodCliqueSet) -> list[PodClique]:
 
 def pods_of_gang(read: Reader, gang: Object) -> list[Pod]:
     return read.by(POD, "gang", f"{gang.namespace}/{gang.name}")
+
+
+def crowd(read: Reader) -> int:
+    """How many pods of all sets wait for a node."""
+    return read.count(POD, UNPLACED, UNPLACED)
 
 
 def cliques_of_gang(read: Reader, gang: Object) -> list[PodClique]:

@@ -35,7 +35,16 @@ from gangline.operator.backends.contract import Facts, PodGangInfo, group_of
 from gangline.operator.backends.places import placed
 from gangline.operator.desired import claims
 from gangline.operator.desired import pods as desired
-from gangline.operator.desired.bounds import LARGE, PODS_AT_ONCE, WINDOW, horizon, number
+from gangline.operator.desired.bounds import (
+    LARGE,
+    PODS_AT_ONCE,
+    SMALL_WINDOW,
+    WINDOW,
+    crowded,
+    horizon,
+    number,
+    window_among,
+)
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import CliquePlace, place_of, pods_in_base_gang
 from gangline.operator.guard import guarded
@@ -43,6 +52,7 @@ from gangline.operator.look import (
     INDEXES,
     Operator,
     asked_again,
+    crowd,
     external_template,
     gang_info,
     initialized,
@@ -108,6 +118,8 @@ class CliqueThought:
     """Pods that are asked for and not even made now."""
     backlog: int = 0
     """Pods of the gang that wait for a node."""
+    crowd: int = 0
+    """Pods of all sets that do."""
 
 
 async def reconcile(op: Operator, unseen: UnseenWrites, told: UnseenChoices, ctx: Context, key: Key) -> Again | None:
@@ -267,12 +279,15 @@ def _allowed(read: Reader, look: CliqueObjects, missing: int, thought: CliqueTho
     """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a
     node."""
     assert look.gang is not None
-    count = min(missing, PODS_AT_ONCE)
-    if max(look.clique.spec.replicas, pods_in_base_gang(look.pcs)) > LARGE:
+    count, asked = min(missing, PODS_AT_ONCE), max(look.clique.spec.replicas, pods_in_base_gang(look.pcs))
+    thought.crowd = crowd(read)
+    if asked > LARGE:
         thought.backlog = sum(
             not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang)
         )
-        count = max(0, min(count, WINDOW - thought.backlog))
+        count = max(0, min(count, window_among(thought.crowd) - thought.backlog))
+    elif crowded(thought.crowd) and asked > SMALL_WINDOW and not pods_of_gang(read, look.gang):
+        count = 0
     thought.missing = missing - count
     if thought.missing:
         thought.again = min(filter(None, (thought.again, LATER)))
@@ -566,16 +581,17 @@ def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> 
 def _held_back(look: CliqueObjects, thought: CliqueThought, now: str) -> list[Raw]:
     """That not all pods are made yet, because so many of the gang wait already."""
     clique = look.clique
-    if not thought.missing or thought.backlog < WINDOW:
+    window = window_among(thought.crowd)
+    if not thought.missing or (thought.backlog < window and not crowded(thought.crowd)):
         return []
+    waiting = f"{thought.backlog} of the gang" if thought.backlog >= WINDOW else f"{thought.crowd} of all sets"
     told = Condition(
         type=HELD_BACK,
         status="True",
         reason="TooManyWaiting",
         message=(
-            f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {thought.backlog} of the gang wait for a "
-            f"node: more are made once "
-            "fewer wait"
+            f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {waiting} wait for a node: more are made "
+            "once fewer wait"
         ),
     )
     return [with_condition(clique.status.conditions, told, now)]

@@ -23,7 +23,7 @@ from gangline.operator.desired.cliques import grouped_clique
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import CliquePlace, group_minimum, group_of, group_places, template_of
 from gangline.operator.guard import guarded
-from gangline.operator.look import INDEXES, Operator, asked_again, external_template, set_of
+from gangline.operator.look import INDEXES, Operator, asked_again, crowd, external_template, set_of
 from gangline.operator.plan import (
     Create,
     EventNote,
@@ -116,7 +116,7 @@ def _look(read: Reader, group: PodCliqueScalingGroup) -> ScalingGroupObjects | N
     if config is None:
         return None
     cliques = {clique.name: clique for clique in read.owned(POD_CLIQUE, group.uid)}
-    backlog = _backlog(cliques.values())
+    backlog = _backlog(cliques.values(), crowd(read))
     places = [
         group_places(pcs, int(replica), config, index)
         for index in range(_horizon(pcs, group, config, cliques.values(), backlog))
@@ -124,12 +124,12 @@ def _look(read: Reader, group: PodCliqueScalingGroup) -> ScalingGroupObjects | N
     return ScalingGroupObjects(group, pcs, config, int(replica), places, cliques, backlog)
 
 
-def _backlog(cliques: Iterable[PodClique]) -> Backlog:
+def _backlog(cliques: Iterable[PodClique], crowd: int) -> Backlog:
     """The group's replicas and pods that are not placed yet."""
     waiting = [clique for clique in cliques if not status.is_true(clique.status.conditions, status.SCHEDULED)]
     replicas = {clique.labels.get(names.SCALING_GROUP_REPLICA) for clique in waiting}
     return Backlog(
-        len(replicas), sum(max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in waiting)
+        len(replicas), sum(max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in waiting), crowd
     )
 
 

@@ -60,6 +60,7 @@ from gangline.operator.look import (
     Operator,
     asked_again,
     cliques_of_set,
+    crowd,
     external_template,
     set_heard,
     set_key,
@@ -243,7 +244,7 @@ def _look(read: Reader, op: Operator, pcs: PodCliqueSet) -> SetObjects:
     )
     waiting = (gang for gang in look.gangs.values() if gang.status.phase in ("", gangs.PENDING))
     unplaced = (max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in look.cliques.values())
-    look.backlog = Backlog(sum(1 for _ in waiting), sum(unplaced))
+    look.backlog = Backlog(sum(1 for _ in waiting), sum(unplaced), crowd(read))
     template = pcs.spec.template
     step = look.backlog.step(
         2 + len(template.cliques) + len(template.pod_clique_scaling_groups), pods_in_base_gang(pcs), pcs.spec.replicas

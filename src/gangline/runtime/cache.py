@@ -47,6 +47,8 @@ class Reader(Protocol):
 
     def by(self, kind: Kind[T], index: str, value: str) -> list[T]: ...
 
+    def count(self, kind: Kind[Any], index: str, value: str) -> int: ...
+
     def owned(self, kind: Kind[T], uid: str) -> list[T]: ...
 
     def list(
@@ -133,6 +135,10 @@ class Informer(Generic[T]):
 
     def by(self, index: str, value: str) -> list[T]:
         return [self._objects[key] for key in self._tables[index].buckets.get(value, ())]
+
+    def count(self, index: str, value: str) -> int:
+        """How many there are, without a list of them."""
+        return len(self._tables[index].buckets.get(value, ()))
 
     def owned(self, uid: str) -> list[T]:
         """By owner; kept only once somebody asks."""
@@ -356,6 +362,9 @@ class Cache:
 
     def by(self, kind: Kind[T], index: str, value: str) -> list[T]:
         return self._informers[kind].by(index, value)
+
+    def count(self, kind: Kind[Any], index: str, value: str) -> int:
+        return self._informers[kind].count(index, value)
 
     def owned(self, kind: Kind[T], uid: str) -> list[T]:
         return self._informers[kind].owned(uid)

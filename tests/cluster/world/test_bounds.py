@@ -16,10 +16,12 @@ from gangline.api.core import Pod
 from gangline.api.kinds import DAEMON_SET, DEPLOYMENT, EVENT, JOB, POD, REPLICA_SET, STATEFUL_SET, Kind
 from gangline.api.meta import Raw
 from gangline.cluster.world.nodes.nodes import NodePool
+from gangline.cluster.world.pods import budgets
 from gangline.cluster.world.pods.pod_gc import surplus
 from gangline.cluster.world.workloads import deployments, hpa, jobs, replicasets, statefulsets
 from gangline.cluster.world.workloads.job_tally import INDEX
 from gangline.cluster.world.workloads.replicas import BURST, MOST_WAITING, share
+from gangline.components import Nothing
 
 MOST = 2**31 - 1
 MEGABYTES = 2**20
@@ -167,6 +169,47 @@ async def test_a_flood_stops_by_itself_and_says_why(
         await lived.client.delete(kind, "x", "default", propagation="Background")
         await lived.rests()
         assert await lived.pods() == []
+
+
+async def test_owners_that_flood_together_stop_together_and_a_small_one_still_gets_its_pods(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    replicas = "gangline.cluster.world.workloads.replicas"
+    for name, value in (("WAITING_IN_ALL", 60), ("FEW_WAITING", 10), ("BURST", 5)):
+        monkeypatch.setattr(f"{replicas}.{name}", value)
+    async with world(off=("scheduler",)) as lived:
+        for kind, spec in FLOODS:
+            await lived.make(kind, "flood", {"spec": spec})
+        await lived.rests()
+        flooded = len(await lived.pods())
+        assert 60 <= flooded <= 60 + len(FLOODS) * 10
+        await lived.make(JOB, "small", {"spec": {**FLOODS[-1][1], "parallelism": 3, "completions": 3}})
+        await lived.rests()
+        small = [found for found in await lived.pods() if found.labels.get("job-name") == "small"]
+        assert len(small) == 3
+        told = {
+            event.message
+            for event in (await lived.client.list(EVENT, "default")).items
+            if event.reason == "PodsHeldBack"
+        }
+        assert f"{flooded} pods of this cluster have no node yet; more are made when these have one" in told
+
+
+JOB_OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "controller": True}
+
+
+def test_a_budget_of_very_many_pods_counts_each_once() -> None:
+    class Counted(list[Pod]):
+        walks = 0
+
+        def __iter__(self) -> Iterator[Pod]:
+            self.walks += 1
+            return super().__iter__()
+
+    owned = [pod(f"p-{number}", owner_references=[{**JOB_OWNER, "uid": f"j-{number}"}]) for number in range(300)]
+    pods = Counted([*owned, pod("alone")])
+    assert budgets.expected(pods, Nothing()) == 301
+    assert pods.walks < 5
 
 
 async def test_a_pod_with_a_grace_period_beyond_any_calendar_can_be_deleted() -> None:

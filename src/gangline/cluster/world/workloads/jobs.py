@@ -31,13 +31,17 @@ from gangline.cluster.world.workloads.job_tally import (
 )
 from gangline.cluster.world.workloads.replicas import (
     BURST,
+    CROWD_SECONDS,
+    UNPLACED,
     active,
     allowed,
     by_worth,
+    crowd,
     ended_at,
     fresh_names,
     is_ready,
     pod_from,
+    unplaced,
 )
 from gangline.cluster.world.writes import create_pods, delete_quietly, tell_held_back
 from gangline.errors import NotFound
@@ -65,8 +69,8 @@ class JobPlan:
     remove: bool = False
     """The Job itself is past its time to live."""
     again: float | None = None
-    held_back: int = 0
-    """Pods that wait for a node, so many that no more are made."""
+    held_back: str = ""
+    """Which pods wait for a node, so many that no more are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +79,11 @@ class MissingPods:
 
     pods: tuple[Raw, ...] = ()
     again: float | None = None
-    held_back: int = 0
+    held_back: str = ""
 
 
-def plan(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
+def plan(job: Job, pods: Sequence[Pod], now: float, crowd: int = 0) -> JobPlan:
+    """`crowd`: how many pods of everyone wait for a node."""
     if finished(job):
         return _after_the_end(job, pods, now)
     found = tally(job, pods)
@@ -86,10 +91,11 @@ def plan(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
     if end is not None or job.spec.suspend:
         status = _status(job, found, now, 0, end)
         return JobPlan(delete=found.active[:BURST], release=found.ended, status=status)
-    missing = _missing(job, pods, found, now)
+    missing = _missing(job, pods, found, now, crowd)
     surplus = _surplus(job, found)
     status = _status(job, found, now, len(found.active) - len(surplus) + len(missing.pods))
-    moments = [moment for moment in (missing.again, _deadline(job, now)) if moment is not None]
+    later = now + CROWD_SECONDS if missing.held_back else None
+    moments = [moment for moment in (missing.again, _deadline(job, now), later) if moment is not None]
     kept = _last_failures(job, found)
     return JobPlan(
         missing.pods,
@@ -180,7 +186,7 @@ def _parallelism(job: Job) -> int:
     return 1 if job.spec.parallelism is None else job.spec.parallelism
 
 
-def _missing(job: Job, pods: Sequence[Pod], found: JobTally, now: float) -> MissingPods:
+def _missing(job: Job, pods: Sequence[Pod], found: JobTally, now: float, crowd: int) -> MissingPods:
     """Pods to make now, or the moment from which a failed one may be replaced."""
     there = len(found.active) + len(found.terminating)
     room = _parallelism(job) - there
@@ -194,7 +200,7 @@ def _missing(job: Job, pods: Sequence[Pod], found: JobTally, now: float) -> Miss
         back = _backoff(job, pods, found, now)
         if back is not None:
             return MissingPods(again=back)
-    now_room, waiting = allowed(room, found.active)
+    now_room, waiting = allowed(room, found.active, crowd)
     if is_indexed(job):
         made, again = _missing_indexes(job, pods, found, now_room, now)
         return MissingPods(made, again, waiting)
@@ -372,7 +378,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     if job is None or job.metadata.deleting or job.spec.managed_by not in (None, CONTROLLER):
         return None
     now = ctx.clock.now()
-    todo = plan(job, ctx.read.owned(POD, job.uid), now)
+    todo = plan(job, ctx.read.owned(POD, job.uid), now, crowd(ctx.read))
     if todo.remove:
         await ctx.client.delete(JOB, job.name, job.namespace, uid=job.uid, propagation="Foreground")
         return None
@@ -418,7 +424,12 @@ async def release_orphan(ctx: Context, key: Key) -> Again | None:
 
 def jobs() -> list[Controller]:
     return [
-        Controller("jobs", reconcile, watches=(Watch(JOB, itself), Watch(POD, owner(JOB)))),
+        Controller(
+            "jobs",
+            reconcile,
+            watches=(Watch(JOB, itself), Watch(POD, owner(JOB))),
+            indexes=((POD, UNPLACED, unplaced),),
+        ),
         Controller(
             "job-orphans",
             release_orphan,

@@ -18,12 +18,16 @@ from gangline.cluster.world.pods.failed_pod_delay import FailedPodDelay
 from gangline.cluster.world.workloads.deployments import template_hash
 from gangline.cluster.world.workloads.replicas import (
     BURST,
+    CROWD_SECONDS,
     NONE_WAIT,
+    UNPLACED,
     active,
     allowed,
     available_at,
+    crowd,
     is_ready,
     pod_from,
+    unplaced,
 )
 from gangline.cluster.world.writes import create_pods, create_quietly, delete_pods, tell_held_back
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
@@ -40,13 +44,14 @@ class StatefulSetPlan:
     delete: tuple[Pod, ...] = ()
     status: Raw | None = None
     again: float | None = None
-    held_back: int = 0
+    held_back: str = ""
 
 
 def plan(
-    stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT
+    stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT, crowd: int = 0
 ) -> StatefulSetPlan:
-    """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py)."""
+    """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py). `crowd`: how many pods of everyone
+    wait for a node."""
     wanted = 1 if stateful.spec.replicas is None else stateful.spec.replicas
     first = int(stateful.spec.ordinals.get("start") or 0)
     numbers = range(first, first + wanted)
@@ -59,7 +64,7 @@ def plan(
         if (moment := available_at(pod, stateful.spec.min_ready_seconds)) is not None and moment > now
     ]
     room, held_back = allowed(
-        wanted - sum(number in numbers for number in by_number), (pod for pod in pods if active(pod))
+        wanted - sum(number in numbers for number in by_number), (pod for pod in pods if active(pod)), crowd
     )
     create, delete = _next(stateful, numbers, by_number, revision, now, room, waits)
     claims = tuple(claim for number in create for claim in _claims(stateful, number))
@@ -68,7 +73,7 @@ def plan(
         tuple(_pod(stateful, number, revision) for number in create),
         tuple(delete[:BURST]),
         status,
-        min((*moments, *waits.values()), default=None),
+        min((*moments, *waits.values(), *([now + CROWD_SECONDS] if held_back else ())), default=None),
         held_back,
     )
 
@@ -220,7 +225,7 @@ class StatefulSets:
         if stateful is None or stateful.metadata.deleting:
             return None
         now, pods = ctx.clock.now(), ctx.read.owned(POD, stateful.uid)
-        todo = plan(stateful, pods, now, self.patience.waits(pods, now))
+        todo = plan(stateful, pods, now, self.patience.waits(pods, now), crowd(ctx.read))
         for claim in todo.claims:
             await create_quietly(ctx, PVC, claim)
         await create_pods(ctx, STATEFUL_SET, stateful, todo.create)
@@ -233,5 +238,8 @@ class StatefulSets:
 
 def statefulsets() -> Controller:
     return Controller(
-        "statefulsets", StatefulSets().reconcile, watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET)))
+        "statefulsets",
+        StatefulSets().reconcile,
+        watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET))),
+        indexes=((POD, UNPLACED, unplaced),),
     )
