@@ -22,14 +22,13 @@ INPUTS = int(os.environ.get("FUZZ_INPUTS") or 2000)
 SEED = int(os.environ.get("FUZZ_SEED") or 1)
 FIRST = int(os.environ.get("FUZZ_FIRST") or 0)
 FORESEEN = re.compile(
-    rb"failed to create typed patch object|failed to convert merged object"
-    rb"|resourceVersion should not be set on objects to be created|strconv.ParseUint: parsing|nknown patch type"
-    rb"|match \$setElementOrder list"
-    rb"|does not contain declared merge key|expected a map in a list keyed by|unable to find api field"
-    rb"|failed calling webhook|target.name: Required value|target.kind: Unsupported value|PodDisruptionBudget"
+    rb"failed to create typed patch object|resourceVersion should not be set on objects to be created"
+    rb"|strconv.ParseUint: parsing .{1,1000}: invalid syntax|nknown patch type|does not contain declared merge key"
+    rb"|failed calling webhook|\"target.name: Required value\"|has more than one PodDisruptionBudget"
     rb"|the spec replicas field"
 )
-"""What a real server answers with 500 as well, word for word (`make conformance SUITE=apiserver` has the cases)."""
+"""What a real server answers with 500 as well, word for word, and a recorded case asks for
+(`make conformance SUITE=apiserver`); besides, a webhook that does not answer is no fault of the request."""
 OVER_HTTP = 200
 TOKEN = "fuzz-token"
 ROUND = 250

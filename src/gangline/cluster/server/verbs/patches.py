@@ -18,7 +18,7 @@ from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
 from gangline.cluster.server.patch.apply import apply as server_side_apply
 from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch, merge_patch
-from gangline.cluster.server.patch.strategic import BadDirective, BadRetention, go_text, strategic_merge
+from gangline.cluster.server.patch.strategic import BadDirective, MisshapenPatch, go_text, strategic_merge
 from gangline.cluster.server.status import bad_request, failure, internal, invalid, not_found, unsupported_media_type
 from gangline.cluster.server.verbs.bodies import Refuse, admit, check_options, not_that_kind
 from gangline.cluster.server.verbs.kind_rules import rules_for
@@ -106,7 +106,7 @@ def _json(old: Obj, operations: Any) -> Any:
 def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
     try:
         return strategic_merge(old, body, schema)
-    except BadRetention as error:
+    except MisshapenPatch as error:
         raise bad_request(str(error)) from None
     except BadDirective as error:
         raise internal(str(error)) from None
@@ -256,7 +256,7 @@ async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
         except Untypable as error:
             what = f"{_go_place(call)}; {resource.group}/{resource.version}, Kind={resource.kind}"
             raise internal(f"failed to create typed patch object ({what}): {error}") from None
-        return _readmitted(call, result, live or {}, lambda why: internal(f"failed to convert merged object: {why}"))
+        return _readmitted(call, result, live or {}, lambda why: bad_request(f"failed to convert merged object: {why}"))
 
     if absent:
         new = merged(None)

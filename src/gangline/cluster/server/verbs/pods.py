@@ -97,13 +97,10 @@ def _read(call: ServerCall, kind: str) -> Obj:
 
 
 def _check_target(target: Obj) -> None:
-    problems = []
     if target.get("kind") not in (None, "", "Node"):
-        problems.append(f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"')
+        raise bad_request(f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"')
     if not target.get("name"):
-        problems.append("target.name: Required value")
-    if problems:
-        raise internal(problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]")
+        raise internal("target.name: Required value")
 
 
 def _check_bindable(call: ServerCall, wanted: Obj, pod: Obj) -> None:

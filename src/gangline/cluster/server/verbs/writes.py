@@ -14,7 +14,7 @@ import msgspec
 from gangline.cluster.schema import BadForm, WrongType
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
-from gangline.cluster.server.call import ServerCall, is_number
+from gangline.cluster.server.call import ServerCall, is_digits, is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, unstored, whole
 from gangline.cluster.server.features import drop_disabled
@@ -243,6 +243,8 @@ def check_name(call: ServerCall, obj: Obj) -> None:
 def _check_revision_given(call: ServerCall, obj: Obj) -> None:
     resource, rules = call.resource, rules_for(call.resource)
     text = obj["metadata"].get("resourceVersion") or ""
+    if is_digits(text) and not is_number(text):
+        raise bad_request(f'strconv.ParseUint: parsing "{text}": value out of range')
     if text and not is_number(text):
         raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
     if not rules.unconditional_update and text in ("", "0"):
