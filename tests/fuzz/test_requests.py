@@ -15,8 +15,11 @@ from fuzz.standing import bases
 from gangline.api.crds import crds
 from gangline.client.http import Http
 from gangline.client.wire import JSON, InProcess, Request, Response
+from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.store.live_reader import LiveReader
 from gangline.cluster.server.wire.http import serve
+from gangline.components import ComponentOptions, hooks
 
 INPUTS = int(os.environ.get("FUZZ_INPUTS") or 2000)
 SEED = int(os.environ.get("FUZZ_SEED") or 1)
@@ -77,6 +80,8 @@ async def _stage() -> tuple[Server, Asking]:
     """A server with an object of every kind."""
     server = Server(ServerSettings(request_seconds=5, history=100, tokens={TOKEN: "fuzz"}))
     await server.open()
+    for hook in hooks(ComponentOptions(), LiveReader(server.store, server.catalogue)):
+        admit_with(server.admission, hook)
     transport, standing = InProcess(server.handle, ADMIN), bases()
     for definition in crds():
         await transport.send(
