@@ -190,7 +190,7 @@ class Asking:
         return odd.mutated(random, made) if random.random() < 0.3 else made
 
     def _put(self, random: Random, method: str, path: str, resource: Resource, standing: Obj | None) -> Request:
-        if random.random() < 0.05:
+        if random.random() < (0.01 if resource.custom else 0.05):
             body = wire_messages.envelope(random, resource.api_version, resource.kind)
             return self._sent(random, method, path, body, "application/vnd.kubernetes.protobuf")
         obj = self._object(random, resource, standing, anew=method == "POST")

@@ -43,20 +43,25 @@ PATHS = (
 )
 
 
-def schema(random: Random, depth: int = 0) -> Any:
-    """A schema, or nearly one."""
+def schema(random: Random, depth: int = 0, *, tame: bool = False) -> Any:
+    """A schema, or nearly one; a tame one is one."""
     kinds = ("object", "array", "string", "integer", "number", "boolean")
     kind = random.choice(kinds if depth < 4 else kinds[2:])
     made: Obj = {"type": kind}
     if kind == "object":
-        made["properties"] = {name: schema(random, depth + 1) for name in random.sample(FIELDS, random.randrange(4))}
+        names = random.sample(FIELDS, random.randrange(4))
+        made["properties"] = {name: schema(random, depth + 1, tame=tame) for name in names}
         if random.random() < 0.3:
-            made = {"type": kind, "additionalProperties": schema(random, depth + 1)}
+            made = {"type": kind, "additionalProperties": schema(random, depth + 1, tame=tame)}
     if kind == "array":
-        made["items"] = schema(random, depth + 1)
-        if random.random() < 0.5:
+        made["items"] = schema(random, depth + 1, tame=tame)
+        if random.random() < 0.5 and not tame:
             made["x-kubernetes-list-type"] = random.choice(("set", "map", "atomic"))
             made["x-kubernetes-list-map-keys"] = random.choice(([], ["k"], ["a", "b"]))
+    if tame:
+        return made | random.choice(
+            ({}, {}, {"nullable": True}, {"x-kubernetes-validations": [{"rule": "self == self"}]})
+        )
     for _ in range(random.choice((0, 0, 1, 2))):
         made |= _further(random, depth)
     return odd.mutated(random, made) if random.random() < 0.05 else made
@@ -87,12 +92,13 @@ def _further(random: Random, depth: int) -> Obj:
 
 
 def plural(random: Random) -> str:
-    return f"things{random.randrange(KINDS)}"
+    return f"thing{random.randrange(KINDS)}s"
 
 
 def definition(random: Random) -> Obj:
-    name = plural(random)
-    root = {"type": "object", "properties": {field: schema(random, 1) for field in ("spec", "status", "a")}}
+    name, tame = plural(random), random.random() < 0.7
+    root: Obj = {"type": "object", "properties": {"spec": _spec(random, tame), "status": _spec(random, tame)}}
+    root["properties"]["a"] = schema(random, 1, tame=tame)
     version: Obj = {
         "name": "v1",
         "served": True,
@@ -100,13 +106,13 @@ def definition(random: Random) -> Obj:
         "schema": {"openAPIV3Schema": root},
         "additionalPrinterColumns": [
             {"name": f"C{number}", "type": random.choice(("string", "integer", "date")), "jsonPath": path}
-            for number, path in enumerate(random.sample(PATHS, random.randrange(4)))
+            for number, path in enumerate(random.sample(PATHS[:4] if tame else PATHS, random.randrange(4)))
         ],
     }
     if random.random() < 0.5:
         paths = {key: random.choice(PATHS) for key in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")}
-        version["subresources"] = {"status": {}, "scale": paths if random.random() < 0.5 else _plain()}
-    if random.random() < 0.3:
+        version["subresources"] = {"status": {}, "scale": _plain() if tame else paths}
+    if random.random() < 0.3 and not tame:
         version["selectableFields"] = [{"jsonPath": random.choice(PATHS)}]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -119,6 +125,11 @@ def definition(random: Random) -> Obj:
             "versions": [version],
         },
     }
+
+
+def _spec(random: Random, tame: bool) -> Obj:
+    fields = {field: schema(random, 2, tame=tame) for field in FIELDS}
+    return {"type": "object", "properties": fields | {"replicas": {"type": "integer"}}}
 
 
 def _plain() -> Obj:

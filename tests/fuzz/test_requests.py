@@ -7,9 +7,11 @@ import os
 import re
 import shlex
 import time
+from random import Random
 from urllib.parse import quote
 
 from embedded import ADMIN
+from fuzz import definitions
 from fuzz.asking import Asking
 from fuzz.standing import bases
 from gangline.api.crds import crds
@@ -91,6 +93,11 @@ async def _stage() -> tuple[Server, Asking]:
         )
     for path, obj in standing.items():
         await transport.send(Request("POST", path, body=json.dumps(obj).encode()))
+    random = Random(SEED)
+    for _ in range(4 * definitions.KINDS):
+        await transport.send(
+            Request("POST", definitions.PATH, body=json.dumps(definitions.definition(random)).encode())
+        )
     return server, Asking(SEED, list(server.catalogue), standing)
 
 
