@@ -18,6 +18,7 @@ from gangline.api.meta import Raw
 from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.cluster.world.pods import budgets
 from gangline.cluster.world.pods.pod_gc import surplus
+from gangline.cluster.world.scheduling.scheduler import DefaultScheduler
 from gangline.cluster.world.workloads import deployments, hpa, jobs, replicasets, statefulsets
 from gangline.cluster.world.workloads.job_tally import INDEX
 from gangline.cluster.world.workloads.replicas import BURST, MOST_WAITING, share
@@ -236,3 +237,31 @@ async def test_a_daemon_set_has_no_more_pods_than_nodes() -> None:
         )
         await lived.rests()
         assert len(await lived.pods()) == 3
+
+
+def test_what_a_waiting_pod_was_told_makes_nobody_look_at_all_of_them_again() -> None:
+    work, told = DefaultScheduler(), {"conditions": [{"type": "PodScheduled", "status": "False"}]}
+
+    def looks_again(before: Pod | None, after: Pod) -> bool:
+        work.dirty.clear()
+        work._pod_moved(before, after)
+        return work.dirty.is_set()
+
+    first, refused = pod("p"), pod("p", status=told)
+    assert looks_again(None, first)
+    assert not looks_again(first, refused)
+    assert looks_again(refused, pod("p", status=told, labels={"a": "b"}))
+
+
+async def test_more_pods_than_are_placed_at_once_are_all_placed_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.cluster.world.scheduling.scheduler.UNITS_AT_ONCE", 7)
+    async with world(NodePool(name="n", count=1, pods=20)) as lived:
+        for number in range(30):
+            await lived.make(POD, f"p-{number}", pod_spec())
+        await lived.rests()
+        placed = [found for found in await lived.pods() if found.spec.node_name]
+        waiting = [found for found in await lived.pods() if not found.spec.node_name]
+        assert len(placed) == 20 and len(waiting) == 10
+        assert {found.status.conditions[0].message for found in waiting} == {
+            "0/1 nodes are available: 1 Too many pods."
+        }

@@ -32,7 +32,7 @@ from gangline.cluster.world.scheduling.gangs import (
     group_name,
     needs,
 )
-from gangline.cluster.world.scheduling.place import Answer, Board, PlacingRefused, PodBinding, Round, by_turn
+from gangline.cluster.world.scheduling.place import Answer, Board, PlacingRefused, PodBinding, Round, Unit, by_turn
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.errors import ApiError, Conflict, NotFound
 from gangline.runtime import BackgroundService, Cache, Context, Key, key_of
@@ -40,6 +40,8 @@ from gangline.runtime.clock import timestamp
 
 log = logging.getLogger(__name__)
 CONCURRENT = 32
+UNITS_AT_ONCE = 500
+"""Pods or gangs that are placed before what became of them is written, and others have a turn."""
 CONDITIONS: dict[Kind[Untyped], str] = {
     KUBE_POD_GROUP: "PodGroupInitiallyScheduled",
     KUBE_POD_GROUP_V1ALPHA2: "PodGroupScheduled",
@@ -135,8 +137,10 @@ class DefaultScheduler:
         elif pod.uid in self.board.held and (after is None or after.spec.node_name):
             self._release(pod)
         if after is not None and waits(after):
+            known = self.waiting.get(key_of(after))
             self.waiting[key_of(after)] = after
-            self.dirty.set()
+            if known is None or cares(after) or _asks(known) != _asks(after):
+                self.dirty.set()
         elif self.waiting.pop(key_of(pod), None) is not None and after is None:
             self._release(pod)
 
@@ -172,10 +176,21 @@ class DefaultScheduler:
     # -----------------------------------------------------------------------------------------------------
 
     async def _round(self, ctx: Context) -> None:
-        look, gangs = Round(self.board), WorkloadGangs(ctx.read, self.followed, self._nodes)
-        answers: list[Answer] = []
-        for unit in gangs.units(by_turn(pod for pod in self.waiting.values() if pod.uid not in self.board.held)):
+        """In turn, some at a time: others are served in between."""
+        gangs = WorkloadGangs(ctx.read, self.followed, self._nodes)
+        units = gangs.units(by_turn(pod for pod in self.waiting.values() if pod.uid not in self.board.held))
+        for start in range(0, max(len(units), 1), UNITS_AT_ONCE):
+            answers = self._place(units[start : start + UNITS_AT_ONCE])
+            await _write_all(ctx, self, answers)
+            await self._tell_groups(ctx, gangs, answers)
+
+    def _place(self, units: Iterable[Unit]) -> list[Answer]:
+        look, answers = Round(self.board), list[Answer]()
+        for unit in units:
             pods = unit.everyone()
+            if any(pod.uid in self.board.held for pod in pods):  # somebody else placed it meanwhile
+                self.dirty.set()
+                continue
             now = self.board.version, tuple(pod.uid for pod in pods)
             if self._tried.get(unit.key) == now and not any(cares(pod) for pod in pods):
                 continue
@@ -186,8 +201,7 @@ class DefaultScheduler:
         for answer in answers:
             if isinstance(answer, PodBinding):
                 self._arrives(answer.pod)
-        await _write_all(ctx, self, answers)
-        await self._tell_groups(ctx, gangs, answers)
+        return answers
 
     def _nodes(self, gang: str) -> tuple[str, ...]:
         return tuple(self.board.held[uid][0] for uid in self.placed.get(gang, ()))
@@ -249,6 +263,11 @@ def _said(group: Untyped, type: str) -> Condition | None:
     """What stands on a PodGroup."""
     found = next((item for item in (group.status or {}).get("conditions") or () if item.get("type") == type), None)
     return msgspec.convert(found, Condition) if found is not None else None
+
+
+def _asks(pod: Pod) -> object:
+    """What of a waiting pod decides about it; what it was told does not."""
+    return pod.uid, pod.spec, pod.labels, pod.annotations
 
 
 def _matters(node: Node) -> object:
