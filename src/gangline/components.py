@@ -292,6 +292,13 @@ class Nothing:
         return []
 
 
+def check_nodes(text: str) -> None:
+    """Refuse a nodes file that no world can be made of."""
+    from gangline.cluster.world.settings import read_settings
+
+    read_settings(text)
+
+
 def _world(part: str) -> Callable[[ComponentOptions], Component]:
     """One component of the simulated world."""
 

@@ -111,13 +111,13 @@ def command(
 
 def _read_nodes(path: str) -> str:
     """The text of a nodes file; what is wrong with it is said before anything starts."""
-    from gangline.cluster.world.settings import read_settings
+    from gangline.components import check_nodes
 
     try:
         text = Path(path).read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}") from error
-    read_settings(text)
+    check_nodes(text)
     return text
 
 
