@@ -85,8 +85,7 @@ def say(scenario: str, where: str, **figures: Any) -> None:
     )
 
 
-# --- one server, whichever it is
-# ---------------------------------------------------------------------------------------------
+# --- one server, whichever it is --------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -142,8 +141,7 @@ async def many(numbers: range, work: Work, in_flight: int = IN_FLIGHT) -> None:
     await asyncio.gather(*(worker() for _ in range(in_flight)))
 
 
-# --- the rows
-# ----------------------------------------------------------------------------------------------------------------
+# --- the rows ---------------------------------------------------------------------------------------------------------
 
 
 def writes(send: Send, bodies: list[bytes]) -> dict[str, Work]:
@@ -305,8 +303,7 @@ async def rows(sides: list[Side], where: str, count: int) -> None:
     await measure_fan_out(sides, where, EVENTS)
 
 
-# --- the embedded server
-# -----------------------------------------------------------------------------------------------------
+# --- the embedded server ----------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -383,8 +380,7 @@ async def asked(url: str, token: str) -> AsyncIterator[Send]:
     await transport.close()
 
 
-# --- the real one
-# ------------------------------------------------------------------------------------------------------------
+# --- the real one -----------------------------------------------------------------------------------------------------
 
 
 def _missing() -> str:
@@ -425,8 +421,7 @@ async def over_http(count: int, folder: Path, with_real: bool) -> None:
         await rows(sides, "http", count)
 
 
-# --- start-up
-# ----------------------------------------------------------------------------------------------------------------
+# --- start-up ---------------------------------------------------------------------------------------------------------
 
 
 async def start_up(count: int, with_real: bool) -> None:
@@ -475,7 +470,9 @@ async def _fill(folder: Path, count: int) -> None:
         assert kind is not None
         for number in range(count):
             server.core.write(kind, ("default", f"m{number}"), _map(number, server.core.new_uid(), server.core.now()))
-        await server.store.settled(server.revision)
+        unsettled = server.store.unsettled(server.revision)
+        if unsettled is not None:
+            await unsettled
 
 
 def _argument(process: int, name: str) -> str:

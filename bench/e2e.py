@@ -210,8 +210,7 @@ class Bench:
                 raise SystemExit(f"{what}: not done in {PATIENCE:g} s")
             await asyncio.sleep(0.005)
 
-    # --- objects
-    # ---------------------------------------------------------------------------------------------------------
+    # --- objects ------------------------------------------------------------------------------------------------------
 
     async def queue(self, name: str, gpus: float = 0, parent: str = "", limit: float = -1) -> None:
         """Made, or given another quota where an earlier scenario left it."""
@@ -298,8 +297,7 @@ class Bench:
         await self.until(lambda: not self.pods() and not self.cache.list(POD_GROUP, SPACE), "clean-up")
         await self.rest()
 
-    # --- measuring
-    # ---------------------------------------------------------------------------------------------------------
+    # --- measuring ----------------------------------------------------------------------------------------------------
 
     async def rest(self) -> None:
         """Until no component here has work left, and those apart do next to nothing."""

@@ -36,7 +36,7 @@ TOGETHER = {
     "A gang that starts again": "test_lives",
     "On the platform of `gangline up`": "test_whole_platform",
     "As a process of its own": "test_rights",
-    "Configuration that changes": "test_reread",
+    "Configuration that changes": "test_config_reload",
 }
 """Files of tests about all of them."""
 

@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD
-from gangline.client import Client, User
+from gangline.client import Client
+from gangline.cluster.administrator import ADMIN as ADMIN
 from gangline.cluster.server.server import Server, ServerSettings
 
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "120"))
 """Seconds for what must come true, in every test: far more than it takes, on a busy machine too. Only a broken test
 waits so long."""
-ADMIN = User("admin", ("system:masters", "system:authenticated"))
 
 
 @asynccontextmanager

@@ -62,8 +62,7 @@ class Stage:
         }
         return all(manager.idle and not manager.behind(revisions) for manager in self.managers.values())
 
-    # --- objects
-    # -------------------------------------------------------------------------------------------------------
+    # --- objects ------------------------------------------------------------------------------------------------------
 
     async def node(self, name: str = "n", gpus: int = 8, **labels: str) -> None:
         labels = {key.replace("__", "/").replace("_", "."): value for key, value in labels.items()}
@@ -145,8 +144,7 @@ class Stage:
     async def run(self, pod: str, phase: str = "Running", **status: Any) -> None:
         await self.client.patch(POD, pod, SPACE, {"status": {"phase": phase, **status}}, subresource="status")
 
-    # --- what is there
-    # -----------------------------------------------------------------------------------------------------
+    # --- what is there ------------------------------------------------------------------------------------------------
 
     async def get_pod(self, name: str) -> Pod:
         return await self.client.get(POD, name, SPACE)

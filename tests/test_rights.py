@@ -18,7 +18,8 @@ from gangline.local import Platform, PlatformSettings
 from gangline.operator.backends import Registry
 from gangline.operator.rights import election_rights
 from gangline.operator.rights import rights as backend_rights
-from gangline.rights import INSTALLED, SIMULATED, backends, namespaces, objects, rules
+from gangline.rights import INSTALLED, SIMULATED
+from gangline.role_objects import backends, namespaces, objects, rules
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
 

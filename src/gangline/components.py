@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from gangline import rights
+from gangline import role_objects
 from gangline.admission.scheduling.settings import SCHEDULER, WORKLOAD, AdmissionSettings
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, QUEUE, TOPOLOGY_BINDING, VALIDATING_WEBHOOK, Kind
@@ -31,7 +31,7 @@ from gangline.runtime import Component, Reader
 
 if TYPE_CHECKING:
     from gangline.installer.contract import Address, ComponentParts, Pair
-    from gangline.operator.probes import Probes
+    from gangline.operator.memory.probes import Probes
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,15 @@ class ComponentOptions:
     """Where this process lives, if that is not the namespace of its component."""
 
 
-def _sets(options: ComponentOptions, said: OperatorSettings | None = None) -> OperatorSettings:
-    """The operator's settings with what was told at start: `said`, or what held then."""
-    found = _with_init(said or options.operator, options.flags)
+def _sets(options: ComponentOptions, current: OperatorSettings | None = None) -> OperatorSettings:
+    """The operator's settings with what was told at start: `current`, or what held then."""
+    settings = _with_init(current or options.operator, options.flags)
     return replace(
-        found,
+        settings,
         manner=manner(options.compat),
         narrow=options.operator.narrow,
-        outside=(*found.outside, *options.outside),
-        namespace=options.namespace or found.namespace,
+        outside=(*settings.outside, *options.outside),
+        namespace=options.namespace or settings.namespace,
     )
 
 
@@ -92,9 +92,9 @@ def _sets_now(options: ComponentOptions) -> Callable[[], OperatorSettings] | Non
         return None
 
     def current() -> OperatorSettings:
-        said = reread()
-        if not known or known[0][0] is not said:
-            known[:] = [(said, _sets(options, said))]
+        current = reread()
+        if not known or known[0][0] is not current:
+            known[:] = [(current, _sets(options, current))]
         return known[0][1]
 
     return current
@@ -199,18 +199,18 @@ def _admission(options: ComponentOptions) -> Component:
     from gangline.admission.component import WebhookSettings, component
     from gangline.admission.registration import WebhookAddress
     from gangline.operator.checks import kinds as backend_kinds
-    from gangline.operator.probes import Probes, service
+    from gangline.operator.memory.probes import Probes, service
 
     settings, options = WebhookSettings(), replace(options, admission=_admission_settings(options))
     if options.process is not None:
-        said = options.process.webhooks
+        webhooks = options.process.webhooks
         settings = replace(
             settings,
-            host=said.host,
-            port=said.port,
-            secret=said.secret,
-            folder=said.folder if said.manual else "",
-            register=not said.manual,
+            host=webhooks.host,
+            port=webhooks.port,
+            secret=webhooks.secret,
+            folder=webhooks.folder if webhooks.manual else "",
+            register=not webhooks.manual,
         )
     if options.flags.get("webhook-addr", "").isdigit():
         settings = replace(settings, port=int(options.flags["webhook-addr"]))
@@ -244,7 +244,8 @@ def installer_parts() -> ComponentParts:
     from gangline.scheduler.loop.flags import KNOWN
 
     def rules(component: str) -> Mapping[str, Sequence[Raw]]:
-        return {namespace: rights.rules(component, namespace) for namespace in ("", *rights.namespaces(component))}
+        places = ("", *role_objects.namespaces(component))
+        return {namespace: role_objects.rules(component, namespace) for namespace in places}
 
     def webhooks(
         flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str], address: Address, authority: bytes
@@ -254,11 +255,11 @@ def installer_parts() -> ComponentParts:
         options = ComponentOptions(
             compat=tuple(compat), flags=flags, operator=configured(config), namespace=address.namespace
         )
-        found = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
+        registered = list(hooks(replace(options, admission=_admission_settings(options)), Nothing()))
         place = WebhookAddress(address.service, address.namespace, address.port)
         return [
             (MUTATING_WEBHOOK if configuration["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, configuration)
-            for configuration in configurations(found, place, authority)
+            for configuration in configurations(registered, place, authority)
         ]
 
     def certificate(hosts: Sequence[str], now: float, kept: Pair | None) -> Pair:
@@ -381,8 +382,8 @@ def hooks(options: ComponentOptions, read: Reader, probes: Probes | None = None)
         queue = read.get(NAMESPACE, namespace)
         return {} if queue is None else queue.labels
 
-    how, said = manner(options.compat), options.admission
-    schedulers_served = served(how) if said.scheduler_names == SERVED else said.scheduler_names
+    how, admission = manner(options.compat), options.admission
+    schedulers_served = served(how) if admission.scheduler_names == SERVED else admission.scheduler_names
     yield from kai.hooks(
-        replace(said, manner=how, scheduler_names=schedulers_served), find_queue=find_queue, labels=labels
+        replace(admission, manner=how, scheduler_names=schedulers_served), find_queue=find_queue, labels=labels
     )

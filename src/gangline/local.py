@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
-import secrets
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,28 +19,27 @@ from gangline.api.crds import crds
 from gangline.api.kinds import CLUSTER_ROLE_BINDING, CRD, KINDS, NAMESPACE, NODE, Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client, Lanes, User
-from gangline.cluster.server.access.identity import kubeconfig
+from gangline.cluster.administrator import ADMIN
 from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.custom import SHELF as DEFINITIONS
 from gangline.cluster.server.features import EXTENDED_RESOURCES, WORKLOAD_GENERATIONS
-from gangline.cluster.server.server import Server, ServerSettings
+from gangline.cluster.server.server import ServerSettings
 from gangline.cluster.server.store.live_reader import LiveReader
-from gangline.cluster.server.store.private_files import alone, private_folder, read_private, write_private
-from gangline.cluster.server.store.store import ADDED, ShelfKey, StoreChange
-from gangline.cluster.server.wire.http import PER_ADDRESS, ListenerSettings, ServerListener, serve
+from gangline.cluster.server.store.shelf import ADDED, ShelfKey, StoreChange
+from gangline.cluster.server.wire.http import PER_ADDRESS, ListenerSettings
+from gangline.cluster.server_host import ServerHost
 from gangline.components import COMPONENTS, ComponentOptions, build, hooks
 from gangline.controllers.defaults import default_objects
-from gangline.errors import AlreadyExists, DataFolderError, NotFound
+from gangline.errors import AlreadyExists, NotFound
 from gangline.local_shards import Shards
-from gangline.operator.probes import Probes, ask_for_all
-from gangline.rights import any_owner, objects
+from gangline.operator.memory.probes import Probes, ask_for_all
+from gangline.role_objects import any_owner, objects
 from gangline.runtime import Clock, Component, Manager, SystemClock, background
 
 ELSEWHERE = ("admission", "resource-reservation", "installer")
 """Components that one machine does without: the hooks of the webhook server run inside the embedded server, the
 simulated kubelet plays what runs inside reservation pods, and local_shards.py starts schedulers where the installer
 would deploy them."""
-ADMIN = User("admin", ("system:masters", "system:authenticated"))
 NAMESPACES = (names.SYSTEM_NAMESPACE, names.KAI_NAMESPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE)
 
 
@@ -178,22 +175,21 @@ class Platform(Team):
 
     def __init__(self, settings: PlatformSettings) -> None:
         self.settings = settings
-        self.token = _token(settings.folder)
-        self.server = Server(
+        self.host = ServerHost(
             ServerSettings(
                 folder=settings.folder,
                 clock=settings.clock.now,
-                tokens={self.token: ADMIN.name},
                 workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
                 features=frozenset(settings.feature_gates),
-            )
+            ),
+            ListenerSettings(settings.connections_per_address),
         )
-        self._listener: ServerListener | None = None
+        self.token, self.server = self.host.token, self.host.server
         self._tasks: set[asyncio.Task[None]] = set()
         super().__init__(self._client, settings.options, settings.clock)
 
     def _client(self, name: str) -> Client:
-        return Client(self.server.transport(ADMIN if name == "admin" else account(name)), manager=f"gangline-{name}")
+        return self.host.client(ADMIN if name == "admin" else account(name), f"gangline-{name}")
 
     async def start(self) -> None:
         await self.open()
@@ -201,7 +197,7 @@ class Platform(Team):
 
     async def open(self) -> None:
         """The server with all that a cluster needs before the first component starts."""
-        await self.server.open()
+        await self.host.open()
         probes, fresh = Probes(), LiveReader(self.server.store, self.server.catalogue)
         for hook in hooks(self.options, fresh, probes):
             admit_with(self.server.admission, hook)
@@ -226,18 +222,14 @@ class Platform(Team):
         for task in self._tasks:
             task.cancel()
         try:
-            if self._listener is not None:
-                await self._listener.close()
+            await self.host.hang_up()
             await self.stop_components()
         finally:
-            await self.server.close()
+            await self.host.close()
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve over TLS; gives the address."""
-        self._listener = await serve(
-            self.server, host, port, settings=ListenerSettings(self.settings.connections_per_address)
-        )
-        return self._listener.url
+        return await self.host.listen(host, port)
 
     async def while_it_can(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something, but not beyond the moment from which nothing can be kept any more: that is raised."""
@@ -263,26 +255,6 @@ class Platform(Team):
         return super().is_idle() and not any(manager.behind(latest) for manager in self.managers)
 
 
-def _token(folder: Path | None) -> str:
-    """The administrator's token; a platform that keeps its objects keeps this too."""
-    if folder is None:
-        return secrets.token_urlsafe(32)
-    path = private_folder(folder) / "admin.token"
-    with alone(folder):
-        kept = read_private(path).strip()
-        if not kept:
-            kept = secrets.token_urlsafe(32).encode()
-            write_private(path, kept)
-    if not re.fullmatch(rb"[A-Za-z0-9_-]{43}", kept):
-        raise DataFolderError(
-            f"{path} holds no token of this program: move it away, and the next start makes a new one."
-        )
-    return kept.decode()
-
-
 def write_kubeconfig(platform: Platform, url: str, path: Path) -> Path:
     """A kubeconfig of the administrator, readable by its owner only."""
-    if not path.parent.exists() or not {item.name for item in path.parent.iterdir()} - {"data", path.name}:
-        private_folder(path.parent)
-    write_private(path, kubeconfig(url, platform.server.secrets.authority.pair.certificate, platform.token).encode())
-    return path.resolve()
+    return platform.host.write_kubeconfig(url, path)

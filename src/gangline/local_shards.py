@@ -77,33 +77,33 @@ class Shards:
             await self._end(key.name)
             await self._as_usual(ctx.read)
             return None
-        said = self._said(ctx.read)
+        reading = self._reading(ctx.read)
         wishes = wishes_of_shard(
-            said,
+            reading,
             shard.name,
             shard.spec,
-            InstallFacts(rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD)))),
+            InstallFacts(rivals=tuple(rivals(reading, shard, ctx.read.list(SCHEDULING_SHARD)))),
             installer_parts(),
         )
-        await self._carry_out(shard, said, wishes)
+        await self._carry_out(shard, reading, wishes)
         await self._as_usual(ctx.read)
         outcome = Outcome(problems=wishes.problems, notes=wishes.notes, missing=wishes.missing)
         await self.told.tell(ctx, SCHEDULING_SHARD, shard, conditions(outcome, shard.metadata.generation))
         return None
 
-    def _said(self, read: Reader) -> ConfigReading:
+    def _reading(self, read: Reader) -> ConfigReading:
         config = the_config(read)
         return ConfigReading(config.spec if config is not None else {}, InstallerSettings(compat=self.options.compat))
 
-    async def _carry_out(self, shard: SchedulingShard, said: ConfigReading, wishes: Wishes) -> None:
+    async def _carry_out(self, shard: SchedulingShard, reading: ConfigReading, wishes: Wishes) -> None:
         """The scheduler of a shard that is refused goes on as it was."""
         if wishes.problems:
             return
         if not wishes.objects:
             await self._end(shard.name)
             return
-        flags = scheduler_flags(said, shard.spec, installer_parts(), Wishes()) | {"plugin-server-port": "0"}
-        config = config_yaml(said, shard.spec, Wishes())
+        flags = scheduler_flags(reading, shard.spec, installer_parts(), Wishes()) | {"plugin-server-port": "0"}
+        config = config_yaml(reading, shard.spec, Wishes())
         known, mark = self.running.get(shard.name), digest([flags, config])
         if known is not None and known[0] == mark:
             return

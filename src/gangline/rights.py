@@ -1,4 +1,4 @@
-"""What each component may do in a cluster: one table, from which its ClusterRole and Roles are made.
+"""What each component may do in a cluster: one table. `role_objects.py` makes ClusterRoles and Roles from it.
 
 The local platform gives these and no more to its components, so that the journeys prove them; `gangline rights` prints
 them for a real cluster. A right in a namespace becomes a Role there. Reads of kinds that are derived (workloads for the
@@ -6,7 +6,7 @@ grouper, schedulers' objects for the operator) come from the tables of those com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -31,7 +31,6 @@ from gangline.api.kinds import (
     EVENT,
     HPA,
     JOB,
-    KINDS,
     KUBE_POD_GROUP,
     LEASE,
     MUTATING_WEBHOOK,
@@ -323,7 +322,7 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
             NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB
         ),
     }
-    return {name: (*mine, *_lease(name)) for name, mine in table.items()}
+    return {name: (*mine, *lease_rights(name)) for name, mine in table.items()}
 
 
 def home(name: str) -> str:
@@ -331,140 +330,6 @@ def home(name: str) -> str:
     return names.KAI_NAMESPACE if name in (*LEASES, "scheduler") else names.SYSTEM_NAMESPACE
 
 
-def _lease(name: str) -> list[Right]:
+def lease_rights(name: str) -> list[Right]:
+    """What a component needs to be elected."""
     return [] if name in EVERYWHERE else [Right(LEASE, ("get", "create", "patch"), namespace=home(name))]
-
-
-def rules(name: str, namespace: str = "") -> list[Raw]:
-    """The rules of a component's ClusterRole, or of its Role in a namespace."""
-    mine = [right.rule for right in rights().get(name, ()) if right.namespace == namespace]
-    if name.startswith(BACKEND):
-        return _backend_rules(name, namespace)
-    if name == "grouper":
-        from gangline.grouper.rights import rights as grouping
-
-        mine += grouping() if not namespace else [right.rule for right in _lease(name) if right.namespace == namespace]
-    if name == "installer" and not namespace:
-        mine += [
-            rule
-            for item in (*INSTALLED, *backends())
-            for place in ("", *namespaces(item))
-            for rule in rules(item, place)
-        ]
-        return _gathered(mine)
-    return _joined(mine)
-
-
-def _gathered(found: Iterable[Raw]) -> list[Raw]:
-    """The rules of many roles as those of one: every resource once, with all its verbs."""
-    verbs: dict[tuple[str, str], dict[str, None]] = {}
-    for rule in found:
-        for resource in rule["resources"]:
-            verbs.setdefault((rule["apiGroups"][0], resource), {}).update(dict.fromkeys(rule["verbs"]))
-    return _joined(
-        {"apiGroups": [group], "resources": [resource], "verbs": sorted(mine)}
-        for (group, resource), mine in sorted(verbs.items())
-    )
-
-
-def _joined(found: Iterable[Raw]) -> list[Raw]:
-    """Rules with the same group and verbs as one; several about the same resource stay apart."""
-    joined: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for rule in found:
-        resources = joined.setdefault((rule["apiGroups"][0], tuple(rule["verbs"])), [])
-        resources += [resource for resource in rule["resources"] if resource not in resources]
-    return [
-        {"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)}
-        for (group, verbs), resources in joined.items()
-    ]
-
-
-def namespaces(name: str) -> list[str]:
-    """Where it has rights of its own."""
-    if name.startswith(BACKEND):
-        return [home(name)]
-    own = {right.namespace for right in (*rights().get(name, ()), *_lease(name))}
-    return sorted(own - {""})
-
-
-def holders() -> tuple[str, ...]:
-    """Every component, backends as processes of their own too."""
-    return (*rights(), "grouper", "controller-manager", *backends())
-
-
-def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
-    """The roles of these components (default: of all) and their bindings to the accounts of `gangline-system`."""
-    found: list[tuple[Kind[Any], Raw]] = []
-    for name in tuple(components) or holders():
-        role = f"gangline-{name}"
-        if name == "controller-manager":
-            found.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))
-            continue
-        found += [
-            (CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rules(name)}),
-            (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role)),
-        ]
-        for namespace in namespaces(name):
-            found += [
-                (ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
-                (ROLE_BINDING, _binding(role, name, "Role", role, namespace)),
-            ]
-    return found
-
-
-CORE_OWNERS = (
-    "configmaps",
-    "endpoints",
-    "namespaces",
-    "nodes",
-    "persistentvolumeclaims",
-    "pods",
-    "replicationcontrollers",
-    "serviceaccounts",
-    "services",
-)
-"""What of the core group may own something; Secrets may not be looked at."""
-
-
-def any_owner(groups: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
-    """Let the grouper look at owners of any kind of these groups and of all that are known, Secrets apart, for a
-    cluster of one's own; elsewhere an administrator names the kinds. Where it may not look, the walk to the top of a
-    pod's owners ends."""
-    name, known = "gangline-grouper-owners", {kind.group for kind in KINDS}
-    rules = [
-        {"apiGroups": [""], "resources": list(CORE_OWNERS), "verbs": ["get", "list"]},
-        {"apiGroups": sorted({*groups, *known} - {""}), "resources": ["*"], "verbs": ["get", "list"]},
-    ]
-    return [
-        (CLUSTER_ROLE, {"metadata": {"name": name}, "rules": rules}),
-        (CLUSTER_ROLE_BINDING, _binding(name, "grouper", "ClusterRole", name)),
-    ]
-
-
-def backends() -> tuple[str, ...]:
-    """Every backend as a component of its own."""
-    from gangline.operator.backends import Registry
-    from gangline.rules.sets import OperatorSettings
-
-    return tuple(f"{BACKEND}{name}" for name in Registry(OperatorSettings()).names)
-
-
-def _backend_rules(name: str, namespace: str) -> list[Raw]:
-    """A backend as a process of its own does a part of the operator's work, with rights for just that; raises
-    NoBackend."""
-    from gangline.operator.backends import Registry
-    from gangline.operator.rights import election_rights, rights
-    from gangline.rules.sets import OperatorSettings
-
-    backend = Registry(OperatorSettings()).by_name(name.removeprefix(BACKEND))
-    if not namespace:
-        return rights(backend)
-    return election_rights(f"gangline-{BACKEND}{backend.name}") if namespace == home(name) else []
-
-
-def _binding(name: str, component: str, kind: str, role: str, namespace: str = "") -> Raw:
-    return {
-        "metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
-        "roleRef": {"apiGroup": RBAC, "kind": kind, "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": component, "namespace": names.SYSTEM_NAMESPACE}],
-    }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.admission.sets import podcliqueset
+from gangline.admission.sets import defaults, podcliqueset
 from gangline.api.meta import Raw
 from gangline.config import manner
 from gangline.rules.hooks import Denied, HookReview
@@ -17,9 +17,9 @@ NATIVE, LIKE_GROVE = OperatorSettings(), OperatorSettings(manner=manner(["grove"
 
 
 def told(raw: Raw, settings: OperatorSettings = NATIVE) -> dict[str, str]:
-    [defaults, checks] = podcliqueset.hooks(settings)
-    assert defaults.mutate is not None and checks.validate is not None
-    filled = defaults.mutate(
+    [defaulting, checks] = podcliqueset.hooks(settings)
+    assert defaulting.mutate is not None and checks.validate is not None
+    filled = defaulting.mutate(
         HookReview(
             "CREATE",
             raw
@@ -40,7 +40,7 @@ def sizes(**spec: Any) -> tuple[int, int]:
     given = raw["spec"]["template"]["cliques"][0]["spec"]
     del given["replicas"], given["minAvailable"]
     given |= spec
-    filled = podcliqueset.defaulted(HookReview("CREATE", raw))
+    filled = defaults.defaulted(HookReview("CREATE", raw))
     assert not isinstance(filled, Denied)
     made = filled["spec"]["template"]["cliques"][0]["spec"]
     return made["replicas"], made["minAvailable"]

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gangline.admission.sets import podcliqueset
+from gangline.admission.sets import defaults, podcliqueset
 from gangline.api.grove import ClusterTopologyBinding
 from gangline.api.meta import Raw
 from gangline.operator.checks import backend_check
@@ -30,7 +30,7 @@ def given(*cliques: Raw, **more: Any) -> Raw:
 
 
 def filled(raw: Raw) -> Raw:
-    found = podcliqueset.defaulted(HookReview("CREATE", raw))
+    found = defaults.defaulted(HookReview("CREATE", raw))
     assert not isinstance(found, Denied), found
     return found
 
@@ -56,8 +56,7 @@ def spec_of(raw: Raw, index: int = 0) -> Raw:
     return found
 
 
-# --- defaults
-# ----------------------------------------------------------------------------------------------------------------
+# --- defaults ---------------------------------------------------------------------------------------------------------
 
 
 def test_what_a_set_leaves_open_is_filled_in() -> None:
@@ -172,13 +171,12 @@ def test_durations_are_written_as_go_does(text: str, canonical: str | None) -> N
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_with_its_path(change: Change, path: str) -> None:
-    found = podcliqueset.defaulted(HookReview("CREATE", changed(pod_clique_set("p", clique("a")), change)))
+    found = defaults.defaulted(HookReview("CREATE", changed(pod_clique_set("p", clique("a")), change)))
     assert isinstance(found, Denied) and found.code == 400
     assert [problem.path for problem in found.problems] == [path]
 
 
-# --- refusals
-# ----------------------------------------------------------------------------------------------------------------
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_plain_set_is_fine() -> None:
@@ -298,8 +296,7 @@ def test_a_start_order_must_be_possible(after: dict[str, list[str]], path: str, 
     assert refusals(given(*cliques, cliqueStartupType="CliqueStartupTypeExplicit"))[path] == message
 
 
-# --- topology
-# ----------------------------------------------------------------------------------------------------------------
+# --- topology ---------------------------------------------------------------------------------------------------------
 
 
 class Bindings:
@@ -343,8 +340,7 @@ def test_without_topology_aware_scheduling_a_constraint_is_refused() -> None:
     }
 
 
-# --- what may not change
-# -----------------------------------------------------------------------------------------------------
+# --- what may not change ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

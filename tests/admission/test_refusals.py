@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gangline.admission.sets import podcliqueset
+from gangline.admission.sets import defaults, podcliqueset
 from gangline.api.grove import ClusterTopologyBinding
 from gangline.api.meta import Raw
 from gangline.config import manner
@@ -44,7 +44,7 @@ def a_set(*cliques: Raw, **more: Any) -> Raw:
 
 def told(raw: Raw, old: Raw | None = None, settings: OperatorSettings = NATIVE) -> dict[str, str]:
     operation = "UPDATE" if old else "CREATE"
-    filled = podcliqueset.defaulted(HookReview(operation, raw, old), settings.manner)
+    filled = defaults.defaulted(HookReview(operation, raw, old), settings.manner)
     assert not isinstance(filled, Denied), filled
     reader: Any = Bindings()
     refused = podcliqueset.validated(HookReview(operation, filled, old), settings, reader, backend_check(settings))
@@ -477,7 +477,7 @@ def test_a_change_that_cannot_be_is_named_with_its_place(change: Change, path: s
         given = a_set(
             groups=[group("g", ["b"])], cliqueStartupType="CliqueStartupTypeExplicit", topologyConstraint=pack()
         )
-        made = podcliqueset.defaulted(HookReview("CREATE", given))
+        made = defaults.defaulted(HookReview("CREATE", given))
         assert not isinstance(made, Denied)
         return made
 
@@ -526,12 +526,12 @@ def test_the_deprecated_domain_may_become_the_new_form_and_not_the_other_way_rou
 def test_claim_templates_without_requests_are_refused_in_either_way() -> None:
     path = f"{TEMPLATE}.resourceClaimTemplates[0].templateSpec.spec"
     raw = a_set(groups=[group("g", ["b"])], resourceClaimTemplates=[{"name": "t"}])
-    open_ended = podcliqueset.defaulted(HookReview("CREATE", raw))
+    open_ended = defaults.defaulted(HookReview("CREATE", raw))
     assert isinstance(open_ended, Denied) and (open_ended.code, open_ended.problems[0].path) == (
         422,
         f"{path}.devices.requests",
     )
-    whole = podcliqueset.defaulted(HookReview("CREATE", a_set(groups=[group("g", ["b"])])))
+    whole = defaults.defaulted(HookReview("CREATE", a_set(groups=[group("g", ["b"])])))
     assert not isinstance(whole, Denied)
     template(whole)["resourceClaimTemplates"] = [{"name": "t"}]
     assert told(whole) == {f"{path}.devices.requests": "at least one device request must be given"}

@@ -17,8 +17,9 @@ from embedded import admin, embedded, until
 from gangline.admission.certificates import GOOD_FOR, self_signed, still_good
 from gangline.admission.component import TLS_SECRET, WebhookSettings, component
 from gangline.admission.registration import WebhookAddress, configurations, path_of, routes
+from gangline.admission.reviews import answer, changes
 from gangline.admission.scheduling import kai
-from gangline.admission.webhook import WebhookListener, answer, changes
+from gangline.admission.webhook import WebhookListener
 from gangline.api import names
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, POD, QUEUE, SECRET, VALIDATING_WEBHOOK
 from gangline.api.meta import Raw

@@ -17,7 +17,7 @@ from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.store.live_reader import LiveReader
 from gangline.components import ComponentOptions, hooks
 from gangline.errors import ApiError
-from gangline.operator.probes import Probes, ask_for_all
+from gangline.operator.memory.probes import Probes, ask_for_all
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import ManualClock
 from operator_stage import NAMESPACE, Stage, stage

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
-from gangline.operator.backends.contract import MEMBERS, Backend
+from gangline.operator.backends import BUILT_IN
+from gangline.operator.backends.contract import MEMBERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("docs/adding/backend.md", "docs/guide/custom-backend.md")
@@ -24,12 +26,48 @@ def test_the_guide_shows_the_whole_example() -> None:
     assert f"```python\n{example}```" in (ROOT / "docs/guide/custom-backend.md").read_text()
 
 
-def test_nobody_asks_a_backend_for_a_member_by_a_string_or_decides_by_its_name() -> None:
-    sources = [path for path in (ROOT / "src/gangline/operator").rglob("*.py") if path.name != "contract.py"]
-    found = [
-        f"{path.name}: {line.strip()}"
-        for path in sources
-        for line in path.read_text().splitlines()
-        if re.search(r"(get|has)attr\([^)]*backend", line) or re.search(r"backend\.name [=!]= [\"']", line)
+def trees(folder: str) -> dict[str, ast.Module]:
+    return {str(file.relative_to(ROOT)): ast.parse(file.read_text()) for file in sorted((ROOT / folder).rglob("*.py"))}
+
+
+def test_no_member_is_found_by_a_string() -> None:
+    lookups = [
+        f"{file}:{node.lineno}"
+        for file, tree in trees("src/gangline/operator").items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr")
     ]
-    assert found == [] and Backend.__doc__
+    assert lookups == []
+
+
+def decides_by_name(source: str) -> bool:
+    return any(_names_a_backend(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare))
+
+
+def _names_a_backend(compared: ast.Compare) -> bool:
+    """Whether a comparison sets the name of a backend against one that is written out."""
+    sides = [compared.left, *compared.comparators]
+    asks = any(
+        isinstance(side, ast.Attribute) and side.attr == "name" and ast.unparse(side.value).endswith("backend")
+        for side in sides
+    )
+    written = any(
+        isinstance(node, ast.Constant) and node.value in BUILT_IN for side in sides for node in ast.walk(side)
+    )
+    return asks and written
+
+
+def test_nothing_is_decided_by_the_name_of_a_backend() -> None:
+    assert [file for file, tree in trees("src/gangline").items() if decides_by_name(ast.unparse(tree))] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'if backend.name == "kai": pass',
+        'x = 1 if "kai" != look.selection.backend.name else 2',
+        'backend.name in ("kai", "default")',
+    ],
+)
+def test_such_a_decision_would_be_seen(source: str) -> None:
+    assert decides_by_name(source)

@@ -25,7 +25,7 @@ from gangline.api.grove import GangPack
 from gangline.api.kinds import COMPOSITE_POD_GROUP, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, WORKLOAD, WORKLOAD_V1BETA1
 from gangline.operator.backends.contract import MINIMA_FIRST, SURPLUS_GATED, CannotTranslate, Facts, GroupInfo
 from gangline.operator.backends.default import DefaultBackend
-from gangline.operator.probes import Probes
+from gangline.operator.memory.probes import Probes
 from gangline.runtime import ManualClock
 from operator_stage import stage
 

@@ -12,11 +12,12 @@ from gangline.api.meta import condition
 from gangline.client import Client
 from gangline.components import BACKEND, ComponentOptions, lease
 from gangline.operator.component import backend_component
-from gangline.operator.outside import lease_of
+from gangline.operator.memory.outside_backends import lease_of
 from gangline.rules import verdicts
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock
-from gangline.runtime.election import Elected, Election, ElectionSettings
+from gangline.runtime.leading.election import Elected, Election
+from gangline.runtime.leading.lease import ElectionSettings
 from operator_stage import OPERATOR, Stage, stage
 
 OUTSIDE = replace(OperatorSettings(), outside=("kai",))

@@ -25,7 +25,8 @@ from gangline.operator.backends import BUILT_IN, Registry
 from gangline.operator.rights import election_rights, rights
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock
-from gangline.runtime.election import Elected, Election, ElectionSettings
+from gangline.runtime.leading.election import Elected, Election
+from gangline.runtime.leading.lease import ElectionSettings
 from operator_stage import NAMESPACE as HERE
 from operator_stage import Stage, clique
 

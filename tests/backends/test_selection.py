@@ -11,7 +11,7 @@ import pytest
 from gangline.api.grove import PodCliqueSet
 from gangline.operator.backends import BUILT_IN, NoBackend, Registry, Selection, capability_rows
 from gangline.operator.backends.contract import Backend, Facts, GangObject, PodGangInfo
-from gangline.operator.selections import SELECTIONS, count
+from gangline.operator.measures import SELECTIONS, selected
 from gangline.operator.settings import read
 from gangline.rules.sets import OperatorSettings, Profile
 from operator_stage import clique, pod_clique_set
@@ -157,7 +157,7 @@ def test_a_selection_is_remembered_until_spec_or_annotation_changes() -> None:
 def test_each_selection_is_counted_by_backend_and_by_how_it_was_chosen() -> None:
     counter = SELECTIONS.labels("koordinator", "name")
     before = counter._value.get()
-    registry = Registry(STANDARD, heard=count)
+    registry = Registry(STANDARD, heard=selected)
     for _ in range(3):
         registry.for_set(a_set("koord-scheduler", uid="counted"))
     assert counter._value.get() == before + 1

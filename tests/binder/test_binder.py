@@ -208,7 +208,7 @@ async def test_in_a_crowd_a_pod_is_bound_first_and_its_request_says_so_later_if_
     monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
     async with stage(component()) as here:
         await here.node("n")
-        lanes = here.managers["binder"].context.lanes
+        lanes = here.managers["binder"].context.writer.lanes
         for _ in range(AT_ONCE):
             lanes.begin()
         await here.request(await here.pod("p"), "n")
@@ -224,7 +224,7 @@ async def test_in_a_crowd_a_pod_is_bound_first_and_its_request_says_so_later_if_
 async def test_the_report_of_a_bind_has_its_turn() -> None:
     async with stage(component()) as here:
         await here.node("n")
-        lanes = here.managers["binder"].context.lanes
+        lanes = here.managers["binder"].context.writer.lanes
         for _ in range(AT_ONCE):
             lanes.begin()
         await here.request(await here.pod("p"), "n")

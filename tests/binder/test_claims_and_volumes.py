@@ -121,8 +121,7 @@ async def test_an_extended_resource_gets_a_claim_of_its_own_and_loses_it_when_th
         assert (await here.get_pod("q")).status.extended_resource_claim_status is None
 
 
-# --- volumes
-# -----------------------------------------------------------------------------------------------------------
+# --- volumes ----------------------------------------------------------------------------------------------------------
 
 
 async def storage(here: Stage, provisioner: str = "disk.example.com") -> None:

@@ -10,7 +10,7 @@ from faults.trouble import Dies
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import BIND_REQUEST, CONFIG_MAP, POD
-from gangline.binder import reservations
+from gangline.binder import reservation_pods, reservations
 from gangline.binder.component import component
 from gangline.binder.plugins import build
 from gangline.binder.plugins.hami import memory_limit
@@ -18,6 +18,7 @@ from gangline.binder.settings import DEFAULTS, BinderPluginSetting, BinderSettin
 from gangline.client import Client, InProcess, Request, Response, User
 from gangline.errors import ConfigError
 from gangline.runtime import Context, ManualClock
+from gangline.runtime.writer import Writer
 from stage import SPACE, Stage, stage
 
 HELD = names.RESERVATION_NAMESPACE
@@ -76,7 +77,7 @@ async def test_a_pod_on_a_part_of_a_gpu_gets_a_reserved_device_and_sees_only_tha
         assert direct.data == {"NVIDIA_VISIBLE_DEVICES": "GPU-1"}
         assert [owner_reference.uid for owner_reference in direct.metadata.owner_references] == [pod.uid]
         (held,) = await reservations_of(here)
-        assert held.name == reservations.pod_name("n", "g1")
+        assert held.name == reservation_pods.pod_name("n", "g1")
         assert held.spec.containers[0].resources.requests[names.NVIDIA_GPU] == "1"
 
 
@@ -191,7 +192,7 @@ async def test_a_leaving_sharer_cannot_take_the_gpu_from_one_that_arrives() -> N
         class Arrives:
             async def send(self, request: Request) -> Response:
                 if request.method == "DELETE":
-                    touch = {"metadata": {"annotations": {reservations.TOUCHED: "somebody"}}}
+                    touch = {"metadata": {"annotations": {reservation_pods.TOUCHED: "somebody"}}}
                     await here.client.patch(POD, "r", HELD, touch)
                 return await inner.send(request)
 
@@ -205,7 +206,8 @@ async def test_a_leaving_sharer_cannot_take_the_gpu_from_one_that_arrives() -> N
                 "spec": {"containers": [{"name": "c", "image": "i"}]},
             },
         )
-        context = Context(Client(Arrives()), None, here.clock, None)  # type: ignore[arg-type]
+        client = Client(Arrives())
+        context = Context(client, None, here.clock, None, Writer(client, here.clock))  # type: ignore[arg-type]
         await reservations.settle(context, "g1", DEFAULTS)
         assert len(await reservations_of(here)) == 1
 

@@ -140,8 +140,8 @@ async def test_a_command_whose_server_never_answers(
 
 async def scripted(text: str) -> Process:
     script = (
-        "import asyncio, time\nfrom gangline.cli import ending\nending.ONCE_MORE, ending.AT_LAST = 0.2, 0.4\n"
-        + textwrap.dedent(text)
+        "import asyncio, time\nfrom gangline.cli import ending, signals\n"
+        "signals.ONCE_MORE, signals.AT_LAST = 0.2, 0.4\n" + textwrap.dedent(text)
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-u", "-c", script, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
@@ -179,7 +179,7 @@ async def test_tidying_up_that_hangs() -> None:
 async def test_a_second_signal_ends_at_once() -> None:
     process = await scripted("""
         async def work():
-            ending.ONCE_MORE, ending.AT_LAST = 1000, 2000
+            signals.ONCE_MORE, signals.AT_LAST = 1000, 2000
             print("begun")
             try:
                 await asyncio.sleep(1000)

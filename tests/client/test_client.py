@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import pytest
 
@@ -151,7 +151,7 @@ class OnePiece:
     async def send(self, request: Request) -> Response:
         return Response(200, stream=self._stream())
 
-    async def _stream(self) -> AsyncIterator[bytes]:
+    async def _stream(self) -> AsyncGenerator[bytes, None]:
         for chunk in self._chunks:
             yield chunk
 

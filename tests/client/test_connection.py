@@ -364,7 +364,7 @@ async def test_what_a_server_says_unasked_is_no_answer_to_the_next_request() -> 
 
 
 async def test_an_event_without_end_ends_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangline.client.client.LONGEST_EVENT", 1_000_000)
+    monkeypatch.setattr("gangline.client.watch_events.LONGEST_EVENT", 1_000_000)
 
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(CHUNKED)

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from gangline.client import kubeconfig
-from gangline.client.kubeconfig import ExecToken, in_cluster, load, transport
+from gangline.client.exec_credentials import ExecToken
+from gangline.client.kubeconfig import in_cluster, load, transport
 from gangline.client.wire import Request
 from gangline.cluster.server.access.identity import CertificateAuthority
 from gangline.errors import ConfigError

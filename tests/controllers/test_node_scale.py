@@ -9,7 +9,7 @@ from gangline.api.kinds import NODE, POD
 from gangline.binder.component import component as binder
 from gangline.client import Client
 from gangline.controllers.component import node_scale_adjuster
-from gangline.controllers.node_scale import NodeScaleSettings, plan
+from gangline.controllers.scaling_pods import NodeScaleSettings, plan
 from gangline.runtime import Again, Component, Context, Controller, Key, ManualClock, Watch, itself
 from gangline.scheduler.loop.component import component as scheduler
 from stage import SPACE, Stage, stage

@@ -9,7 +9,7 @@ import json
 from gangline.api import names
 from gangline.api.kinds import CRD, NODE_RESOURCE_TOPOLOGY, POD
 from gangline.controllers.component import numa_placement_exporter
-from gangline.controllers.numa import OBSERVED, PREDICTED, Assigned, cpu_list, placement, zones_of_cpus
+from gangline.controllers.numa_zones import OBSERVED, PREDICTED, Assigned, cpu_list, placement, zones_of_cpus
 from gangline.errors import AlreadyExists
 from gangline.runtime import Key
 from stage import SPACE, Stage, stage

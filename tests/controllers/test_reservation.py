@@ -10,6 +10,7 @@ from gangline.api import names
 from gangline.api.kinds import POD
 from gangline.controllers.reservation import NotOneGpu, device, driver_texts, report
 from gangline.runtime import Context
+from gangline.runtime.writer import Writer
 from stage import SPACE, stage
 
 UUID = "GPU-3a8f9d1c-0000-1111-2222-333344445555"
@@ -36,7 +37,7 @@ def test_no_gpu_or_several_are_refused() -> None:
 async def test_it_is_told_once_and_not_changed_by_a_restart() -> None:
     async with stage() as here:
         await here.pod("r")
-        context = Context(here.client, None, here.clock, None)  # type: ignore[arg-type]
+        context = Context(here.client, None, here.clock, None, Writer(here.client, here.clock))  # type: ignore[arg-type]
         mine = {"POD_NAME": "r", "POD_NAMESPACE": SPACE, "NVIDIA_VISIBLE_DEVICES": UUID}
         assert await report(context, mine, []) == UUID
         assert await report(context, mine | {"NVIDIA_VISIBLE_DEVICES": UUID.replace("3a", "3b")}, []) == UUID

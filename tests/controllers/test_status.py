@@ -129,7 +129,7 @@ async def test_metrics_have_upstreams_names_and_go_with_their_queue() -> None:
 async def test_in_a_crowd_a_group_is_told_of_once_for_all_its_pods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
     async with stage(pod_group_controller()) as here:
-        lanes = here.managers["podgroup-controller"].context.lanes
+        lanes = here.managers["podgroup-controller"].context.writer.lanes
         for _ in range(AT_ONCE):
             lanes.begin()
         await here.gang("g", 3)
@@ -147,7 +147,7 @@ async def test_in_a_crowd_a_group_is_told_of_once_for_all_its_pods(monkeypatch: 
 def _seen(here: Stage, revision: str) -> bool:
     """The controller has looked at everything so far, and has put off telling it."""
     manager = here.managers["podgroup-controller"]
-    cache, put_off = manager.cache, bool(manager.context.lanes._waiting)
+    cache, put_off = manager.cache, bool(manager.context.writer.lanes._waiting)
     running = [pod for pod in cache.list(POD) if pod.status.phase == "Running"]
     group = cache.get(POD_GROUP, "g", SPACE)
     return put_off and len(running) == 3 and group is not None and group.metadata.resource_version == revision

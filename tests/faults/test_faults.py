@@ -20,9 +20,10 @@ from gangline.binder.component import component as binder
 from gangline.binder.settings import BinderSettings
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.runtime import Component, Manager
-from gangline.runtime.election import Elected, Election, ElectionSettings
+from gangline.runtime.leading.election import Elected, Election
+from gangline.runtime.leading.lease import ElectionSettings
 from gangline.scheduler.loop.component import component as scheduler
-from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.thought.options import SchedulerOptions
 from stage import SPACE, Stage, stage
 
 QUICK = BinderSettings(first_delay=0.01, longest_delay=0.05)

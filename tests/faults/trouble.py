@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from gangline.client import InProcess, Request, Response, User
-from gangline.client.wire import JSON
+from gangline.client.wire import JSON, ByteStream
 from gangline.errors import Unavailable
 from stage import Stage
 
@@ -50,7 +50,7 @@ class Trouble:
             answer.stream = self._cut(answer.stream, self._chance.randrange(1, 6))
         return answer
 
-    async def _cut(self, stream: AsyncIterator[bytes], after: int) -> AsyncIterator[bytes]:
+    async def _cut(self, stream: ByteStream, after: int) -> AsyncGenerator[bytes, None]:
         try:
             async for chunk in stream:
                 yield chunk
@@ -59,9 +59,7 @@ class Trouble:
                     self.troubles += 1
                     return
         finally:
-            close = getattr(stream, "aclose", None)
-            if close is not None:
-                await close()
+            await stream.aclose()
 
     async def close(self) -> None:
         await asyncio.sleep(0)

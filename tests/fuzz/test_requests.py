@@ -118,7 +118,7 @@ async def _fault(response: Response) -> str:
     """What is wrong with an answer; empty if nothing is."""
     if response.stream is not None:
         response.stream.take()  # type: ignore[attr-defined]
-        await response.stream.aclose()  # type: ignore[attr-defined]
+        await response.stream.aclose()
         return ""
     if response.status == 500 and not FORESEEN.search(response.body):
         return f"500: {response.body[:300].decode('utf-8', 'replace')}"

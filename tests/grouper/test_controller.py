@@ -80,7 +80,7 @@ class Scene:
     def crowd(self) -> None:
         """So many urgent writes are under way that reports have to wait."""
         for _ in range(AT_ONCE):
-            self._manager.context.lanes.begin()
+            self._manager.context.writer.lanes.begin()
 
     async def touch(self, name: str, value: str) -> None:
         await self.client.patch(POD, name, SPACE, {"metadata": {"annotations": {"example.com/touch": value}}})

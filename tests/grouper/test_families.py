@@ -81,8 +81,7 @@ def test_an_azure_job_has_as_many_pods_as_its_environment_says() -> None:
         grouped(pod(owner=job), obj("amlarc.azureml.com/v1alpha1 AmlJob", "a", spec={}))
 
 
-# --- kubeflow
-# ----------------------------------------------------------------------------------------------------------------
+# --- kubeflow ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_training_job_needs_all_its_replicas_unless_its_policy_says_less() -> None:
@@ -179,8 +178,7 @@ def test_ten_thousand_segments_are_enough() -> None:
         grouped(pod(owner=job, annotations={"kai.scheduler/segment-size": "2"}), job)
 
 
-# --- ray
-# ----------------------------------------------------------------------------------------------------------------------
+# --- ray --------------------------------------------------------------------------------------------------------------
 
 
 def ray(*groups: Raw) -> Raw:
@@ -229,8 +227,7 @@ def test_a_ray_group_made_before_there_were_sub_groups_stays_flat() -> None:
     assert (found.minimum, found.parts, found.leaf) == (3, (), "")
 
 
-# --- knative
-# ----------------------------------------------------------------------------------------------------------------------
+# --- knative ----------------------------------------------------------------------------------------------------------
 
 
 def revision_and_service(**revision: Any) -> tuple[Raw, Raw]:
@@ -275,8 +272,7 @@ def test_without_knative_gangs_each_pod_is_a_group() -> None:
     assert grouped(member, revision, service, settings=settings).name == "pg-p-p-uid"
 
 
-# --- leader worker set
-# ----------------------------------------------------------------------------------------------------------
+# --- leader worker set ------------------------------------------------------------------------------------------------
 
 
 def lws(size: int, segment: int | None = None, policy: str | None = None, **spec: Any) -> Raw:
@@ -345,8 +341,7 @@ def test_a_worker_past_the_end_is_refused() -> None:
         grouped(member(owner, 9), owner)
 
 
-# --- job set
-# ----------------------------------------------------------------------------------------------------------------------
+# --- job set ----------------------------------------------------------------------------------------------------------
 
 
 def job_set(*jobs: Raw, order: str = "AnyOrder", **meta: Any) -> Raw:
@@ -398,8 +393,7 @@ def test_a_job_set_grouped_before_there_were_sub_groups_stays_flat() -> None:
     assert (found.name, found.children, found.parts) == ("pg-js-js-uid-a", None, ())
 
 
-# --- grove
-# ----------------------------------------------------------------------------------------------------------------------
+# --- grove ------------------------------------------------------------------------------------------------------------
 
 
 def gang(*groups: Raw, **content: Any) -> Raw:
@@ -457,8 +451,7 @@ def test_a_gang_may_not_name_pods_of_another_namespace() -> None:
         grouped(clique_pod("a-0"), CLIQUE, SET, gang(foreign))
 
 
-# --- skipped owners
-# ------------------------------------------------------------------------------------------------------------
+# --- skipped owners ---------------------------------------------------------------------------------------------------
 
 
 def test_a_wrapper_is_skipped_and_heard_by_the_workload_below() -> None:

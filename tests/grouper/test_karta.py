@@ -9,7 +9,7 @@ import pytest
 from gangline.api.meta import Raw
 from gangline.grouper import jq
 from gangline.grouper.grouping import GroupTopology, Ungroupable
-from gangline.grouper.jq_functions import JqError
+from gangline.grouper.jq.values import JqError
 from gangline.grouper.settings import from_flags
 from grouper.surroundings import grouped, obj, pod, shape
 

@@ -14,7 +14,8 @@ from gangline.components import EVERYWHERE, ComponentOptions, build, lease
 from gangline.errors import Forbidden
 from gangline.installer.objects.services import SERVICES
 from gangline.runtime import SystemClock
-from gangline.runtime.election import Election, ElectionSettings
+from gangline.runtime.leading.election import Election
+from gangline.runtime.leading.lease import ElectionSettings
 from installer.ground import SPACE, Ground, ground
 
 ACCOUNTS = {service.component: service.name for service in SERVICES if service.component != "admission"} | {

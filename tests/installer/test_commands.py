@@ -22,7 +22,7 @@ from gangline.api.kinds import (
     QUEUE,
     SCHEDULING_SHARD,
 )
-from gangline.cli import install, main, uninstall
+from gangline.cli import component_process, install, main, uninstall
 from gangline.cli import run as run_command
 from gangline.components import ComponentOptions, build, installer_parts
 from gangline.errors import BadInput
@@ -121,7 +121,7 @@ def test_every_command_line_is_read_by_the_program_that_it_starts(
     started: list[tuple[str, ComponentOptions]] = []
     monkeypatch.setattr(run_command, "run", lambda work, serves: None)
     monkeypatch.setattr(
-        run_command, "_run", lambda component, kubeconfig, options: started.append((component, options))
+        run_command, "run_component", lambda component, kubeconfig, options: started.append((component, options))
     )
     monkeypatch.setattr(prometheus_client, "REGISTRY", prometheus_client.CollectorRegistry())
     for words, config in command_lines(spec, shard):
@@ -149,11 +149,10 @@ def test_every_command_line_is_read_by_the_program_that_it_starts(
 def test_the_addresses_of_probes_and_metrics_are_both_served() -> None:
     [binder] = [words for words, _ in command_lines(FULL, {}) if words[2] == "binder"]
     options = ComponentOptions(flags=parse(item for item in binder[3:] if not item.startswith("--log")))
-    assert run_command._addresses("binder", options) == [("0.0.0.0", 2), ("0.0.0.0", 1)]
+    assert component_process._addresses("binder", options) == [("0.0.0.0", 2), ("0.0.0.0", 1)]
 
 
-# --- what is printed and refused
-# ------------------------------------------------------------------------------------------------
+# --- what is printed and refused --------------------------------------------------------------------------------------
 
 
 def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,8 +208,7 @@ def test_a_file_that_is_no_config_is_refused(
     assert said in capsys.readouterr().err
 
 
-# --- into a cluster and out again
-# -------------------------------------------------------------------------------------------------
+# --- into a cluster and out again -------------------------------------------------------------------------------------
 
 
 async def kubeconfig(cluster: Ground, folder: Path) -> str:

@@ -81,8 +81,7 @@ def yaml_of(wishes: Wishes) -> Raw:
     return found
 
 
-# --- where pods go and what they run
-# ------------------------------------------------------------------------------------------
+# --- where pods go and what they run ----------------------------------------------------------------------------------
 
 
 def test_what_global_says_holds_for_every_pod() -> None:
@@ -191,8 +190,7 @@ def test_a_component_with_a_lease_is_stopped_before_the_next_starts_and_a_server
     assert container(config(), "binder")["readinessProbe"]["httpGet"]["path"] == "/readyz"
 
 
-# --- services
-# -------------------------------------------------------------------------------------------------------------------
+# --- services ---------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_switched_off_is_not_there() -> None:
@@ -424,8 +422,7 @@ def test_a_service_that_would_not_start_stays_as_it_is_and_is_named() -> None:
     assert found.kept == ["queue-controller"] and "binder" in names(found, DEPLOYMENT)
 
 
-# --- shards
-# ---------------------------------------------------------------------------------------------------------------------
+# --- shards -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_plain_shard_is_the_scheduler_as_it_starts_without_a_configuration() -> None:

@@ -29,7 +29,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.client import Client
-from gangline.local import ADMIN
+from gangline.cluster.administrator import ADMIN
 from installer.ground import SPACE, Ground, ground
 
 

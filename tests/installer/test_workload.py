@@ -65,8 +65,7 @@ def file(wishes: Wishes) -> Raw:
     return found
 
 
-# --- the operator's configuration
-# ----------------------------------------------------------------------------------------------
+# --- the operator's configuration -------------------------------------------------------------------------------------
 
 
 def test_a_config_that_says_nothing_of_the_operator_writes_no_file() -> None:
@@ -189,8 +188,7 @@ def test_where_the_operator_is_somebody_elses_the_section_says_nothing() -> None
     assert not {"gangline-operator", "gangline-backend-kai"} & {*names(found, DEPLOYMENT), *names(found, CONFIG_MAP)}
 
 
-# --- the manner
-# ------------------------------------------------------------------------------------------------------------------
+# --- the manner -------------------------------------------------------------------------------------------------------
 
 
 def test_the_manner_reaches_every_component() -> None:
@@ -215,8 +213,7 @@ def test_pods_with_a_queue_are_taken_where_the_config_says_so() -> None:
     assert "--schedule-queued-pods=true" in commands(config({"admission": {"scheduleQueuedPods": True}}))["admission"]
 
 
-# --- backends on their own
-# ---------------------------------------------------------------------------------------------------------
+# --- backends on their own --------------------------------------------------------------------------------------------
 
 
 def test_a_backend_outside_is_a_deployment_with_just_its_rights() -> None:

@@ -99,8 +99,7 @@ class Sets:
         self.story = story
         self.client = story.client
 
-    # --- capacity
-    # --------------------------------------------------------------------------------------------------------
+    # --- capacity -----------------------------------------------------------------------------------------------------
 
     async def nodes(self, count: int, *, usable: int | None = None, **pool: Any) -> None:
         free = count if usable is None else usable
@@ -125,8 +124,7 @@ class Sets:
     async def _nodes(self) -> list[Node]:
         return sorted((await self.client.list(NODE)).items, key=lambda node: node.name)
 
-    # --- what the user does
-    # ----------------------------------------------------------------------------------------------
+    # --- what the user does -------------------------------------------------------------------------------------------
 
     async def create(self, workload: Workload, replicas: int = 1) -> None:
         await self.client.create(POD_CLIQUE_SET, workload.manifest(replicas))
@@ -170,8 +168,7 @@ class Sets:
             await self.client.delete(POD, pod.name, "default", uid=pod.uid, grace=0)
         await self.story.settles()
 
-    # --- what is seen
-    # ----------------------------------------------------------------------------------------------------
+    # --- what is seen -------------------------------------------------------------------------------------------------
 
     async def pods(self, prefix: str = "") -> list[Pod]:
         """Living pods of a clique or of everything whose name starts so."""

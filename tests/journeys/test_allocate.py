@@ -25,8 +25,7 @@ def claims(name: str) -> dict[str, Any]:
     }
 
 
-# --- elastic
-# -------------------------------------------------------------------------------------------------------------
+# --- elastic ----------------------------------------------------------------------------------------------------------
 
 
 async def test_an_elastic_gang_starts_with_what_there_is_room_for(story: Story) -> None:
@@ -81,8 +80,7 @@ async def test_pods_without_the_label_start_in_the_order_of_their_age() -> None:
         assert await story.running_of("a") == {"a-0", "a-2"}
 
 
-# --- priority
-# ------------------------------------------------------------------------------------------------------------
+# --- priority ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("where", ["label", "spec"])
@@ -99,8 +97,7 @@ async def test_the_pod_of_higher_priority_starts_first(story: Story, where: str)
     await story.waits("minor")
 
 
-# --- quota
-# ---------------------------------------------------------------------------------------------------------------
+# --- quota ------------------------------------------------------------------------------------------------------------
 
 
 async def test_what_would_exceed_the_limit_of_its_queue_waits_and_says_so(story: Story) -> None:
@@ -142,8 +139,7 @@ async def test_a_queue_at_any_depth_of_the_tree_gives_what_it_deserves(story: St
     assert top.status.allocated[names.NVIDIA_GPU] == "2"
 
 
-# --- resources
-# -----------------------------------------------------------------------------------------------------------
+# --- resources --------------------------------------------------------------------------------------------------------
 
 
 async def test_a_pod_that_asks_for_nothing_runs(story: Story) -> None:
@@ -210,8 +206,7 @@ async def test_a_pod_on_a_part_of_a_gpu_that_says_no_namespace_gets_the_one_it_w
     assert (await story.client.get(CONFIG_MAP, f"{prefix}-0", "lab")).data["GPU_PORTION"] == "0.50"
 
 
-# --- devices that are claimed
-# --------------------------------------------------------------------------------------------
+# --- devices that are claimed -----------------------------------------------------------------------------------------
 
 MINE = {names.QUEUE: names.DEFAULT_QUEUE}
 
@@ -352,8 +347,7 @@ async def test_a_claim_of_another_queue_is_not_for_this_pod(story: Story) -> Non
     await story.waits("p")
 
 
-# --- devices asked for as an extended resource
-# -----------------------------------------------------------------------------
+# --- devices asked for as an extended resource ------------------------------------------------------------------------
 
 
 EXTENDED = "example.com/gpu"

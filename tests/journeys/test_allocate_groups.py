@@ -33,8 +33,7 @@ async def by_leaf(story: Story, gang: str) -> dict[str, int]:
     return {leaf: names.count(leaf) for leaf in sorted(set(names))}
 
 
-# --- so many of its sub-groups
-# ---------------------------------------------------------------------------------------------
+# --- so many of its sub-groups ----------------------------------------------------------------------------------------
 
 
 async def test_a_gang_starts_when_enough_of_its_sub_groups_fit(story: Story) -> None:
@@ -109,8 +108,7 @@ async def test_a_branch_that_needs_no_child_is_optional(story: Story) -> None:
     assert await by_leaf(story, "a") == {"l1": 1, "l2": 1}
 
 
-# --- sub-groups
-# --------------------------------------------------------------------------------------------------------
+# --- sub-groups -------------------------------------------------------------------------------------------------------
 
 
 async def test_sub_groups_start_with_their_minima_when_room_is_short(story: Story) -> None:
@@ -143,8 +141,7 @@ async def test_a_pod_of_a_sub_group_that_is_not_there_is_told_so_and_hurts_nobod
     assert said is not None and "nowhere" in said.message
 
 
-# --- topology
-# ------------------------------------------------------------------------------------------------------------
+# --- topology ---------------------------------------------------------------------------------------------------------
 
 
 async def levels(story: Story) -> None:

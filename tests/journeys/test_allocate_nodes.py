@@ -10,8 +10,8 @@ from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP, CSI_DRIVER, CSI_STORAGE_CAPACITY, PV, PVC, RESOURCE_SLICE, STORAGE_CLASS
 from gangline.cluster.world.nodes.nodes import NodeTaint
 from gangline.scheduler.loop.component import component
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import SchedulerSettings
+from gangline.scheduler.thought.options import SchedulerOptions
 from journeys.story import Story, told
 from journeys.words import container, scheduler
 
@@ -36,8 +36,7 @@ def on_nodes(key: str, value: str) -> dict[str, Any]:
     }
 
 
-# --- the order of nodes
-# ------------------------------------------------------------------------------------------------------
+# --- the order of nodes -----------------------------------------------------------------------------------------------
 
 
 async def test_a_pod_without_gpus_leaves_gpu_nodes_free(story: Story) -> None:
@@ -96,8 +95,7 @@ async def test_a_shard_that_spreads_uses_different_gpus_for_parts() -> None:
         assert len(groups) == 2
 
 
-# --- predicates: nodes and neighbours
-# --------------------------------------------------------------------------------------
+# --- predicates: nodes and neighbours ---------------------------------------------------------------------------------
 
 
 async def test_node_affinity_chooses_the_node(story: Story) -> None:
@@ -147,8 +145,7 @@ async def test_worker_nodes_may_be_restricted_to_what_they_are_for() -> None:
         await story.waits("too-much")
 
 
-# --- predicates: what a pod mounts
-# -----------------------------------------------------------------------------------------
+# --- predicates: what a pod mounts ------------------------------------------------------------------------------------
 
 
 async def test_a_pod_waits_for_its_config_map(story: Story) -> None:

@@ -16,8 +16,7 @@ from journeys.story import Story, told
 
 LEAF = {"name": "leaf", "minMember": 1}
 
-# --- why a group waits
-# -----------------------------------------------------------------------------------------------------
+# --- why a group waits ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -121,8 +120,7 @@ async def test_the_group_remembers_when_it_started_and_the_queue_what_it_holds()
             assert (await story.get_queue(queue)).status.allocated[names.NVIDIA_GPU] == "2"
 
 
-# --- what is refused
-# -------------------------------------------------------------------------------------------------------
+# --- what is refused --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,7 @@ def test_the_package_carries_the_examples_where_the_demo_looks_for_them() -> Non
     assert told["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"] == {"examples": "gangline/examples"}
 
 
-# --- every example on every nodes file
-# -------------------------------------------------------------------------------------
+# --- every example on every nodes file --------------------------------------------------------------------------------
 
 
 FIRST = ("queues.yaml", "load.yaml", "borrow.yaml")

@@ -22,8 +22,7 @@ provisioners:
   empty: 600
 """
 
-# --- pools of a cluster autoscaler
-# ---------------------------------------------------------------------------------------
+# --- pools of a cluster autoscaler ------------------------------------------------------------------------------------
 
 
 async def test_a_gang_brings_the_nodes_it_needs_after_their_delay_and_starts_whole() -> None:
@@ -103,8 +102,7 @@ async def test_bystanders_bring_nodes_too() -> None:
         await story.running(2)
 
 
-# --- shapes of a provisioner
-# ---------------------------------------------------------------------------------------------
+# --- shapes of a provisioner ------------------------------------------------------------------------------------------
 
 
 async def test_a_provisioner_brings_the_smallest_shape_for_all_that_waits_together() -> None:

@@ -132,8 +132,7 @@ def job(
     }
 
 
-# --- kinds of Kubernetes
-# ---------------------------------------------------------------------------------------------------
+# --- kinds of Kubernetes ----------------------------------------------------------------------------------------------
 
 
 async def test_a_bare_pod_is_a_gang_of_one_in_the_queue_of_its_label(story: Story) -> None:
@@ -292,8 +291,7 @@ async def test_an_argo_workflow_is_seen_through(story: Story) -> None:
     assert (await story.group_of("step-1")).name != (await story.group_of("step-2")).name
 
 
-# --- Kubeflow
-# --------------------------------------------------------------------------------------------------------------
+# --- Kubeflow ---------------------------------------------------------------------------------------------------------
 
 
 def replicas(**counts: int) -> Raw:
@@ -394,8 +392,7 @@ async def test_a_train_job_is_grouped_by_its_job_set(story: Story) -> None:
     assert (group.name, group.spec.queue) == (owner.group, "team")
 
 
-# --- JobSet, LeaderWorkerSet
-# -------------------------------------------------------------------------------------------------
+# --- JobSet, LeaderWorkerSet ------------------------------------------------------------------------------------------
 
 
 def jobset_labels(job: str, index: int) -> dict[str, str]:
@@ -465,8 +462,7 @@ async def test_a_leader_that_must_be_ready_first_starts_alone(story: Story) -> N
     assert await minimum(story, "lws-0-1") == 2
 
 
-# --- Ray, Spark
-# --------------------------------------------------------------------------------------------------------------
+# --- Ray, Spark -------------------------------------------------------------------------------------------------------
 
 
 async def ray_job(story: Story, **workers: Any) -> Workload:
@@ -522,8 +518,7 @@ async def test_driver_and_executors_of_a_spark_application_share_a_group_that_la
     assert {(await story.group_of(name)).name for name in ("driver", "exec-1", "exec-2")} == {"spark-1"}
 
 
-# --- Knative
-# -----------------------------------------------------------------------------------------------------------------
+# --- Knative ----------------------------------------------------------------------------------------------------------
 
 
 async def knative(story: Story, min_scale: str | None = None) -> tuple[Workload, Workload]:
@@ -580,8 +575,7 @@ async def test_a_revision_that_was_scheduled_pod_by_pod_stays_so(story: Story) -
     ]
 
 
-# --- kinds described by a Karta
-# ------------------------------------------------------------------------------------------------
+# --- kinds described by a Karta ---------------------------------------------------------------------------------------
 
 
 async def test_a_kind_described_by_a_karta_is_grouped_by_its_components(story: Story) -> None:
@@ -639,8 +633,7 @@ async def test_work_of_other_schedulers_is_left_alone_and_counted(story: Story) 
     await story.waits("ours")
 
 
-# --- whom the grouper serves
-# -----------------------------------------------------------------------------------------------------
+# --- whom the grouper serves ------------------------------------------------------------------------------------------
 
 
 async def test_only_pods_and_namespaces_that_are_selected_are_grouped() -> None:

@@ -13,8 +13,8 @@ from gangline.dashboard.model import GangPage
 from gangline.dashboard.pages import page
 from gangline.dashboard.service import Dashboard
 from gangline.scheduler.loop.component import component
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import shard_settings
+from gangline.scheduler.thought.options import SchedulerOptions
 from journeys.story import Story, told
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "jobs.md"

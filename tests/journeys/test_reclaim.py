@@ -19,8 +19,7 @@ async def two_queues(story: Story, mine: float = 0, theirs: float = 0, **spec: A
     await story.queue("theirs", "org", gpus=theirs, **spec)
 
 
-# --- quota and fair share
-# ----------------------------------------------------------------------------------------------------
+# --- quota and fair share ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -105,8 +104,7 @@ async def test_what_runs_for_less_than_its_queue_guarantees_is_not_taken_back() 
         await story.shares(old=1, new=1)
 
 
-# --- elastic victims
-# -------------------------------------------------------------------------------------------------------
+# --- elastic victims --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("minimum", "left"), [(1, {"old": 2, "new": 2}), (3, {"new": 2})], ids=["partly", "entirely"])
@@ -142,8 +140,7 @@ async def test_sub_groups_above_the_minimum_are_given_back(story: Story) -> None
     await story.shares(old=1, new=2)
 
 
-# --- claimed devices and trees of queues
-# -----------------------------------------------------------------------------------
+# --- claimed devices and trees of queues ------------------------------------------------------------------------------
 
 
 async def test_claimed_devices_are_taken_back(story: Story) -> None:

@@ -47,8 +47,7 @@ from gangline.runtime import Manager
 from journeys.sets import NAME, WL1, Sets, Size, clique, group, pod_clique_set
 from journeys.story import told
 
-# --- RS1
-# -----------------------------------------------------------------------------------------------------------------
+# --- RS1 --------------------------------------------------------------------------------------------------------------
 
 
 def sharing(name: str, scope: str, **limits: list[str]) -> Raw:
@@ -140,8 +139,7 @@ def used(pod: Pod) -> list[str | None]:
     return [claim.resource_claim_name for claim in pod.spec.resource_claims]
 
 
-# --- cascade
-# -------------------------------------------------------------------------------------------------------------
+# --- cascade ----------------------------------------------------------------------------------------------------------
 
 
 async def test_cascade_a_deleted_set_takes_everything_with_it(sets: Sets) -> None:
@@ -158,8 +156,7 @@ async def test_cascade_a_deleted_set_takes_everything_with_it(sets: Sets) -> Non
     assert [item.name for item in await sets.story.all(SERVICE_ACCOUNT)] == ["default"]
 
 
-# --- CM1
-# -----------------------------------------------------------------------------------------------------------------
+# --- CM1 --------------------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -220,8 +217,7 @@ async def test_CM1_webhooks_work_with_our_certificate_with_someone_elses_and_wit
             assert await _answers(client) and await _kept(client) not in (ours, theirs["tls.crt"])
 
 
-# --- MNNVL
-# ---------------------------------------------------------------------------------------------------------------
+# --- MNNVL ------------------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager

@@ -41,8 +41,7 @@ class Words:
     async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
         raise NotImplementedError
 
-    # --- what is created
-    # -------------------------------------------------------------------------------------------------
+    # --- what is created ----------------------------------------------------------------------------------------------
 
     async def queue(
         self,
@@ -238,8 +237,7 @@ class Words:
                 return
             await asyncio.sleep(0.05)
 
-    # --- what is seen
-    # ----------------------------------------------------------------------------------------------------
+    # --- what is seen -------------------------------------------------------------------------------------------------
 
     async def get_pod(self, name: str) -> Pod:
         return await self.client.get(POD, name, "default")

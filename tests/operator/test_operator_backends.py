@@ -45,8 +45,7 @@ def the_object(backend: KaiBackend | DefaultBackend | VolcanoBackend, gang: PodG
     return found
 
 
-# --- kai
-# -----------------------------------------------------------------------------------------------------------------
+# --- kai --------------------------------------------------------------------------------------------------------------
 
 
 def test_kai_gets_one_sub_group_per_group_with_its_own_minimum_and_the_sum_above() -> None:
@@ -129,8 +128,7 @@ def test_kais_pods_name_their_group_their_sub_group_and_keep_the_grouper_away() 
     }
 
 
-# --- default
-# ---------------------------------------------------------------------------------------------------------------
+# --- default ----------------------------------------------------------------------------------------------------------
 
 
 SERVED = Facts(served=frozenset([WORKLOAD]))
@@ -153,8 +151,7 @@ def test_where_workloads_are_not_served_pods_pass_through_and_the_gang_says_so()
     assert "does not serve workloads.scheduling.k8s.io" in DefaultBackend().gang_status(gang, None).why  # type: ignore[arg-type]
 
 
-# --- volcano and pass-through
-# ------------------------------------------------------------------------------------------------
+# --- volcano and pass-through -----------------------------------------------------------------------------------------
 
 
 def test_volcano_gets_a_policy_per_group_that_really_matches() -> None:
@@ -176,8 +173,7 @@ def test_under_compat_backends_without_topology_refuse_a_set_that_has_a_constrai
         assert problem.path == "spec" and "backend that knows topology" in problem.hint
 
 
-# --- selection
-# -----------------------------------------------------------------------------------------------------------------
+# --- selection --------------------------------------------------------------------------------------------------------
 
 
 def selected(settings: OperatorSettings = STANDARD, scheduler: str = "", **more: Any) -> tuple[str, str, str]:

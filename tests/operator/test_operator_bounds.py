@@ -27,12 +27,8 @@ MOST = 2**31 - 1
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that a test reaches quickly; the rule is the same."""
-    from gangline.operator import podclique, podcliqueset
-
     for name, value in (("MADE_AT_ONCE", 12), ("PODS_AT_ONCE", 6), ("LARGE", 100), ("WINDOW", 10)):
-        for module in (bounds, podclique, podcliqueset):
-            if hasattr(module, name):
-                monkeypatch.setattr(module, name, value)
+        monkeypatch.setattr(bounds, name, value)
 
 
 def a_set(pcs: Raw) -> PodCliqueSet:
@@ -130,14 +126,8 @@ async def test_a_scaling_group_of_two_billion_replicas_makes_as_many_as_may_wait
 async def test_when_very_many_pods_of_all_sets_wait_each_makes_a_few_and_larger_gangs_do_not_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from gangline.operator import podclique
-
-    for module, name, value in (
-        (bounds, "WINDOW_IN_ALL", 20),
-        (bounds, "SMALL_WINDOW", 3),
-        (podclique, "SMALL_WINDOW", 3),
-    ):
-        monkeypatch.setattr(module, name, value)
+    for name, value in (("WINDOW_IN_ALL", 20), ("SMALL_WINDOW", 3)):
+        monkeypatch.setattr(bounds, name, value)
     async with stage(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("a", clique("main", 1), replicas=MOST))
         assert len(await grown(here, POD, 10)) == 10

@@ -14,7 +14,7 @@ from gangline.api.meta import Raw, condition
 from gangline.cli.explain import explain
 from gangline.config import manner
 from gangline.errors import BadInput
-from gangline.operator import failures
+from gangline.operator.desired import failures
 from gangline.rules import trees, verdicts
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import ManualClock
@@ -119,7 +119,7 @@ def test_a_container_that_ended_badly_is_a_reason_too() -> None:
 
 
 async def test_lifting_gates_is_logged_with_gang_and_reason(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="gangline.operator.podclique")
+    caplog.set_level(logging.INFO, logger="gangline.operator.cliques.controller")
     async with stage() as here:
         await here.apply(pod_clique_set("w", clique("main", 2)))
         [pods] = [sorted(pod.name for pod in await here.pods())]

@@ -7,7 +7,7 @@ from prometheus_client import REGISTRY
 
 from gangline.api.kinds import NODE, POD, POD_CLIQUE_SET, TOPOLOGY_BINDING
 from gangline.config import manner
-from gangline.operator.placement import score
+from gangline.operator.gangs.placement import score
 from gangline.rules.sets import OperatorSettings
 from operator_stage import NAMESPACE, clique, pod, pod_clique_set, stage
 

@@ -9,9 +9,9 @@ from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet
 from gangline.api.meta import Raw
 from gangline.operator.desired import pods as desired
 from gangline.operator.desired.cliques import grouped_clique, standalone_clique
-from gangline.operator.desired.groups import scaling_group
 from gangline.operator.desired.layout import CliquePlace, group_places, standalone_places
-from gangline.operator.unseen import UnseenChoices
+from gangline.operator.memory.unseen import UnseenChoices
+from gangline.operator.sets.scaling_groups import scaling_group
 from gangline.runtime import Key
 from operator_stage import clique, group, pod, pod_clique_set
 

@@ -8,7 +8,7 @@ from gangline.api.core import Node, Pod
 from gangline.api.grove import PodClique
 from gangline.api.kinds import POD_CLIQUE
 from gangline.api.meta import Raw
-from gangline.operator.trims import bare_node, bare_pod, clique_of_template, shared
+from gangline.operator.memory.trims import bare_node, bare_pod, clique_of_template, shared
 from operator_stage import NAMESPACE, clique, pod_clique_set, stage
 
 

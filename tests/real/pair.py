@@ -6,7 +6,7 @@ import asyncio
 import re
 import secrets
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,7 +154,7 @@ def _warnings(answer: aiohttp.ClientResponse) -> tuple[str, ...]:
     return tuple(re.sub(r"\\(.)", r"\1", text) for text in _WARNING.findall(told))
 
 
-async def _lines(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+async def _lines(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
     try:
         while line := await answer.content.readline():
             yield line

@@ -85,8 +85,7 @@ OPENSHIFT: Raw = {
 }
 
 
-# --- what it renders
-# -----------------------------------------------------------------------------------------------------------
+# --- what it renders --------------------------------------------------------------------------------------------------
 
 
 async def test_helm_finds_nothing_to_complain_about(tmp_path: Path) -> None:
@@ -167,8 +166,7 @@ def plain(obj: Raw) -> Raw:
     return obj | {"metadata": {**meta, "labels": labels, "annotations": notes}}
 
 
-# --- into a cluster and out again
-# --------------------------------------------------------------------------------------------------
+# --- into a cluster and out again -------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

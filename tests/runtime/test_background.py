@@ -18,9 +18,9 @@ SOURCE = Path(gangline.__file__).parent
 WATCHED_OVER = {
     "runtime/background.py": "starts it again, or tells",
     "runtime/clock.py": "`within` takes what comes of it",
-    "runtime/election.py": "whatever ends it sets `lost`, and the process ends",
+    "runtime/leading/election.py": "whatever ends it sets `lost`, and the process ends",
     "runtime/queue.py": "a timer that only adds a key",
-    "scheduler/loop/writer.py": "told by `noticed`",
+    "runtime/writer.py": "told by `noticed`",
     "cli/run.py": "waited for by name",
     "local.py": "`while_it_can` waits for both",
     "cluster/server/wire/connection.py": "one answer; its connection is hung up when it fails",

@@ -13,7 +13,6 @@ from gangline.client import Lanes
 from gangline.client.lanes import SHARE
 from gangline.errors import BadInput
 from gangline.runtime import (
-    NEXT_TURN,
     Again,
     BackgroundService,
     Cache,
@@ -174,11 +173,10 @@ async def test_in_a_crowd_a_report_waits_for_its_turn_and_tells_everything_that_
     told: list[str] = []
 
     async def reconcile(context: Context, key: Key) -> Again | None:
-        found = context.read.get(CONFIG_MAP, key.name, key.namespace)
-        text = found.data["x"] if found is not None else "gone"
+        config_map = context.read.get(CONFIG_MAP, key.name, key.namespace)
+        text = config_map.data["x"] if config_map is not None else "gone"
         looks.append(text)
-        if context.reporter() is None:
-            return NEXT_TURN
+        context.writer.take_turn()
         told.append(text)
         return None
 

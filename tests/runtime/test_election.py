@@ -16,7 +16,8 @@ from gangline.client.wire import JSON
 from gangline.cluster.server.server import Server
 from gangline.errors import ConfigError, Unavailable
 from gangline.runtime import Again, Component, Context, Controller, Key, Manager, ManualClock, Watch, itself
-from gangline.runtime.election import Elected, Election, ElectionSettings
+from gangline.runtime.leading.election import Elected, Election
+from gangline.runtime.leading.lease import ElectionSettings
 
 
 class Line:

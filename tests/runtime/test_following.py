@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import pytest
 from prometheus_client import REGISTRY
@@ -191,7 +191,7 @@ async def test_a_watch_on_a_silent_connection_is_given_up_half_a_minute_after_it
 
 
 def _silent_watches(inner: Transport) -> Fault:
-    async def silence() -> AsyncIterator[bytes]:
+    async def silence() -> AsyncGenerator[bytes, None]:
         await asyncio.get_running_loop().create_future()
         yield b""
 
@@ -246,7 +246,7 @@ async def test_an_object_without_readable_metadata_is_passed_over_and_said(caplo
         + b"}\n"
     )
 
-    async def stream() -> AsyncIterator[bytes]:
+    async def stream() -> AsyncGenerator[bytes, None]:
         yield events
         await asyncio.get_running_loop().create_future()
 

@@ -232,8 +232,7 @@ def test_words_for_amounts_and_times() -> None:
     assert [spoken(item) for item in (0, 59, 130, 3600, 90061)] == ["0 s", "59 s", "2 min 10 s", "1 h", "1 d 1 h"]
 
 
-# --- a remedy that is told works
-# ------------------------------------------------------------------------------------------------
+# --- a remedy that is told works --------------------------------------------------------------------------------------
 
 
 def starts(scene: Scene, gang: str = "llm-0") -> bool:

@@ -9,7 +9,6 @@ import pytest
 
 from gangline.errors import ConfigError, Refusal
 from gangline.scheduler.cycle import decide, run_actions
-from gangline.scheduler.loop.thinker import think
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.status import Status
@@ -19,6 +18,7 @@ from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import SchedulerSettings, read_config, seconds
+from gangline.scheduler.thought.think import think
 from scheduler.scene import NOW, Scene
 
 

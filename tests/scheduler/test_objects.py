@@ -36,8 +36,7 @@ def task(
     return objects.task_record(pod(**parts), binding, reading=reading or ObjectReading())
 
 
-# --- pods
-# ---------------------------------------------------------------------------------------------------------------
+# --- pods -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_pod_belongs_to_the_gang_its_annotation_names() -> None:
@@ -149,8 +148,7 @@ def test_pods_that_demand_the_same_of_nodes_share_a_signature_whatever_they_ask_
     assert small.signature == large.signature != picky.signature
 
 
-# --- nodes
-# --------------------------------------------------------------------------------------------------------------
+# --- nodes ------------------------------------------------------------------------------------------------------------
 
 
 def node(labels: dict[str, str] | None = None, **parts: Any) -> Node:
@@ -204,8 +202,7 @@ def test_numa_zones_are_ordered_by_number() -> None:
     assert old is not None and old.policy == "single-numa-node"
 
 
-# --- queues and gangs
-# -----------------------------------------------------------------------------------------------------
+# --- queues and gangs -------------------------------------------------------------------------------------------------
 
 
 def test_queue_memory_is_in_millions_of_bytes_and_minus_one_stays_unlimited() -> None:
@@ -293,8 +290,7 @@ def test_a_topology_without_levels_is_refused() -> None:
         objects.topology_record(msgspec.convert({"metadata": {"name": "t"}}, kai.Topology))
 
 
-# --- devices and storage
-# ----------------------------------------------------------------------------------------------------
+# --- devices and storage ----------------------------------------------------------------------------------------------
 
 
 def test_a_claim_tells_what_it_asks_for_and_what_it_has() -> None:

@@ -97,8 +97,7 @@ def test_pods_of_different_kinds_are_weighed_by_what_they_ask_for_together() -> 
     assert racks_of({task: node for task, node in scene.decide().bound.items() if task.startswith("mixed")}) == {"r1"}
 
 
-# --- the pure rule
-# -----------------------------------------------------------------------------------------------------------
+# --- the pure rule ----------------------------------------------------------------------------------------------------
 
 
 def cluster() -> ClusterModel:

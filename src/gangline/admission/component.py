@@ -54,14 +54,14 @@ Hooks = Callable[[Reader], Iterable[Hook]]
 
 def component(hooks: Hooks, settings: WebhookSettings | None = None, reads: Sequence[Kind[Object]] = ()) -> Component:
     """`hooks` is given a Reader that holds the kinds in `reads`."""
-    said = settings or WebhookSettings()
+    webhook_settings = settings or WebhookSettings()
 
     def prepare(cache: Cache) -> None:
         for kind in reads:
             cache.informer(kind)
 
     async def run(ctx: Context, cache: Cache) -> None:
-        await serve(ctx, list(hooks(cache)), said)
+        await serve(ctx, list(hooks(cache)), webhook_settings)
 
     return Component("admission", services=[BackgroundService("admission", run, prepare=prepare)])
 
@@ -132,8 +132,7 @@ def mounted(folder: Path) -> WebhookKeyPair:
     if missing:
         raise ConfigError(
             f"{folder} has no {' and no '.join(missing)}: mount the Secret with the certificate there, or let "
-            f"admission make "
-            "its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)"
+            "admission make its own (server.webhooks.certProvisionMode: auto, and no --cert-dir)"
         )
     authority = folder / AUTHORITY
     return WebhookKeyPair(

@@ -58,13 +58,13 @@ def path_of(verb: str, hook: Hook) -> str:
 
 def routes(hooks: Iterable[Hook]) -> dict[str, list[Hook]]:
     """Path → the hooks that are asked there, in order."""
-    found: dict[str, list[Hook]] = {}
+    by_path: dict[str, list[Hook]] = {}
     for hook in hooks:
         if hook.mutate is not None:
-            found.setdefault(path_of(MUTATE, hook), []).append(hook)
+            by_path.setdefault(path_of(MUTATE, hook), []).append(hook)
         if hook.validate is not None:
-            found.setdefault(path_of(VALIDATE, hook), []).append(hook)
-    return found
+            by_path.setdefault(path_of(VALIDATE, hook), []).append(hook)
+    return by_path
 
 
 def configurations(hooks: Sequence[Hook], place: WebhookAddress, authority: bytes) -> list[Raw]:

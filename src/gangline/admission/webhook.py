@@ -1,16 +1,14 @@
 """The same hooks, for real clusters: an HTTPS server that answers AdmissionReviews.
 
-Each path of registration.py is answered by the hooks behind it; what a hook returns becomes an AdmissionReview, a
-change becomes a JSON patch. An object that is not ours is always allowed. Deciding is the hooks' affair; nothing here
-decides."""
+Each path of registration.py is answered by the hooks behind it, as reviews.py says. Deciding is the hooks' affair;
+nothing here decides."""
 
 from __future__ import annotations
 
-import base64
 import logging
 import ssl
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,100 +16,14 @@ import msgspec
 from aiohttp import web
 
 from gangline.admission.certificates import WebhookKeyPair
-from gangline.admission.registration import MUTATE, routes
-from gangline.api.meta import Raw
-from gangline.rules.hooks import Denied, Hook, HookReview
+from gangline.admission.registration import routes
+from gangline.admission.reviews import answer
+from gangline.rules.hooks import Hook
 from gangline.rules.values.documents import DocumentUnreadable, read_json
 from gangline.runtime.health import runner
 
 log = logging.getLogger(__name__)
 BODY_LIMIT = 8 * 1024 * 1024
-
-
-def answer(path: str, hooks: Sequence[Hook], asked: Raw) -> Raw:
-    """The AdmissionReview that answers one."""
-    request = asked["request"]
-    mutating = path.startswith(f"/{MUTATE}-")
-    response = _completed(hooks, request) if mutating else _checked(hooks, request)
-    return {
-        "apiVersion": "admission.k8s.io/v1",
-        "kind": "AdmissionReview",
-        "response": {"uid": request["uid"], **response},
-    }
-
-
-def review_of(request: Raw, obj: Raw | None = None) -> HookReview:
-    user = request.get("userInfo") or {}
-    sent = obj or request.get("object") or request.get("oldObject") or {}
-    return HookReview(
-        request["operation"],
-        sent,
-        request.get("oldObject"),
-        request.get("namespace", ""),
-        request.get("name", ""),
-        user.get("username", ""),
-        tuple(user.get("groups") or ()),
-        request.get("subResource", ""),
-        bool(request.get("dryRun")),
-    )
-
-
-def _completed(hooks: Sequence[Hook], request: Raw) -> Raw:
-    before = request.get("object") or {}
-    obj = before
-    for hook in hooks:
-        review = review_of(request, obj)
-        if hook.mutate is None or request["operation"] not in hook.operations or not hook.asks(review):
-            continue
-        changed = hook.mutate(review)
-        if isinstance(changed, Denied):
-            return _refused(changed)
-        obj = changed
-    patch = list(changes(before, obj))
-    return {"allowed": True} | (
-        {"patchType": "JSONPatch", "patch": base64.b64encode(msgspec.json.encode(patch)).decode()} if patch else {}
-    )
-
-
-def _checked(hooks: Sequence[Hook], request: Raw) -> Raw:
-    review = review_of(request)
-    warnings: list[str] = []
-    for hook in hooks:
-        if hook.validate is None or request["operation"] not in hook.operations or not hook.asks(review):
-            continue
-        warnings += hook.warn(review)
-        denied = hook.validate(review)
-        if denied is not None:
-            return _refused(denied) | ({"warnings": warnings} if warnings else {})
-    return {"allowed": True} | ({"warnings": warnings} if warnings else {})
-
-
-def _refused(denied: Denied) -> Raw:
-    status: Raw = {"message": denied.message, "code": denied.code, "reason": denied.reason}
-    if denied.problems:
-        status["details"] = {
-            "causes": [
-                {"reason": problem.kind, "message": problem.message, "field": problem.path}
-                for problem in denied.problems
-            ]
-        }
-    return {"allowed": False, "status": status}
-
-
-def changes(before: Any, after: Any, path: str = "") -> Iterator[Raw]:
-    """The JSON patch from one value to another: objects are compared key by key, anything else is replaced whole."""
-    if not (isinstance(before, dict) and isinstance(after, dict)):
-        if before != after:
-            yield {"op": "replace", "path": path, "value": after}
-        return
-    for key in sorted(before.keys() | after.keys()):
-        inner = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-        if key not in after:
-            yield {"op": "remove", "path": inner}
-        elif key not in before:
-            yield {"op": "add", "path": inner, "value": after[key]}
-        else:
-            yield from changes(before[key], after[key], inner)
 
 
 def application(hooks: Iterable[Hook]) -> web.Application:
@@ -126,10 +38,10 @@ def application(hooks: Iterable[Hook]) -> web.Application:
 def _handler(path: str, hooks: list[Hook]) -> Any:
     async def handle(request: web.Request) -> web.Response:
         try:
-            said = answer(path, hooks, read_json(await request.read()))
+            review = answer(path, hooks, read_json(await request.read()))
         except (DocumentUnreadable, AttributeError, KeyError, TypeError) as error:
             return web.Response(status=400, text=f"not an AdmissionReview: {error}")
-        return web.Response(body=msgspec.json.encode(said), content_type="application/json")
+        return web.Response(body=msgspec.json.encode(review), content_type="application/json")
 
     return handle
 

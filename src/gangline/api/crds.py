@@ -239,8 +239,8 @@ ABOUT = {
 
 def crds() -> list[Obj]:
     """Every definition; the caller's own copies."""
-    found: list[Obj] = json.loads(json.dumps([_definition(definition) for definition in DEFINITIONS]))
-    return found
+    definitions: list[Obj] = json.loads(json.dumps([_definition(definition) for definition in DEFINITIONS]))
+    return definitions
 
 
 def printed() -> dict[str, str]:

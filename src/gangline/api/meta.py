@@ -111,3 +111,19 @@ def condition(conditions: tuple[Condition, ...], type: str) -> Condition | None:
 def as_raw(model: Model) -> Any:
     """A typed part as plain data, for building an object that is written."""
     return msgspec.to_builtins(model)
+
+
+def spec_of(obj: Object) -> Raw:
+    """The spec of an object of any kind as plain data; empty where its kind has none."""
+    return _part(obj, "spec")
+
+
+def status_of(obj: Object) -> Raw:
+    """The status of an object of any kind as plain data; empty where its kind has none."""
+    return _part(obj, "status")
+
+
+def _part(obj: Object, name: str) -> Raw:
+    part = msgspec.structs.asdict(obj).get(name)
+    plain: Raw = as_raw(part) if isinstance(part, Model) else dict(part or {})
+    return plain

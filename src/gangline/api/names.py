@@ -12,8 +12,7 @@ DEFAULT_SCHEDULER = "default-scheduler"
 KAI_SCHEDULER = "kai-scheduler"
 GROVE_SCHEDULER = "grove-scheduler"
 
-# --- Grove: labels, annotations, finalizers
-# ----------------------------------------------------------------------------
+# --- Grove: labels, annotations, finalizers ---------------------------------------------------------------------------
 MANAGED_BY = "app.kubernetes.io/managed-by"
 PART_OF = "app.kubernetes.io/part-of"
 APP_NAME = "app.kubernetes.io/name"
@@ -57,8 +56,7 @@ COMPUTE_DOMAIN_FINALIZER = "grove.io/computedomain-finalizer"
 RESERVED_LABELS = "grove.io/"
 """What begins so on a PodGang is the operator's; everything else there mirrors the set."""
 
-# --- Grove: what an object is for (label app.kubernetes.io/component)
-# ----------------------------------------------------
+# --- Grove: what an object is for (label app.kubernetes.io/component) -------------------------------------------------
 FOR_SERVICE = "pcs-headless-service"
 FOR_ROLE = "pod-role"
 FOR_ROLE_BINDING = "pod-role-binding"
@@ -72,8 +70,7 @@ FOR_GROUPED_CLIQUE = "pcsg-podclique"
 FOR_CLAIM = "resource-claim"
 FOR_COMPUTE_DOMAIN = "pcs-computedomain"
 
-# --- Grove: inside a pod
-# -------------------------------------------------------------------------------------------------
+# --- Grove: inside a pod ----------------------------------------------------------------------------------------------
 INIT_CONTAINER = "grove-initc"
 INIT_IMAGE_VARIABLE = "GROVE_INIT_CONTAINER_IMAGE"
 TOKEN_VOLUME = "sa-token-secret-vol"
@@ -83,8 +80,7 @@ TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 MNNVL_CLAIM = "mnnvl-claim"
 MNNVL_OPT_OUT = "none"
 
-# --- scheduling gates
-# --------------------------------------------------------------------------------------------------
+# --- scheduling gates -------------------------------------------------------------------------------------------------
 GATE_GROVE = "grove.io/podgang-pending-creation"
 GATE_KAI = "grove.io/podgang"
 GATE_DEFAULT = "scheduling.k8s.io/workload"
@@ -109,8 +105,7 @@ OUR_GATES = frozenset(
 )
 """Gates that the operator may lift; any other was set by someone else and is never touched."""
 
-# --- Volcano: labels and annotations
-# -----------------------------------------------------------------------------------
+# --- Volcano: labels and annotations ----------------------------------------------------------------------------------
 VOLCANO = "volcano"
 VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
 VOLCANO_GROUP = "scheduling.volcano.sh/group-name"
@@ -118,8 +113,7 @@ KUBE_GROUP = "scheduling.k8s.io/group-name"
 DEFAULT_VOLCANO_QUEUE = "default"
 LPX_SCHEDULER = "lpx-scheduler"
 
-# --- KAI: labels and annotations
-# ---------------------------------------------------------------------------------------
+# --- KAI: labels and annotations --------------------------------------------------------------------------------------
 QUEUE = "kai.scheduler/queue"
 NODE_POOL = "kai.scheduler/node-pool"
 SUB_GROUP = "kai.scheduler/subgroup-name"
@@ -164,8 +158,7 @@ MIG_PREFIX = "nvidia.com/mig-"
 GPU_MEMORY_LABEL = "nvidia.com/gpu.memory"
 GPU_COUNT_LABEL = "nvidia.com/gpu.count"
 
-# --- ours
-# ----------------------------------------------------------------------------------------------------------------
+# --- ours -------------------------------------------------------------------------------------------------------------
 SYSTEM_NAMESPACE = "gangline-system"
 INSTALLER = "gangline-installer"
 """Label app.kubernetes.io/managed-by of what the installer makes, and the name of its own Deployment."""
@@ -209,8 +202,7 @@ PROGRESS_DEADLINE = "gangline.io/progress-deadline"
 """Annotation on a PodCliqueSet: after how long without progress an update is said to be stuck."""
 
 
-# --- generated names
-# -----------------------------------------------------------------------------------------------------
+# --- generated names --------------------------------------------------------------------------------------------------
 def set_replica(pcs: str, replica: int) -> str:
     """Base PodGang and headless service of one replica of a set."""
     return f"{pcs}-{replica}"
@@ -274,8 +266,8 @@ def suffix(*parts: str) -> str:
 def letters(count: int, *parts: str) -> str:
     """A digest of the parts in the alphabet of generated names."""
     number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest(), "big")
-    found = []
+    text = []
     for _ in range(count):
         number, rest = divmod(number, len(_SUFFIX_LETTERS))
-        found.append(_SUFFIX_LETTERS[rest])
-    return "".join(found)
+        text.append(_SUFFIX_LETTERS[rest])
+    return "".join(text)

@@ -111,10 +111,10 @@ def struct(table: str, name: str) -> Struct:
 
 
 def _json(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text)
-    if str(found.get("pattern", "")).startswith("@"):
-        found["pattern"] = PATTERNS[found["pattern"][1:]]
-    return found
+    schema: dict[str, Any] = json.loads(text)
+    if str(schema.get("pattern", "")).startswith("@"):
+        schema["pattern"] = PATTERNS[schema["pattern"][1:]]
+    return schema
 
 
 def names(table: str) -> list[str]:

@@ -76,29 +76,39 @@ def parse_labels(text: str) -> Selector:
 
 
 def _requirement(tokens: list[str], at: int, text: str) -> tuple[SelectorRequirement, int]:
-    def token(index: int) -> str:
-        if index >= len(tokens):
-            raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
-        return tokens[index]
-
-    if token(at) == "!":
-        return SelectorRequirement(token(at + 1), "!exists"), at + 2
-    key = token(at)
+    if _token(tokens, at, text) == "!":
+        return SelectorRequirement(_token(tokens, at + 1, text), "!exists"), at + 2
+    key = tokens[at]
     follow = tokens[at + 1] if at + 1 < len(tokens) else ","
     if follow == ",":
         return SelectorRequirement(key, "exists"), at + 1
-    if follow in ("=", "==", "!="):
+    if follow in _EQUALITIES:
         value = tokens[at + 2] if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
-        return SelectorRequirement(key, "!=" if follow == "!=" else "=", (value,)), at + (3 if value else 2)
-    if follow in (">", "<"):
-        return SelectorRequirement(key, "gt" if follow == ">" else "lt", (token(at + 2),)), at + 3
-    if follow in ("in", "notin") and token(at + 2) == "(":
-        end = next((i for i in range(at + 3, len(tokens)) if tokens[i] == ")"), None)
-        if end is None:
-            raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
-        values = tuple(value for value in tokens[at + 3 : end] if value != ",") or ("",)
-        return SelectorRequirement(key, follow, values), end + 1
+        return SelectorRequirement(key, _EQUALITIES[follow], (value,)), at + (3 if value else 2)
+    if follow in _ORDERS:
+        return SelectorRequirement(key, _ORDERS[follow], (_token(tokens, at + 2, text),)), at + 3
+    if follow in ("in", "notin") and _token(tokens, at + 2, text) == "(":
+        return _membership(key, follow, tokens, at + 3, text)
     raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
+
+
+_EQUALITIES = {"=": "=", "==": "=", "!=": "!="}
+_ORDERS = {">": "gt", "<": "lt"}
+
+
+def _token(tokens: list[str], at: int, text: str) -> str:
+    if at >= len(tokens):
+        raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
+    return tokens[at]
+
+
+def _membership(key: str, word: str, tokens: list[str], at: int, text: str) -> tuple[SelectorRequirement, int]:
+    """`key in (a, b)`, from behind the opening parenthesis."""
+    if ")" not in tokens[at:]:
+        raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
+    end = tokens.index(")", at)
+    values = tuple(value for value in tokens[at:end] if value != ",") or ("",)
+    return SelectorRequirement(key, word, values), end + 1
 
 
 _EXPRESSION = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}

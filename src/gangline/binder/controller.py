@@ -1,103 +1,47 @@
 """BindRequest → bound pod, or undone.
 
 Stands between the scheduler, which decides, and the kubelet, which runs. A request is settled at once when it cannot or
-need not be carried out (pure: `settled`); otherwise the plugins prepare, the pod is bound, and the request says so.
+need not be carried out (request_rules.py); otherwise the plugins prepare, the pod is bound, and the request says so.
 Whatever fails is undone completely, and the pod waits longer after each failure; how long stands on the pod itself, so
 neither a restart nor a new request forgets it. Never chooses a node.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from gangline.api import names
-from gangline.api.core import Node, Pod
+from gangline.api.core import Pod
 from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, NODE, POD, PVC, Kind
 from gangline.api.meta import Object, Raw
-from gangline.binder import plugins, reservations
+from gangline.binder import plugins, reservation_pods
 from gangline.binder.attempt import BindAttempt, CannotBind, NotYet
 from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.binder.plugins.volumes import claims_of
+from gangline.binder.request_rules import (
+    FAILED,
+    SUCCEEDED,
+    SUCCESS,
+    RequestSettled,
+    extra_annotations,
+    failures_of,
+    gave_up,
+    next_try,
+    settled,
+)
 from gangline.binder.settings import DEFAULTS, BinderSettings
-from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import ApiError, NotFound
-from gangline.rules import requests
-from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
+from gangline.runtime.writer import Writer
 
 log = logging.getLogger(__name__)
 T = TypeVar("T", bound=Object)
-NUMA_PREDICTED = "kai.scheduler/numa-placement-predicted"
-SUCCEEDED, FAILED = "Succeeded", "Failed"
-
-
-@dataclass(frozen=True, slots=True)
-class RequestSettled:
-    """A request that ends without a bind; `reason` empty: it is fulfilled."""
-
-    reason: str = ""
-
-
-def settled(
-    request: BindRequest, pod: Pod | None, node: Node | None, schedulers: Sequence[str]
-) -> RequestSettled | None:
-    """Whether there is nothing to do for a request, or nothing that can be done."""
-    spec = request.spec
-    owner = next(
-        (
-            owner_reference.uid
-            for owner_reference in request.metadata.owner_references
-            if owner_reference.kind == POD.kind
-        ),
-        None,
-    )
-    if pod is None:
-        return RequestSettled(f"pod {request.namespace}/{spec.pod_name} does not exist")
-    if owner is not None and owner != pod.uid:
-        return RequestSettled(f"it was made for an earlier pod named {pod.name}")
-    if pod.spec.node_name:
-        here = pod.spec.node_name == spec.selected_node
-        return RequestSettled("" if here else f"the pod is already on node {pod.spec.node_name}")
-    if pod.metadata.deleting:
-        return RequestSettled("the pod is being deleted")
-    if pod.spec.scheduler_name not in schedulers:
-        return RequestSettled(f"the pod belongs to scheduler {pod.spec.scheduler_name}, not {' or '.join(schedulers)}")
-    if node is None:
-        return RequestSettled(f"node {spec.selected_node} does not exist")
-    if spec.received_resource_type == requests.FRACTION and not spec.selected_gpu_groups:
-        return RequestSettled("it shares a GPU but names no GPU group")
-    return None
-
-
-def gave_up(request: BindRequest) -> bool:
-    limit = request.spec.backoff_limit
-    return request.status.phase == FAILED and (limit is None or request.status.failed_attempts >= limit)
-
-
-def next_try(failures: int, settings: BinderSettings) -> float:
-    """Seconds to wait after so many failures in a row."""
-    return float(min(settings.first_delay * 2.0 ** min(failures - 1, 30), settings.longest_delay))
-
-
-def failures_of(pod: Pod) -> int:
-    text = pod.annotations.get(names.BIND_FAILURES, "")
-    return int(text) if text.isdigit() else 0
-
-
-def extra_annotations(request: BindRequest) -> dict[str, str]:
-    """What the pod is told about its place, in the same write as the bind."""
-    found = {names.RECEIVED_TYPE: request.spec.received_resource_type} if request.spec.received_resource_type else {}
-    if names.POD_GROUP_NAME in request.annotations:
-        found[names.POD_GROUP_NAME] = request.annotations[names.POD_GROUP_NAME]
-    if request.spec.predicted_numa_zones:
-        found[NUMA_PREDICTED] = json.dumps(list(request.spec.predicted_numa_zones), separators=(",", ":"))
-    return found
 
 
 class Binder:
@@ -105,17 +49,14 @@ class Binder:
         self._settings, self._steps = settings, steps
         self._since: dict[Key, float] = {}
         self._due: dict[Key, float] = {}
-        self._untold: dict[Key, BindAttempt] = {}
-        """What was bound and not yet reported: after a restart it is seen on the pod."""
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
         request = ctx.read.get(BIND_REQUEST, key.name, key.namespace)
         if request is None or request.metadata.deleting or request.status.phase == SUCCEEDED or gave_up(request):
             self._forget(key)
             return None
-        told = self._untold.get(key)
-        if told is not None and told.request.uid == request.uid:
-            return await self._succeeded(ctx, told, key)
+        if ctx.writer.busy(_report_key(request)):
+            return None
         wait = self._due.get(key, 0.0) - ctx.clock.now()
         if wait > 0:
             return Again(wait)
@@ -145,33 +86,32 @@ class Binder:
         except (ApiError, CannotBind) as error:
             return await self._failed(attempt, key, error)
         self._forget(key)
-        return await self._succeeded(attempt.ctx, attempt, key)
+        await attempt.ctx.writer.report_beside(_report_key(attempt.request), partial(self._succeeded, attempt))
+        return None
 
     def _forget(self, key: Key) -> None:
-        self._untold.pop(key, None)
         self._since.pop(key, None)
         self._due.pop(key, None)
 
     async def _settle(self, ctx: Context, request: BindRequest, pod: Pod | None, end: RequestSettled) -> None:
         if not end.reason:
-            await _write(ctx.client, request, {"phase": SUCCEEDED, "reason": None})
+            await _write_status(ctx, request, SUCCESS)
             return
         attempts = max(request.status.failed_attempts, request.spec.backoff_limit or 0)
-        await _write(ctx.client, request, {"phase": FAILED, "reason": end.reason, "failedAttempts": attempts})
+        await _write_status(ctx, request, {"phase": FAILED, "reason": end.reason, "failedAttempts": attempts})
 
-    async def _succeeded(self, ctx: Context, attempt: BindAttempt, key: Key) -> Again | None:
-        """Report it, when reports have their turn: whoever reads it has the pod itself to look at meanwhile."""
-        reporter, pod = ctx.reporter(), attempt.pod
-        if reporter is None:
-            self._untold[key] = attempt
-            return NEXT_TURN
-        await _write(reporter, attempt.request, {"phase": SUCCEEDED, "reason": None})
-        self._forget(key)
+    async def _succeeded(self, attempt: BindAttempt, writer: Writer) -> None:
+        """Report it, in turn: whoever reads it has the pod itself to look at meanwhile, and so has the next binder if
+        this one ends before. A request that has gone meanwhile is not told anything."""
+        ctx, request, pod = attempt.ctx, attempt.request, attempt.pod
+        live = ctx.read.get(BIND_REQUEST, request.name, request.namespace)
+        if live is None or live.uid != request.uid or live.metadata.deleting:
+            return
+        await writer.report(BIND_REQUEST, request.name, request.namespace, {"status": SUCCESS})
         if self._settings.manner.tells_every_bind or failures_of(pod):
             text = f"Pod bound successfully to node {attempt.node.name}"
             ctx.events.tell(POD, pod, "Bound", text)
             await _condition(ctx, pod, "True", "Bound", text)
-        return None
 
     async def _failed(self, attempt: BindAttempt, key: Key, error: ApiError | CannotBind) -> Again | None:
         """Undo everything, unless the pod turns out to be bound after all (the answer was lost, or another was
@@ -214,7 +154,7 @@ class Binder:
         again = request.spec.backoff_limit is not None and attempts < request.spec.backoff_limit
         if again:
             self._due[key] = ctx.clock.now() + delay
-        await _write(ctx.client, request, {"phase": FAILED, "reason": str(error), "failedAttempts": attempts})
+        await _write_status(ctx, request, {"phase": FAILED, "reason": str(error), "failedAttempts": attempts})
         return Again(delay) if again else None
 
     async def _undo(self, attempt: BindAttempt) -> None:
@@ -229,9 +169,9 @@ class Binder:
 
 async def _find(ctx: Context, kind: Kind[T], name: str, namespace: str = "") -> T | None:
     """From the cache, or from the server when the cache may be behind."""
-    found = ctx.read.get(kind, name, namespace)
-    if found is not None or not name:
-        return found
+    cached = ctx.read.get(kind, name, namespace)
+    if cached is not None or not name:
+        return cached
     try:
         return await ctx.client.get(kind, name, namespace)
     except NotFound:
@@ -245,27 +185,24 @@ async def _live(ctx: Context, pod: Pod) -> Pod | None:
         return None
 
 
-async def _write(client: Client, request: BindRequest, status: Raw) -> None:
-    try:
-        await client.patch_only(BIND_REQUEST, request.name, request.namespace, {"status": status}, subresource="status")
-    except NotFound:
-        log.debug("BindRequest %s/%s went with its pod", request.namespace, request.name)
+async def _write_status(ctx: Context, request: BindRequest, status: Raw) -> None:
+    """Unless it went with its pod."""
+    await ctx.writer.patch_unless_gone(
+        BIND_REQUEST, request.name, request.namespace, {"status": status}, subresource="status"
+    )
 
 
 async def _condition(ctx: Context, pod: Pod, status: str, reason: str, message: str) -> None:
     now = timestamp(ctx.clock.now())
     condition = {"type": "PodBound", "status": status, "reason": reason, "message": message, "lastTransitionTime": now}
-    try:
-        await ctx.client.patch_only(
-            POD,
-            pod.name,
-            pod.namespace,
-            {"status": {"conditions": [condition]}},
-            subresource="status",
-            content_type=STRATEGIC_PATCH,
-        )
-    except NotFound:
-        log.debug("pod %s/%s is gone", pod.namespace, pod.name)
+    patch = {"status": {"conditions": [condition]}}
+    await ctx.writer.patch_unless_gone(
+        POD, pod.name, pod.namespace, patch, subresource="status", content_type=STRATEGIC_PATCH
+    )
+
+
+def _report_key(request: BindRequest) -> Hashable:
+    return BIND_REQUEST.kind, request.uid
 
 
 def _waiting_for(index: str, values: Iterable[str], read: Reader) -> list[Key]:
@@ -283,7 +220,7 @@ def controller(settings: BinderSettings = DEFAULTS) -> Controller:
     def of_pod(pod: Pod, read: Reader) -> Iterable[Key]:
         """Requests that wait for this reservation pod to say which GPU it holds."""
         ours = pod.namespace == settings.reservation_namespace
-        return _waiting_for("group", reservations.by_group(pod), read) if ours else []
+        return _waiting_for("group", reservation_pods.by_group(pod), read) if ours else []
 
     def of_claim(claim: Object, read: Reader) -> Iterable[Key]:
         users = read.by(POD, "volume", f"{claim.namespace}/{claim.name}")
@@ -294,11 +231,7 @@ def controller(settings: BinderSettings = DEFAULTS) -> Controller:
         binder.reconcile,
         workers=settings.workers,
         reads=(NODE,),
-        watches=(
-            Watch(BIND_REQUEST, itself),
-            Watch(POD, of_pod, when=reservations.said_something),
-            Watch(PVC, of_claim),
-        ),
+        watches=(Watch(BIND_REQUEST, itself), Watch(POD, of_pod, when=reservation_pods.has_news), Watch(PVC, of_claim)),
         indexes=(
             (BIND_REQUEST, "group", lambda request: request.spec.selected_gpu_groups),
             (BIND_REQUEST, "pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"]),

@@ -13,17 +13,17 @@ from gangline.rules.schedulers import read_names
 
 
 def _object(text: str) -> dict[str, Any]:
-    found = json.loads(text or "{}")
-    if not isinstance(found, dict):
+    value = json.loads(text or "{}")
+    if not isinstance(value, dict):
         raise ValueError("must be a JSON object")
-    return found
+    return value
 
 
 def _words(text: str) -> tuple[str, ...]:
-    found = json.loads(text or "[]")
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+    values = json.loads(text or "[]")
+    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
         raise ValueError("must be a JSON list of words")
-    return tuple(found)
+    return tuple(values)
 
 
 def read_plugins(text: str) -> dict[str, BinderPluginSetting]:

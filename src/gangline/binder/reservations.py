@@ -8,7 +8,6 @@ processes.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterable
 
@@ -16,35 +15,29 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, POD
-from gangline.api.meta import Raw, as_raw, condition
 from gangline.binder.attempt import BindAttempt, CannotBind, NotYet
+from gangline.binder.reservation_pods import (
+    GROUP,
+    ON_NODE,
+    SINCE,
+    TOUCHED,
+    by_group,
+    in_order,
+    pod_name,
+    reservation_pod,
+    split,
+    unscheduled,
+    wants,
+)
 from gangline.binder.settings import BinderSettings
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
 from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
-from gangline.runtime.clock import timestamp
 
 log = logging.getLogger(__name__)
-TOUCHED, SINCE = "gangline.io/reserved-for", "gangline.io/reserved-at"
-"""Who asked last, and when the first did, by the binder's clock: the server's may go before or behind it."""
 LOOK_AGAIN, SOON = 5.0, 0.1
 ENDED = ("Succeeded", "Failed")
-CONTAINER = "resource-reservation"
-GROUP, ON_NODE = "group", "reserving on node"
-
-
-def pod_name(node: str, group: str) -> str:
-    """The same for everybody who reserves this group, so that two can never reserve two GPUs for it."""
-    return f"gpu-reservation-{hashlib.sha256(f'{node}/{group}'.encode()).hexdigest()[:16]}"
-
-
-def by_group(pod: Pod) -> list[str]:
-    """Every GPU group a pod is in, or reserves."""
-    prefix = names.GPU_GROUP + "/"
-    return list(
-        dict.fromkeys(value for key, value in pod.labels.items() if key == names.GPU_GROUP or key.startswith(prefix))
-    )
 
 
 async def reserve(attempt: BindAttempt, group: str, settings: BinderSettings) -> str:
@@ -89,17 +82,8 @@ async def free_unused(attempt: BindAttempt, settings: BinderSettings) -> None:
         raise NotYet(f"waiting for the reservation of GPU group {unused[0]} on node {attempt.node.name} to end", SOON)
 
 
-def said_something(before: Pod | None, after: Pod | None) -> bool:
-    """Whether those who wait for this reservation should look again; that one of them touched it concerns nobody."""
-    return before is None or after is None or _said(before) != _said(after)
-
-
-def _said(pod: Pod) -> tuple[str | None, str, bool]:
-    return pod.annotations.get(names.RESERVED_GPU), pod.status.phase, pod.metadata.deleting
-
-
 async def _create(attempt: BindAttempt, group: str, settings: BinderSettings) -> Pod:
-    waiting = next((pod for pod in attempt.ctx.read.list(POD, settings.scale_namespace) if _unscheduled(pod)), None)
+    waiting = next((pod for pod in attempt.ctx.read.list(POD, settings.scale_namespace) if unscheduled(pod)), None)
     if waiting is not None:
         raise CannotBind(
             f"the cluster is growing (scaling pod {waiting.name} waits), so no GPU is reserved on "
@@ -112,56 +96,6 @@ async def _create(attempt: BindAttempt, group: str, settings: BinderSettings) ->
         return await attempt.ctx.client.get(POD, wanted["metadata"]["name"], settings.reservation_namespace)
 
 
-def _unscheduled(pod: Pod) -> bool:
-    found = condition(pod.status.conditions, "PodScheduled")
-    return found is not None and found.status != "True"
-
-
-def reservation_pod(attempt: BindAttempt, group: str, settings: BinderSettings) -> Raw:
-    gpu = {names.NVIDIA_GPU: "1"}
-    given = settings.reservation_resources
-    container: Raw = {
-        "name": CONTAINER,
-        "image": settings.reservation_image,
-        "imagePullPolicy": "IfNotPresent",
-        "resources": {part: {**(given.get(part) or {}), **gpu} for part in ("requests", "limits")},
-        "env": [
-            {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
-            for name, path in (("POD_NAME", "metadata.name"), ("POD_NAMESPACE", "metadata.namespace"))
-        ],
-    }
-    if settings.reservation_command:
-        container["command"] = list(settings.reservation_command)
-    if settings.fake_gpu_nodes:
-        container.pop("command", None)
-        container |= {"image": "ubuntu", "args": ["sleep", "infinity"]}
-    if settings.reservation_container_security is not None:
-        container["securityContext"] = settings.reservation_container_security
-    spec: Raw = {
-        "nodeName": attempt.node.name,
-        "serviceAccountName": settings.reservation_service_account,
-        "containers": [container],
-        "tolerations": [as_raw(toleration) for toleration in attempt.pod.spec.tolerations],
-    }
-    if settings.reservation_runtime_class:
-        spec["runtimeClassName"] = settings.reservation_runtime_class
-    if settings.reservation_pod_security is not None:
-        spec["securityContext"] = settings.reservation_pod_security
-    return {
-        "metadata": {
-            "name": pod_name(attempt.node.name, group),
-            "namespace": settings.reservation_namespace,
-            "labels": {"app": settings.reservation_app, names.GPU_GROUP: group},
-            "annotations": {
-                "karpenter.sh/do-not-disrupt": "true",
-                TOUCHED: attempt.pod.uid,
-                SINCE: timestamp(attempt.ctx.clock.now()),
-            },
-        },
-        "spec": spec,
-    }
-
-
 async def settle(ctx: Context, group: str, settings: BinderSettings) -> None:
     """Bring one group in order: a reservation nobody uses goes, a pod that shares a GPU nobody holds goes.
 
@@ -172,7 +106,7 @@ async def settle(ctx: Context, group: str, settings: BinderSettings) -> None:
     held, sharers = await _members(ctx.client, group, settings)
     if not held:
         await _delete_unheld(ctx, group, sharers)
-    elif not sharers and not any(_wants(item, group) for item in (await ctx.client.list(BIND_REQUEST)).items):
+    elif not sharers and not any(wants(item, group) for item in (await ctx.client.list(BIND_REQUEST)).items):
         _, late = await _members(ctx.client, group, settings)
         for pod in [] if late else held:
             await _delete(ctx.client, pod)
@@ -183,20 +117,6 @@ async def _members(client: Client, group: str, settings: BinderSettings) -> tupl
     pods = (await client.list(POD, labels={names.GPU_GROUP: group})).items
     pods += (await client.list(POD, labels={f"{names.GPU_GROUP}/{group}": group})).items
     return split(pods, settings)
-
-
-def split(pods: list[Pod], settings: BinderSettings) -> tuple[list[Pod], list[Pod]]:
-    held = [pod for pod in pods if pod.namespace == settings.reservation_namespace]
-    others = [pod for pod in pods if pod.namespace != settings.reservation_namespace]
-    return held, [pod for pod in others if pod.status.phase in ("Pending", "Running")]
-
-
-def in_order(read: Reader, group: str, settings: BinderSettings) -> bool:
-    """Whether, as far as the cache knows, the group needs nothing: spares the server most questions."""
-    held, sharers = split(read.by(POD, GROUP, group), settings)
-    if sharers or not held:
-        return bool(held) or not any(pod.status.phase == "Running" for pod in sharers)
-    return any(_wants(item, group) for item in read.by(BIND_REQUEST, GROUP, group))
 
 
 def clean_up(settings: BinderSettings) -> Controller:
@@ -224,10 +144,6 @@ def clean_up(settings: BinderSettings) -> Controller:
             (POD, ON_NODE, lambda pod: [pod.spec.node_name] if pod.namespace == settings.reservation_namespace else []),
         ),
     )
-
-
-def _wants(request: BindRequest, group: str) -> bool:
-    return group in request.spec.selected_gpu_groups and request.status.phase not in ("Succeeded", "Failed")
 
 
 async def _delete_unheld(ctx: Context, group: str, sharers: list[Pod]) -> None:

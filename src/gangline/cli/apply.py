@@ -61,4 +61,6 @@ async def apply_one(connection: ClusterConnection, kind: Kind[Object], obj: Raw)
     except NotFound:
         before = ""
     after = await connection.client.apply(kind, obj | {"metadata": meta})
-    return "created" if not before else "unchanged" if after.metadata.resource_version == before else "configured"
+    if not before:
+        return "created"
+    return "unchanged" if after.metadata.resource_version == before else "configured"

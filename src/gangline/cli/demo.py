@@ -303,6 +303,10 @@ def used(queues: Iterable[Queue], name: str) -> float:
     return sum(gpus_of(queue.status.allocated) for queue in queues if queue.name == name)
 
 
+BELOW = {"": "", "└─ ": "   ", "├─ ": "│  "}
+"""What stands below each mark of a tree."""
+
+
 def queue_lines(queues: Sequence[Queue], name: str, indent: str = "        ", mark: str = "") -> list[str]:
     """The queue and those below it, one a line, with a bar of GPUs."""
     queue = next(item for item in queues if item.name == name)
@@ -312,7 +316,7 @@ def queue_lines(queues: Sequence[Queue], name: str, indent: str = "        ", ma
     head = f"{indent}{mark}{name}".ljust(28)
     lines = [f"{head}{uses:>3g} of {quota:<3}{click.style(bar, fg='yellow' if uses > quota else 'green')}"]
     below = sorted(item.name for item in queues if item.spec.parent_queue == name)
-    inner = indent + ("" if not mark else "   " if mark.startswith("└") else "│  ")
+    inner = indent + BELOW[mark]
     for place, child in enumerate(below):
         lines += queue_lines(queues, child, inner, "└─ " if place == len(below) - 1 else "├─ ")
     return lines

@@ -1,54 +1,27 @@
 """How a command ends: Ctrl-C and SIGTERM, in whatever state it is.
 
 The first signal asks: the command's task is cancelled and tidies up. Should that hang, it is cancelled once more, and
-then the process ends, within ten seconds of the signal. The second signal ends it at once. A thread sees to this, so
-that a loop which is blocked cannot keep a process alive. Nothing here knows what a command does.
+then the process ends, within ten seconds of the signal. The second signal ends it at once. A thread sees to this
+(`signals.py`), so that a loop which is blocked cannot keep a process alive. Nothing here knows what a command does.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import select
-import signal
 import sys
-import threading
-import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-ONCE_MORE, AT_LAST = 4.0, 8.0
-"""Seconds after the first signal."""
+from gangline.cli.signals import Ending, watched
 
 
 def run(work: Coroutine[Any, Any, None], serves: bool = False) -> None:
     """Run a command until it is done or a signal ends it. `serves`: being ended is how it ends well."""
     ending = Ending()
-    with _watched(ending):
+    with watched(ending):
         asyncio.run(_guarded(work, ending))
     if ending.number and not serves:
         sys.exit(128 + ending.number)
-
-
-class Ending:
-    """Which signal came, and whom it cancels."""
-
-    def __init__(self) -> None:
-        self.number = 0
-        self.over = False
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[Any] | None = None
-
-    def of(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any] | None) -> None:
-        self._loop, self._task = loop, task
-
-    def cancel(self) -> None:
-        """From the watching thread."""
-        if self._loop is not None and self._task is not None:
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._task.cancel)
 
 
 async def _guarded(work: Coroutine[Any, Any, None], ending: Ending) -> None:
@@ -61,54 +34,3 @@ async def _guarded(work: Coroutine[Any, Any, None], ending: Ending) -> None:
     except asyncio.CancelledError:
         if not ending.number:
             raise
-
-
-@contextlib.contextmanager
-def _watched(ending: Ending) -> Iterator[None]:
-    """Signals wake a thread through a pipe that the interpreter writes to at once, whatever its main thread does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's
-        return
-    told, tell = os.pipe()
-    os.set_blocking(tell, False)
-    before = {number: signal.signal(number, _note) for number in SIGNALS}
-    woken = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    watcher = threading.Thread(target=_watch, args=(told, ending), name="ending", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ending.over = True
-        os.write(tell, b"\0")
-        watcher.join()
-        signal.set_wakeup_fd(woken)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        os.close(told)
-        os.close(tell)
-
-
-def _note(number: int, frame: object) -> None:
-    """The pipe has been told already."""
-
-
-def _watch(told: int, ending: Ending) -> None:
-    first = 0.0
-    steps: list[float] = []
-    while True:
-        wait = max(first + steps[0] - time.monotonic(), 0.0) if steps else None
-        readable, _, _ = select.select([told], [], [], wait)
-        number = os.read(told, 1)[0] if readable else 0
-        if ending.over:
-            return
-        if number in SIGNALS:
-            if ending.number:
-                os._exit(128 + number)
-            ending.number, first, steps = number, time.monotonic(), [ONCE_MORE, AT_LAST]
-            ending.cancel()
-        elif not readable and len(steps) > 1:
-            steps.pop(0)
-            ending.cancel()
-        elif not readable:
-            os.write(2, f"error: not stopped {AT_LAST:.0f} s after it was asked to; ended all the same\n".encode())
-            os._exit(1)

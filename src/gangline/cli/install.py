@@ -78,7 +78,7 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     from gangline.controllers.defaults import default_objects
     from gangline.installer.release.manifests import manifests as wanted
     from gangline.installer.settings import read_flags
-    from gangline.rights import objects
+    from gangline.role_objects import objects
 
     settings = read_flags({"half": half} | ({"image": image} if image else {}))
     definitions = [crd for crd in crds() if half == "both" or crd["spec"]["group"] not in WORKLOAD]
@@ -126,8 +126,13 @@ async def _write(connection: ClusterConnection, manifest: Manifest) -> None:
         click.echo(f"{kind.resource}/{manifest.name} created")
         return
     after: Any = await client.apply(kind, manifest.obj, manager=MANAGER)
-    same = before is not None and before.metadata.resource_version == after.metadata.resource_version
-    click.echo(f"{kind.resource}/{manifest.name} {'unchanged' if same else 'created' if before is None else 'changed'}")
+    click.echo(f"{kind.resource}/{manifest.name} {_outcome(before, after)}")
+
+
+def _outcome(before: Any, after: Any) -> str:
+    if before is None:
+        return "created"
+    return "unchanged" if before.metadata.resource_version == after.metadata.resource_version else "changed"
 
 
 async def served(connection: ClusterConnection, definitions: list[Manifest], seconds: float = 60.0) -> None:

@@ -29,7 +29,8 @@ NAMES = (*COMPONENTS, "dashboard")
 @click.option("--image", metavar="IMAGE", help="for --deployment: an image with `gangline` on its PATH")
 def command(components: tuple[str, ...], deployment: bool, image: str | None) -> None:
     from gangline.api import names
-    from gangline.rights import BACKEND, SIMULATED, objects
+    from gangline.rights import BACKEND, SIMULATED
+    from gangline.role_objects import objects
 
     wanted = _named(components) or [name for name in NAMES if name not in SIMULATED]
     others = [name for name in wanted if not name.startswith(BACKEND)]
@@ -47,7 +48,8 @@ def command(components: tuple[str, ...], deployment: bool, image: str | None) ->
 
 def _named(words: tuple[str, ...]) -> list[str]:
     """Components as rights.py calls them: `backend kai` is `backend-kai`."""
-    from gangline.rights import BACKEND, backends
+    from gangline.rights import BACKEND
+    from gangline.role_objects import backends
 
     found, rest = list[str](), list(words)
     while rest:
@@ -65,7 +67,8 @@ def _named(words: tuple[str, ...]) -> list[str]:
 
 def _backend(name: str) -> str:
     from gangline.component_flags import real_backends
-    from gangline.rights import BACKEND, backends
+    from gangline.rights import BACKEND
+    from gangline.role_objects import backends
 
     [real] = real_backends([name])
     if f"{BACKEND}{real}" not in backends():

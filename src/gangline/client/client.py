@@ -10,39 +10,22 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, cast
 
 import msgspec
 
-from gangline.api.kept import kept
 from gangline.api.kinds import POD, Kind
-from gangline.api.meta import Metadata, Model, Object, Raw
+from gangline.api.meta import Model, Raw
 from gangline.api.selectors import Selector, equals, print_labels
 from gangline.client.lanes import Lanes
+from gangline.client.typed_views import STATUS, UNREADABLE, T, UnreadObject, decode, metadata_of
+from gangline.client.watch_events import LARGE, WatchEvent, batch_of, shared_batch, whole_lines
 from gangline.client.wire import APPLY_PATCH, JSON, MERGE_PATCH, Request, Response, Transport
 from gangline.errors import ApiError, TooManyRequests, Unavailable, api_error
-
-T = TypeVar("T", bound=Object)
 
 Raws: TypeAlias = list[Raw]
 Labels: TypeAlias = Selector | Mapping[str, str] | str | None
 PAGE = 500
-LONGEST_EVENT = 64 * 1024 * 1024
-"""Bytes of one line of a watch; an object has a few megabytes at most."""
-LONGEST_SHARED = 32 * 1024
-"""Bytes of an event that is kept decoded for other watchers of this process."""
-SHARED, BATCHES, LARGE = 1024, 32, 256 * 1024
-"""How many watch events are kept decoded for other watchers of this process, how many batches of them, and of which
-size at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadObject:
-    """An object that does not fit its typed view: a server may hold what an older or looser definition let in."""
-
-    metadata: Metadata
-    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +33,6 @@ class Listing(Generic[T]):
     items: list[T]
     revision: str
     unread: tuple[UnreadObject, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WatchEvent(Generic[T]):
-    type: str
-    """ADDED, MODIFIED, DELETED, or BOOKMARK or UNREAD (whose objects have only metadata)."""
-    object: T
-    problem: str = ""
-    """What is wrong with an UNREAD object."""
 
 
 class _ListMeta(Model, frozen=True):
@@ -71,39 +45,7 @@ class _RawList(Model, frozen=True):
     items: tuple[msgspec.Raw, ...] | None = ()
 
 
-class _RawEvent(Model, frozen=True):
-    type: str
-    object: msgspec.Raw
-
-
-class _OnlyMetadata(Model, frozen=True):
-    metadata: Metadata = Metadata()
-
-
 _LIST = msgspec.json.Decoder(_RawList)
-_EVENT = msgspec.json.Decoder(_RawEvent)
-_METADATA = msgspec.json.Decoder(_OnlyMetadata)
-_STATUS = msgspec.json.Decoder(dict[str, Any])
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding an object ends with that is no such object."""
-_DECODERS: dict[type, msgspec.json.Decoder[Any]] = {}
-
-
-def decode(kind: Kind[T], body: bytes | msgspec.Raw) -> T:
-    """Bytes of an object → its typed view."""
-    decoder = _DECODERS.get(kind.type)
-    if decoder is None:
-        decoder = _DECODERS[kind.type] = msgspec.json.Decoder(kind.type, strict=False)
-    result: T = decoder.decode(body)
-    return result
-
-
-def _metadata(body: msgspec.Raw) -> Metadata:
-    """Of an object that does not fit its typed view; empty, where not even that can be read."""
-    try:
-        return _METADATA.decode(body).metadata
-    except UNREADABLE:
-        return Metadata()
 
 
 def label_query(labels: Labels) -> str:
@@ -138,14 +80,13 @@ class Client:
         """The same, for who may write only while something holds."""
         return Client(self.transport, self.manager, self._retries, self._lanes, may_write)
 
-    # --- reading
-    # -------------------------------------------------------------------------------------------------------
+    # --- reading ------------------------------------------------------------------------------------------------------
 
     async def get(self, kind: Kind[T], name: str, namespace: str = "") -> T:
         return decode(kind, (await self.send("GET", kind.path(namespace, name))).body)
 
     async def get_raw(self, kind: Kind[Any], name: str, namespace: str = "") -> Raw:
-        return _STATUS.decode((await self.send("GET", kind.path(namespace, name))).body)
+        return STATUS.decode((await self.send("GET", kind.path(namespace, name))).body)
 
     async def list(self, kind: Kind[T], namespace: str = "", labels: Labels = None, fields: str = "") -> Listing[T]:
         """All objects, page by page, on one consistent revision."""
@@ -165,7 +106,7 @@ class Client:
                 try:
                     items.append(decode(kind, raw))
                 except UNREADABLE as error:
-                    unread.append(UnreadObject(_metadata(raw), str(error)))
+                    unread.append(UnreadObject(metadata_of(raw), str(error)))
             revision, token = page.metadata.resource_version, page.metadata.continue_
             if not token:
                 return Listing(items, revision, tuple(unread))
@@ -174,7 +115,7 @@ class Client:
         answer = await self.send(
             "GET", kind.path(namespace), query=_query(labelSelector=label_query(labels), fieldSelector=fields)
         )
-        items = _STATUS.decode(answer.body).get("items") or []
+        items = STATUS.decode(answer.body).get("items") or []
         return [{"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items]
 
     async def watch(
@@ -218,15 +159,14 @@ class Client:
         )
         if answer.stream is None:
             raise Unavailable({"message": f"the server did not answer a watch of {kind.resource} with a stream"})
-        async for lines in _lines(answer.stream):
-            batch = _shared_batch(kind, lines) if len(lines) < LARGE else _batch(kind, lines)
+        async for lines in whole_lines(answer.stream):
+            batch = shared_batch(kind, lines) if len(lines) < LARGE else batch_of(kind, lines)
             if batch.events:
                 yield batch.events
             if batch.failure is not None:
                 raise api_error(batch.failure)
 
-    # --- writing
-    # -------------------------------------------------------------------------------------------------------
+    # --- writing ------------------------------------------------------------------------------------------------------
 
     async def create(self, kind: Kind[T], obj: Raw, namespace: str = "", *, dry_run: bool = False) -> T:
         return decode(kind, (await self._create(kind, obj, namespace, dry_run)).body)
@@ -345,8 +285,7 @@ class Client:
             body["deleteOptions"] = {"gracePeriodSeconds": grace}
         await self.send("POST", POD.path(namespace, pod, "eviction"), msgspec.json.encode(body))
 
-    # --- the wire
-    # ------------------------------------------------------------------------------------------------------
+    # --- the wire -----------------------------------------------------------------------------------------------------
 
     async def send(
         self,
@@ -392,67 +331,7 @@ def _query(**arguments: str) -> tuple[tuple[str, str], ...]:
 
 def _error(answer: Response) -> ApiError:
     try:
-        status = _STATUS.decode(answer.body)
+        status = STATUS.decode(answer.body)
     except msgspec.DecodeError:
         status = {"message": answer.body.decode(errors="replace")[:500]}
     return api_error(status, answer.status)
-
-
-async def _lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Chunks cut at ends of lines."""
-    rest: list[bytes] = []
-    held = 0
-    try:
-        async for chunk in stream:
-            end = chunk.rfind(b"\n") + 1
-            if end:
-                yield b"".join((*rest, chunk[:end]))
-                rest, held = [], 0
-            if end < len(chunk):
-                rest.append(chunk[end:])
-                held += len(chunk) - end
-            if held > LONGEST_EVENT:
-                raise Unavailable({"message": f"an event of a watch is larger than {LONGEST_EVENT} bytes", "code": 503})
-        if rest:
-            yield b"".join(rest)
-    finally:
-        close = getattr(stream, "aclose", None)
-        if close is not None:
-            await close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Events that came together; `failure` is the Status with which the server ended the watch after them."""
-
-    events: Sequence[WatchEvent[Any]]
-    failure: Mapping[str, Any] | None = None
-
-
-@lru_cache(maxsize=BATCHES)
-def _shared_batch(kind: Kind[Any], lines: bytes) -> _Batch:
-    """Components of one process watch the same objects: each event is decoded once, and the frozen object shared."""
-    return _batch(kind, lines)
-
-
-def _batch(kind: Kind[Any], lines: bytes) -> _Batch:
-    events: list[WatchEvent[Any]] = []
-    try:
-        events.extend(_shared_event(kind, line) for line in lines.split(b"\n") if line)
-    except ApiError as error:
-        return _Batch(events, error.status)
-    return _Batch(events)
-
-
-@kept(SHARED, LONGEST_SHARED)
-def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
-    event = _EVENT.decode(line)
-    if event.type == "ERROR":
-        raise api_error(_STATUS.decode(event.object))
-    if event.type == "BOOKMARK":
-        return WatchEvent("BOOKMARK", kind.type(metadata=_METADATA.decode(event.object).metadata))
-    try:
-        return WatchEvent(event.type, decode(kind, event.object))
-    except UNREADABLE as error:
-        known = kind.type(metadata=_metadata(event.object))
-        return WatchEvent("DELETED", known) if event.type == "DELETED" else WatchEvent("UNREAD", known, str(error))

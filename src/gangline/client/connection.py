@@ -1,6 +1,7 @@
 """One HTTP/1.1 connection to an API server: one request at a time, and its answer or its stream.
 
 Stands under http.py, which knows who we are and keeps connections, and over response_reader.py, which reads answers.
+Works by callbacks; exchange.py is for whoever awaits.
 Requests are written by hand (docs/decisions/0012): for small ones by the thousand a general client costs more than
 everything else we do with them. It never sends a request twice and knows nothing of kinds. A failure is an `OSError`.
 """
@@ -9,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import cast
 
+from gangline.client.exchange import streamed
 from gangline.client.response_reader import ResponseHead, ResponseReader
 from gangline.client.wire import Response
 
@@ -38,20 +40,19 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     # --- asking ---------------------------------------------------------------------------------------------
 
-    async def ask(self, request: bytes, watching: bool, patience: float) -> Response:
-        """`watching`: the answer's body is a stream. `patience`: seconds without a byte after which it is given up."""
+    def begin(self, request: bytes, watching: bool, patience: float) -> asyncio.Future[Response]:
+        """Send a request; what is given has its answer in the end. `exchange.ask` waits for it."""
         loop = asyncio.get_running_loop()
         self._answer, self._watching, self._heard = loop.create_future(), watching, False
         self._reader.expect()
         self._transport.write(request)
         self._timer = loop.call_later(patience, self._impatient, patience, LONGEST_ANSWER - 1)
-        try:
-            return await self._answer
-        except BaseException:
-            self.abort()
-            raise
-        finally:
-            self._answer = None
+        return self._answer
+
+    def end(self) -> None:
+        """The answer of a request was taken, or is wanted no more."""
+        self._answer = None
+        if self._timer is not None:
             self._timer.cancel()
 
     def _impatient(self, patience: float, times: int) -> None:
@@ -120,7 +121,7 @@ class ClientConnection(asyncio.BufferedProtocol):
                     content_type=head.content_type,
                     headers=head.headers,
                     warnings=head.warnings,
-                    stream=self._stream(),
+                    stream=streamed(self),
                 )
             )
         if not self._streaming:
@@ -156,22 +157,23 @@ class ClientConnection(asyncio.BufferedProtocol):
         if self._more is not None and not self._more.done():
             self._more.set_result(None)
 
-    async def _stream(self) -> AsyncIterator[bytes]:
-        """What came together is given together."""
-        try:
-            while True:
-                if self._reader.held:
-                    found = self._reader.take()
-                    if self._waits and not self.ended:
-                        self._waits = False
-                        self._transport.resume_reading()
-                    yield found
-                elif self._reader.complete:
-                    return
-                elif self._trouble is not None:
-                    raise self._trouble
-                else:
-                    self._more = asyncio.get_running_loop().create_future()
-                    await self._more
-        finally:
-            self.abort()
+    def take(self) -> bytes:
+        """What came of a stream and was not taken yet, together; empty: nothing now."""
+        if not self._reader.held:
+            return b""
+        chunk = self._reader.take()
+        if self._waits and not self.ended:
+            self._waits = False
+            self._transport.resume_reading()
+        return chunk
+
+    def is_over(self) -> bool:
+        """Whether a stream has come to its end; raises what cut it off."""
+        if not self._reader.complete and self._trouble is not None:
+            raise self._trouble
+        return self._reader.complete
+
+    def more(self) -> asyncio.Future[None]:
+        """Is done when there may be more of a stream."""
+        self._more = asyncio.get_running_loop().create_future()
+        return self._more

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import lru_cache
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
@@ -17,8 +17,9 @@ import aiohttp
 from yarl import URL
 
 from gangline.client.connection import ClientConnection
+from gangline.client.exchange import ask
 from gangline.client.response_reader import LONGEST_BODY
-from gangline.client.wire import Request, Response
+from gangline.client.wire import ByteStream, Request, Response
 from gangline.errors import ConfigError, Unavailable
 
 Token = Callable[[], Awaitable[str]]
@@ -91,16 +92,14 @@ class Http:
         await self._line.close()
 
 
-async def _whole(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _whole(stream: ByteStream) -> AsyncGenerator[bytes, None]:
     try:
         async for chunk in stream:
             yield chunk
     except (aiohttp.ClientError, OSError) as error:
         raise Unavailable({"message": f"the watch was cut off: {error}", "code": 503}) from error
     finally:
-        close = getattr(stream, "aclose", None)
-        if close is not None:
-            await close()
+        await stream.aclose()
 
 
 class Direct:
@@ -119,7 +118,7 @@ class Direct:
     async def send(self, request: Request, headers: dict[str, str], watching: bool) -> Response:
         text = self._text(request, headers)
         connection = await self._connection()
-        answer = await connection.ask(text, watching, PATIENCE)
+        answer = await ask(connection, text, watching, PATIENCE)
         if connection.usable:
             connection.free_since = asyncio.get_running_loop().time()
             self._free[connection] = None
@@ -202,13 +201,17 @@ class Proxied:
             timeout=_WATCHING if watching else _READING,
             proxy=self._proxy,
         )
-        found = {key.lower(): value for key, value in answer.headers.items()}
+        answered_headers = {key.lower(): value for key, value in answer.headers.items()}
         warnings = tuple(answer.headers.getall("Warning", []))
         if watching and answer.status == 200:
             return Response(
-                200, content_type=answer.content_type, headers=found, warnings=warnings, stream=_chunks(answer)
+                200,
+                content_type=answer.content_type,
+                headers=answered_headers,
+                warnings=warnings,
+                stream=_chunks(answer),
             )
-        return Response(answer.status, await _body(answer), answer.content_type, found, warnings)
+        return Response(answer.status, await _body(answer), answer.content_type, answered_headers, warnings)
 
     async def close(self) -> None:
         if self._session is not None:
@@ -225,7 +228,7 @@ async def _body(answer: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-async def _chunks(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+async def _chunks(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
     try:
         async for chunk in answer.content.iter_any():
             yield chunk

@@ -5,20 +5,18 @@ Reads files and runs exec plug-ins; ends in a ready transport. Nothing here send
 
 from __future__ import annotations
 
-import asyncio
 import base64
-import json
 import os
 import ssl
 import tempfile
-import time
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from gangline.client.exec_credentials import ExecToken
 from gangline.client.http import Http, Token
+from gangline.client.tokens import checked_token, read_token, why_not
 from gangline.errors import ConfigError
 from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
@@ -105,14 +103,14 @@ def in_cluster(agent: str = "gangline") -> Http:
         raise ConfigError("not inside a cluster: KUBERNETES_SERVICE_HOST is not set; pass --kubeconfig FILE")
 
     async def token() -> str:
-        return _read_token(SERVICE_ACCOUNT / "token")
+        return read_token(SERVICE_ACCOUNT / "token")
 
     try:
         context = ssl.create_default_context(cafile=str(SERVICE_ACCOUNT / "ca.crt"))
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {_why(error)}; the pod needs the token of its service account "
-            "(automountServiceAccountToken)"
+            f"{SERVICE_ACCOUNT}/ca.crt cannot be used: {why_not(error)}; the pod needs the token of its service "
+            "account (automountServiceAccountToken)"
         ) from None
     return Http(f"https://{host}:{port}", context, token, agent)
 
@@ -132,7 +130,7 @@ def _tls(target: ClusterTarget) -> ssl.SSLContext:
         context = ssl.create_default_context(cadata=authority.decode("ascii") if authority else None)
     except (ssl.SSLError, ValueError) as error:
         raise ConfigError(
-            f"{target.file}: its certificate-authority holds no certificate in PEM: {_why(error)}"
+            f"{target.file}: its certificate-authority holds no certificate in PEM: {why_not(error)}"
         ) from None
     if cluster.get("insecure-skip-tls-verify"):
         context.check_hostname = False
@@ -151,7 +149,7 @@ def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes, file: Pa
             context.load_cert_chain(pair.name, password=b"")
         except (ssl.SSLError, ValueError) as error:
             raise ConfigError(
-                f"{file}: its client-certificate and client-key are no pair in PEM: {_why(error)}"
+                f"{file}: its client-certificate and client-key are no pair in PEM: {why_not(error)}"
             ) from None
 
 
@@ -163,25 +161,7 @@ def _material(section: dict[str, Any], name: str, file: Path) -> bytes | None:
     except ValueError:
         raise ConfigError(f"{file}: its {name}-data is no base64") from None
     except OSError as error:
-        raise ConfigError(f"{file}: its {name} {section[name]!r} cannot be read: {_why(error)}") from None
-
-
-def _why(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) and error.strerror else str(error)) or type(error).__name__
-
-
-def _read_token(path: Path) -> str:
-    try:
-        return _checked(path.read_text().strip(), path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the token in {path} cannot be read: {_why(error)}") from None
-
-
-def _checked(token: str, whence: object) -> str:
-    """A token goes into a header."""
-    if not token.isascii() or not token.isprintable() or " " in token:
-        raise ConfigError(f"{whence} holds a token with characters that no token has")
-    return token
+        raise ConfigError(f"{file}: its {name} {section[name]!r} cannot be read: {why_not(error)}") from None
 
 
 def _token(target: ClusterTarget) -> Token | None:
@@ -191,7 +171,7 @@ def _token(target: ClusterTarget) -> Token | None:
             raise ConfigError(f"{target.file}: its exec names no command")
         return ExecToken(user["exec"])
     if user.get("token"):
-        fixed = _checked(str(user["token"]), target.file)
+        fixed = checked_token(str(user["token"]), target.file)
 
         async def given() -> str:
             return fixed
@@ -201,54 +181,7 @@ def _token(target: ClusterTarget) -> Token | None:
         path = target.file.parent / str(user["tokenFile"])
 
         async def read() -> str:
-            return _read_token(path)
+            return read_token(path)
 
         return read
     return None
-
-
-class ExecToken:
-    """Asks an exec plug-in for a token, and again when it has expired."""
-
-    def __init__(self, spec: dict[str, Any]) -> None:
-        self._spec = spec
-        self._token = ""
-        self._expires = 0.0
-
-    async def __call__(self) -> str:
-        if not self._token or time.time() > self._expires - 30:
-            await self._ask()
-        return self._token
-
-    async def _ask(self) -> None:
-        spec = self._spec
-        environment = dict(os.environ) | {item["name"]: item["value"] for item in spec.get("env") or []}
-        environment["KUBERNETES_EXEC_INFO"] = json.dumps(
-            {"apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
-        )
-        try:
-            process = await asyncio.create_subprocess_exec(
-                str(spec["command"]),
-                *[str(argument) for argument in spec.get("args") or []],
-                env=environment,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-        except OSError as error:
-            raise ConfigError(f"the credential plug-in {spec['command']!r} cannot be started: {_why(error)}") from None
-        out, err = await process.communicate()
-        if process.returncode:
-            raise ConfigError(
-                f"the credential plug-in {spec['command']!r} failed: {err.decode(errors='replace').strip()[:300]}"
-            )
-        try:
-            status = json.loads(out).get("status") or {}
-            until = status.get("expirationTimestamp")
-            self._expires = (
-                datetime.fromisoformat(str(until).replace("Z", "+00:00")).timestamp() if until else float("inf")
-            )
-            self._token = _checked(str(status.get("token") or ""), f"the answer of {spec['command']!r}")
-        except (ValueError, AttributeError) as error:
-            raise ConfigError(
-                f"the credential plug-in {spec['command']!r} did not answer with an ExecCredential: {error}"
-            ) from None

@@ -70,8 +70,8 @@ class ResponseReader:
 
     def take(self) -> bytes:
         """What came of the body since it was last taken."""
-        found, self._body = bytes(self._body), bytearray()
-        return found
+        body, self._body = bytes(self._body), bytearray()
+        return body
 
     @property
     def held(self) -> int:
@@ -93,9 +93,8 @@ class ResponseReader:
         self._check_size()
 
     def close(self) -> None:
-        """Nothing will follow. Parser and reader know each other; this lets them go."""
-        if hasattr(self, "_parser"):
-            del self._parser
+        """Nothing will follow; called once. Parser and reader know each other; this lets them go."""
+        del self._parser
 
     def _told(self, why: str) -> str:
         if self.head is not None:

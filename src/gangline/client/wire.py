@@ -28,6 +28,16 @@ class User:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+class ByteStream(Protocol):
+    """Chunks that come one after the other. Whoever reads it must `aclose` it."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    def __anext__(self) -> Awaitable[bytes]: ...
+
+    def aclose(self) -> Awaitable[None]: ...
+
+
 class Request(msgspec.Struct, frozen=True, gc=False):
     method: str
     path: str
@@ -54,8 +64,8 @@ class Response:
     content_type: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    stream: AsyncIterator[bytes] | None = None
-    """Set for a watch: chunks of whole lines, one JSON event a line. Whoever reads it must `aclose()` it."""
+    stream: ByteStream | None = None
+    """Set for a watch: chunks of whole lines, one JSON event a line."""
 
 
 class Transport(Protocol):

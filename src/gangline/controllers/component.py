@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gangline.config import NATIVE, Manner
 from gangline.controllers import node_scale, numa, podgroup, queue
-from gangline.controllers.node_scale import NodeScaleSettings
 from gangline.controllers.queue_metrics import QueueMetrics
+from gangline.controllers.scaling_pods import NodeScaleSettings
 from gangline.rules.schedulers import SERVED
 from gangline.runtime import Component
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gangline.controllers.node_scale import NodeScaleSettings
+from gangline.controllers.scaling_pods import NodeScaleSettings
 from gangline.rules.flags import COMMON, Table, pairs, refuse_unknown, values
 from gangline.rules.schedulers import read_names
 

@@ -1,148 +1,21 @@
 """Node-scale adjuster: pods that wait for a part of a GPU, as whole-GPU pods that a cluster autoscaler understands.
 
 An autoscaler adds a node for a pod that asks for GPUs and does not fit. A pod that asks for half a GPU in an annotation
-it cannot see. So a *scaling pod* asks in its place, and goes when the pod was placed or is gone. Pure: `plan`. It never
-touches the waiting pods themselves.
+it cannot see. So a *scaling pod* asks in its place, and goes when the pod was placed or is gone. scaling_pods.py
+says which there should be. The waiting pods themselves are never touched.
 """
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-
-from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import POD
-from gangline.api.meta import Raw, as_raw, condition
-from gangline.api.resources import units
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.controllers.sums import amounts, printed, total
-from gangline.errors import AlreadyExists, NotFound
-from gangline.rules import requests
-from gangline.rules.schedulers import SERVED
+from gangline.controllers.scaling_pods import NodeScaleSettings, plan, scaling_pod
+from gangline.errors import AlreadyExists
 from gangline.runtime import Again, Context, Controller, Key, Watch
 from gangline.runtime.clock import timestamp
 
-POD_NAME, POD_NAMESPACE = "shared-gpu-pod-name", "shared-gpu-pod-namespace"
-CONTAINER = "scaling-pod"
-LABEL_LENGTH = 63
 EVERYTHING = Key("", "all")
-
-
-@dataclass(frozen=True, slots=True)
-class NodeScaleSettings:
-    scheduler_names: tuple[str, ...] = SERVED
-    namespace: str = names.SCALE_NAMESPACE
-    app: str = "scaling-pod"
-    service_account: str = names.SCALE_NAMESPACE
-    image: str = "gangline/scaling-pod"
-    memory_as_fraction: float = 0.1
-    """What a pod that asks for GPU memory is taken to need of a GPU."""
-    cool_down: float = 60.0
-    """Seconds without new scaling pods after one was removed: the node that came may still be settling."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScalingPodPlan:
-    delete: list[Pod] = field(default_factory=list)
-    create: list[Pod] = field(default_factory=list)
-    """The waiting pods that need a scaling pod."""
-
-
-def scaling_name(pod: Pod) -> str:
-    name = f"{pod.namespace}-{pod.name}"
-    if len(name) <= LABEL_LENGTH:
-        return name
-    return f"{name[: LABEL_LENGTH - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def waits(pod: Pod) -> bool | None:
-    """Whether the scheduler said that the pod fits nowhere; None: it has said nothing."""
-    said = condition(pod.status.conditions, "PodScheduled")
-    return None if said is None else said.status == "False" and said.reason == "Unschedulable"
-
-
-def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> ScalingPodPlan:
-    """Which scaling pods to remove, and for which waiting pods to make one."""
-    every = list(pods)
-    scaling = [pod for pod in every if pod.namespace == settings.namespace]
-    ours = [
-        pod
-        for pod in every
-        if pod.namespace != settings.namespace and pod.spec.scheduler_name in settings.scheduler_names
-    ]
-    keep = {
-        scaling_name(pod) for pod in ours if waits(pod) is not False and pod.status.phase not in ("Succeeded", "Failed")
-    }
-    unneeded = [pod for pod in scaling if pod.status.phase == "Succeeded" or pod.name not in keep]
-    if cooling or unneeded:
-        return ScalingPodPlan(unneeded)
-    return ScalingPodPlan([], list(_missing(ours, [pod for pod in scaling if pod not in unneeded], settings)))
-
-
-def _missing(ours: Iterable[Pod], scaling: list[Pod], settings: NodeScaleSettings) -> Iterable[Pod]:
-    """Until there are as many whole GPUs as the waiting parts add up to, and one pod as large as the largest needs."""
-    candidates = sorted((pod for pod in ours if _is_candidate(pod)), key=lambda pod: (pod.namespace, pod.name))
-    needed = math.ceil(sum(_hundredths(pod, settings) for pod in candidates) / 100)
-    present = {pod.name for pod in scaling}
-    held = [units(pod.spec.containers[0].resources.requests.get(names.NVIDIA_GPU, 0)) for pod in scaling]
-    for pod in candidates:
-        devices = requests.request(pod).gpu.count
-        if scaling_name(pod) not in present and (needed > sum(held) or devices > max(held, default=0)):
-            held.append(devices)
-            yield pod
-
-
-def _is_candidate(pod: Pod) -> bool:
-    return (
-        not pod.spec.node_name
-        and waits(pod) is True
-        and pod.status.phase not in ("Succeeded", "Failed")
-        and requests.request(pod).gpu.shared
-    )
-
-
-def _hundredths(pod: Pod, settings: NodeScaleSettings) -> int:
-    gpu = requests.request(pod).gpu
-    portion = gpu.portion if gpu.kind == requests.FRACTION else settings.memory_as_fraction
-    return requests.whole_hundredths(portion) * gpu.count
-
-
-def scaling_pod(pod: Pod, settings: NodeScaleSettings) -> Raw:
-    gpu = {names.NVIDIA_GPU: str(requests.request(pod).gpu.count)}
-    plain = total(
-        amounts({name: value for name, value in container.resources.requests.items() if name in ("cpu", "memory")})
-        for container in pod.spec.containers
-    )
-    spec: Raw = {
-        "restartPolicy": "OnFailure",
-        "serviceAccountName": settings.service_account,
-        "tolerations": [as_raw(toleration) for toleration in pod.spec.tolerations],
-        "nodeSelector": pod.spec.node_selector,
-        "containers": [
-            {
-                "name": CONTAINER,
-                "image": settings.image,
-                "imagePullPolicy": "IfNotPresent",
-                "resources": {"requests": printed(plain) | gpu, "limits": gpu},
-            }
-        ],
-    }
-    if pod.spec.affinity:
-        spec["affinity"] = pod.spec.affinity
-    labels = {"app": settings.app, POD_NAME: pod.name[:LABEL_LENGTH].rstrip("-."), POD_NAMESPACE: pod.namespace}
-    ends_at_once = {names.RUN_SECONDS: "0"}
-    return {
-        "metadata": {
-            "name": scaling_name(pod),
-            "namespace": settings.namespace,
-            "labels": labels,
-            "annotations": ends_at_once,
-        },
-        "spec": spec,
-    }
 
 
 def controller(settings: NodeScaleSettings | None = None) -> Controller:
@@ -154,10 +27,7 @@ def controller(settings: NodeScaleSettings | None = None) -> Controller:
         todo = plan(ctx.read.list(POD), told, rest > 0)
         for pod in todo.delete:
             last_removed[0] = ctx.clock.now()
-            try:
-                await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid)
-            except NotFound:
-                continue
+            await ctx.writer.delete_unless_gone(POD, pod)
         for pod in todo.create:
             await _create(ctx, pod, told)
         return Again(told.cool_down if todo.delete else rest) if rest > 0 or todo.delete else None
@@ -178,7 +48,7 @@ async def _create(ctx: Context, pod: Pod, settings: NodeScaleSettings) -> None:
         made = await ctx.client.create(POD, body)
     except AlreadyExists:
         return
-    said = {
+    unschedulable = {
         "type": "PodScheduled",
         "status": "False",
         "reason": "Unschedulable",
@@ -189,7 +59,7 @@ async def _create(ctx: Context, pod: Pod, settings: NodeScaleSettings) -> None:
         POD,
         made.name,
         made.namespace,
-        {"status": {"conditions": [said]}},
+        {"status": {"conditions": [unschedulable]}},
         subresource="status",
         content_type=STRATEGIC_PATCH,
     )

@@ -58,12 +58,12 @@ def part(pod: Pod, claims: list[Raw], node: Node | None, manner: Manner) -> PodP
 
 def _shared_asked(pod: Pod) -> Amounts:
     devices = _devices(pod)
-    found: Amounts = {}
+    asked: Amounts = {}
     for key, resource in ((names.GPU_FRACTION, names.NVIDIA_GPU), (names.GPU_MEMORY, GPU_MEMORY_RESOURCE)):
         if key in pod.annotations:
-            each = _quantity(pod, key)
-            found[resource] = ExactAmount(each.nanos * devices, each.binary)
-    return found
+            per_device = _quantity(pod, key)
+            asked[resource] = ExactAmount(per_device.nanos * devices, per_device.binary)
+    return asked
 
 
 def _shared_held(pod: Pod, node: Node | None, manner: Manner) -> Amounts:
@@ -71,8 +71,8 @@ def _shared_held(pod: Pod, node: Node | None, manner: Manner) -> Amounts:
         return {}
     devices = 1 if manner.fraction_counts_one_device else _devices(pod)
     if names.GPU_FRACTION in pod.annotations:
-        each = _quantity(pod, names.GPU_FRACTION)
-        return {names.NVIDIA_GPU: ExactAmount(each.nanos * devices, each.binary)}
+        per_device = _quantity(pod, names.GPU_FRACTION)
+        return {names.NVIDIA_GPU: ExactAmount(per_device.nanos * devices, per_device.binary)}
     if names.GPU_MEMORY not in pod.annotations:
         raise PartUnreadable(
             f"pod {pod.namespace}/{pod.name} shares a GPU but asks for neither a fraction nor GPU memory"
@@ -129,15 +129,13 @@ def _device_memory(pod: Pod, node: Node | None) -> float:
             f"{AMD_MEMORY_LABEL}, and not in both"
         )
     try:
-        size = (
-            float(int(nvidia))
-            if nvidia is not None
-            else float(Fraction(amount(amd.group()).nanos, resources.NANO * MEGA))
-            if amd is not None
-            else 0.0
-        )
+        size = float(int(nvidia)) if nvidia is not None else _megabytes(amd)
     except (ValueError, resources.QuantityError) as error:
         raise PartUnreadable(f"node {node.name}: the label with its GPU memory cannot be read: {error}") from error
     if size <= 0:
         raise PartUnreadable(f"node {node.name}: label {names.GPU_MEMORY_LABEL} says {size:g} MiB")
     return size
+
+
+def _megabytes(label: re.Match[str] | None) -> float:
+    return 0.0 if label is None else float(Fraction(amount(label.group()).nanos, resources.NANO * MEGA))

@@ -38,7 +38,8 @@ class PodStanding(NamedTuple):
 
 def standing(pod: Pod) -> PodStanding:
     phase = pod.status.phase
-    state = phase if phase in (SUCCEEDED, FAILED) else RUNNING if phase == RUNNING or pod.spec.node_name else PENDING
+    started = RUNNING if phase == RUNNING or pod.spec.node_name else PENDING
+    state = phase if phase in (SUCCEEDED, FAILED) else started
     return PodStanding(pod.labels.get(names.SUB_GROUP, ""), state)
 
 
@@ -105,10 +106,10 @@ def conditions(
     `written`: what we said last, which a cache may not show yet."""
     if not pods.pods and not before:
         return []
-    found = phase(spec, pods)
-    placed = found in (RUNNING, SUCCEEDED)
+    current = phase(spec, pods)
+    placed = current in (RUNNING, SUCCEEDED)
     new = [
-        _condition(PHASE, True, found, f"{SAYS[found]}; {minimum(spec)}"),
+        _condition(PHASE, True, current, f"{SAYS[current]}; {minimum(spec)}"),
         _condition(SCHEDULED, placed, "MinimumScheduled" if placed else "MinimumNotScheduled", minimum(spec)),
     ]
     others = [item for item in before if item.get("type") not in (PHASE, SCHEDULED)]

@@ -20,10 +20,9 @@ from gangline.config import NATIVE, Manner
 from gangline.controllers.parts import PartUnreadable, PodPart, part
 from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
-from gangline.errors import NotFound
 from gangline.rules import priorities, requests
 from gangline.rules.schedulers import SERVED, pod_fields
-from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
 
 GROUP, CLAIM = "group", "claim"
@@ -36,7 +35,7 @@ class GroupSums:
     requested: Sum = field(default_factory=Sum)
     allocated: Sum = field(default_factory=Sum)
     standings: Standings = field(default_factory=Standings)
-    said: list[Raw] = field(default_factory=list)
+    written: list[Raw] = field(default_factory=list)
     """The conditions as last written."""
     changed: dict[Key, None] = field(default_factory=dict)
 
@@ -94,9 +93,9 @@ class Ledger:
 
 
 def _claims(pod: Pod, read: Reader) -> Iterable[Raw]:
-    found = requests.claim_names(pod)
+    claim_names = requests.claim_names(pod)
     for reference in pod.spec.resource_claims:
-        name = found.get(reference.name, "")
+        name = claim_names.get(reference.name, "")
         claim = read.get(RESOURCE_CLAIM, name, pod.namespace) if name else None
         if claim is None:
             raise PartUnreadable(
@@ -113,12 +112,14 @@ def status_patch(group: PodGroup, account: GroupSums, preemptible: bool, manner:
     """The merge patch that brings the status up to date; None when it is."""
     resources = _resources_patch(group, account.requested.amounts, account.allocated.amounts, preemptible, manner)
     before = group.status.conditions
-    said = (
+    wanted = (
         [*before]
         if manner.group_conditions_unwritten
-        else conditions(before, group.spec, account.standings, now, account.said)
+        else conditions(before, group.spec, account.standings, now, account.written)
     )
-    new = ({"resourcesStatus": resources} if resources else {}) | ({"conditions": said} if said != [*before] else {})
+    new = ({"resourcesStatus": resources} if resources else {}) | (
+        {"conditions": wanted} if wanted != [*before] else {}
+    )
     return {"status": new} if new else None
 
 
@@ -149,13 +150,9 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         preemptible = priorities.preemptible(group, ctx.read.list(PRIORITY_CLASS))
         patch = status_patch(group, account, preemptible, manner, timestamp(ctx.clock.now()))
         if patch is not None:
-            reporter = ctx.reporter()
-            if reporter is None:
-                return NEXT_TURN
-            try:
-                await reporter.patch_only(POD_GROUP, key.name, key.namespace, patch, subresource="status")
-                account.said = patch["status"].get("conditions", account.said)
-            except NotFound:
+            if await ctx.writer.report(POD_GROUP, key.name, key.namespace, patch):
+                account.written = patch["status"].get("conditions", account.written)
+            else:
                 ledger.forget(key)
         return None
 

@@ -14,8 +14,7 @@ from gangline.api.meta import Raw
 from gangline.controllers.queue_metrics import QueueMetrics
 from gangline.controllers.queue_tree import FIELDS, QueueTree, parts_of
 from gangline.controllers.sums import merge_patch
-from gangline.errors import NotFound
-from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, key_of
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
 
 AT_ONCE, STEADY = 20.0, 2.0
 """Writes of a queue's status in a row, and per second after that."""
@@ -95,15 +94,11 @@ def controller(metrics: QueueMetrics | None = None, workers: int = 4) -> Control
         totals = seen.tree.totals(queue.name)
         patch = status_patch(queue, seen.tree.children(queue.name), totals)
         if patch is not None:
-            reporter = ctx.reporter()
-            if reporter is None:
-                return NEXT_TURN
+            ctx.writer.take_turn()
             wait = pace.wait(queue.name, ctx.clock.now())
             if wait:
                 return Again(wait)
-            try:
-                await reporter.patch_only(QUEUE, queue.name, "", patch, subresource="status")
-            except NotFound:
+            if not await ctx.writer.report(QUEUE, queue.name, "", patch):
                 return None
         shown.show(queue, totals["allocated"])
         return None

@@ -31,12 +31,12 @@ class NotOneGpu(GanglineError):
 def device(environment: Mapping[str, str], information: Iterable[str]) -> str:
     """The one GPU of this container, from its environment or the driver's texts."""
     named = _UUID.findall(environment.get(VISIBLE_DEVICES, ""))
-    found = named or [match.group() for text in information if (match := _UUID.search(text))]
-    if len(found) != 1:
+    uuids = named or [match.group() for text in information if (match := _UUID.search(text))]
+    if len(uuids) != 1:
         raise NotOneGpu(
-            f"this container must see exactly one GPU and sees {len(found)}: check the device plugin of the node"
+            f"this container must see exactly one GPU and sees {len(uuids)}: check the device plugin of the node"
         )
-    return str(found[0])
+    return str(uuids[0])
 
 
 def driver_texts(folder: Path = DRIVER_FILES) -> list[str]:
@@ -51,9 +51,9 @@ async def report(ctx: Context, environment: Mapping[str, str], information: Iter
     known = (await ctx.client.get(POD, name, namespace)).annotations.get(names.RESERVED_GPU)
     if known:
         return known
-    found = device(environment, information)
-    await ctx.client.patch(POD, name, namespace, {"metadata": {"annotations": {names.RESERVED_GPU: found}}})
-    return found
+    uuid = device(environment, information)
+    await ctx.client.patch(POD, name, namespace, {"metadata": {"annotations": {names.RESERVED_GPU: uuid}}})
+    return uuid
 
 
 def component() -> Component:

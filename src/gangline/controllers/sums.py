@@ -44,11 +44,11 @@ def plus(left: ExactAmount, right: ExactAmount) -> ExactAmount:
 
 
 def total(lists: Iterable[Amounts]) -> Amounts:
-    found: Amounts = {}
+    sums: Amounts = {}
     for item in lists:
         for name, value in item.items():
-            found[name] = plus(found[name], value) if name in found else value
-    return found
+            sums[name] = plus(sums[name], value) if name in sums else value
+    return sums
 
 
 def printed(values: Amounts) -> dict[str, str]:

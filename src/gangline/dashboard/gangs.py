@@ -279,14 +279,11 @@ def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
 
 
 def why(gang: CountedGang, known: GangTable) -> Why:
-    answer = (
-        verdicts.of_gang(gang.gang, gang.group)
-        if gang.gang is not None
-        else verdicts.of_group(gang.group, gang.title)
-        if gang.group is not None
-        else None
-    )
-    if answer is None:
+    if gang.gang is not None:
+        answer = verdicts.of_gang(gang.gang, gang.group)
+    elif gang.group is not None:
+        answer = verdicts.of_group(gang.group, gang.title)
+    else:
         return Why(headline=f"{gang.title} waits")
     first, *rest = answer.text.splitlines() or [""]
     data, proof = answer.data, tuple(known.renamed(text.strip()) for text in rest if not _way_out(text))

@@ -24,7 +24,9 @@ MARKS = {"waiting": "◌", "starting": "◐", "running": "●", "ended": "✓", 
 
 def number(value: float | None) -> str:
     """8, 0.5, or – for no bound."""
-    return "–" if value is None else f"{round(value, 2):g}" if abs(value) < 1e6 else f"{value:.0f}"
+    if value is None:
+        return "–"
+    return f"{round(value, 2):g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
 def size(value: float | None) -> str:

@@ -7,8 +7,8 @@ no more than get, list and watch (rights.py)."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
@@ -28,16 +28,15 @@ from gangline.api.kinds import (
     TOPOLOGY,
     Kind,
 )
-from gangline.api.meta import Object
 from gangline.client import Client
 from gangline.dashboard.look import ClusterView, NodeFact, PodFact, node_fact, pod_fact
 from gangline.dashboard.model import MissingPage, Source
+from gangline.dashboard.object_facts import ObjectFacts
 from gangline.dashboard.pages import page
 from gangline.dashboard.sheet import HEADERS
 from gangline.dashboard.views import document
 from gangline.errors import ApiError, NotFound, Unavailable
-from gangline.runtime import Cache, Clock, Key, SystemClock, background, key_of
-from gangline.runtime.cache import Informer
+from gangline.runtime import Cache, Clock, SystemClock, background
 from gangline.runtime.health import Endpoint, HttpPage
 
 KINDS: tuple[Kind[Any], ...] = (
@@ -57,26 +56,6 @@ KINDS: tuple[Kind[Any], ...] = (
 PULSE = 3.0
 """Seconds between two questions whether the cluster still answers."""
 HTML, JSON, TEXT = "text/html; charset=utf-8", "application/json", "text/plain; charset=utf-8"
-T = TypeVar("T", bound=Object)
-Fact = TypeVar("Fact")
-
-
-class ObjectFacts(Generic[T, Fact]):
-    """One fact per object of a kind, made anew when the object changes."""
-
-    def __init__(self, informer: Informer[T], made: Callable[[T], Fact]) -> None:
-        self._made = made
-        self._facts: dict[Key, Fact] = {}
-        informer.on_change(self._changed)
-
-    def _changed(self, before: T | None, after: T | None) -> None:
-        if after is not None:
-            self._facts[key_of(after)] = self._made(after)
-        elif before is not None:
-            self._facts.pop(key_of(before), None)
-
-    def all(self) -> list[Fact]:
-        return list(self._facts.values())
 
 
 class Dashboard:
@@ -100,8 +79,7 @@ class Dashboard:
             background.start("dashboard cache", self._cache.start, self._clock),
             background.start("dashboard pulse", self._listen, self._clock),
         ]
-        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-        return f"http://{shown}:{bound}"
+        return f"http://{_shown(host)}:{bound}"
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -115,8 +93,7 @@ class Dashboard:
         """Everything has been read once, as far as it can be."""
         return all(informer.synced.is_set() or informer.trouble is not None for informer in self._informers)
 
-    # --- the cluster
-    # ---------------------------------------------------------------------------------------------------
+    # --- the cluster --------------------------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
         """Any answer is a sign of life, a refusal too."""
@@ -167,8 +144,7 @@ class Dashboard:
             troubles=tuple(f"{item.kind.resource}: {item.trouble}" for item in troubled),
         )
 
-    # --- requests
-    # ------------------------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------------------------
 
     async def _answer(self, request: web.Request) -> HttpPage:
         if request.method not in ("GET", "HEAD"):
@@ -188,6 +164,13 @@ class Dashboard:
         if query.get("format", "html") != "html":
             return _plain(400, "There is ?format=json and ?format=html.")
         return HttpPage(document(found).encode(errors="replace"), HTML, status, HEADERS)
+
+
+def _shown(host: str) -> str:
+    """How a browser on this machine is told of the host."""
+    if host in ("0.0.0.0", "::"):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
 
 
 def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> HttpPage:

@@ -171,7 +171,9 @@ def gang(page: GangPage) -> list[Html]:
 
 
 def _about(line: GangLine, source: Source) -> Html:
-    made_for = f"{line.kind} {line.title}" if line.kind != "PodGang" else f"set {line.set}" if line.set else "–"
+    made_for = f"{line.kind} {line.title}"
+    if line.kind == "PodGang":
+        made_for = f"set {line.set}" if line.set else "–"
     facts: list[tuple[object, object]] = [
         ("Namespace", line.namespace),
         ("Made for", made_for),

@@ -21,7 +21,7 @@ from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
 from gangline.rules.schedulers import pod_fields
-from gangline.runtime import NEXT_TURN, Again, Context, Controller, Key, Reader, Watch, itself, key_of
+from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 WARNING = "PodGrouperWarning"
 MEMBERS = "members"
@@ -79,8 +79,8 @@ class Reconciler:
             grouping = await self._think(ctx, pod)
             if grouping is not None:
                 await self._write_group(ctx, grouping)
-                if _known_by_name(pod, grouping) and ctx.reporter() is None:
-                    return NEXT_TURN
+                if _known_by_name(pod, grouping):
+                    ctx.writer.take_turn()
                 await _write_pod(ctx, pod, grouping)
         except Conflict:
             raise
@@ -151,9 +151,5 @@ def _revision(group: PodGroup) -> int:
 
 async def _write_pod(ctx: Context, pod: Pod, grouping: Grouping) -> None:
     patch = write.pod_change(pod, grouping)
-    if patch is None:
-        return
-    try:
-        await ctx.client.patch_only(POD, pod.name, pod.namespace, patch)
-    except NotFound:
-        return
+    if patch is not None:
+        await ctx.writer.patch_unless_gone(POD, pod.name, pod.namespace, patch)

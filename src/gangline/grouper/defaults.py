@@ -33,11 +33,11 @@ class _Entry(msgspec.Struct):
 def defaults_of(read: GrouperView) -> dict[str, Defaults]:
     """Defaults by `Kind.group`, or by `Kind` for entries without a group."""
     settings = read.settings
-    found = read.config_map(settings.defaults_namespace, settings.defaults_name) if settings.has_defaults else None
-    if found is None or KEY not in found.data:
+    config_map = read.config_map(settings.defaults_namespace, settings.defaults_name) if settings.has_defaults else None
+    if config_map is None or KEY not in config_map.data:
         return {}
     try:
-        written = msgspec.json.decode(found.data[KEY], type=list[dict[str, Any] | None] | None) or []
+        written = msgspec.json.decode(config_map.data[KEY], type=list[dict[str, Any] | None] | None) or []
         entries = [
             msgspec.convert({key.lower(): value for key, value in (item or {}).items()}, _Entry) for item in written
         ]

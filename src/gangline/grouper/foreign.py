@@ -43,12 +43,12 @@ class Foreign:
             return known
         if self._missing.get((api_version, kind), 0.0) <= self._clock.now():
             await self._discover(api_version, kind)
-        found = self._served.get((api_version, kind))
-        if found is None:
+        served = self._served.get((api_version, kind))
+        if served is None:
             raise NotFound(
                 {"message": f"no matches for kind {kind!r} in version {api_version!r}: is its definition installed?"}
             )
-        return found
+        return served
 
     async def _discover(self, api_version: str, kind: str) -> None:
         root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"

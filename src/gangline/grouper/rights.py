@@ -41,5 +41,5 @@ def _groups(readable: Iterable[tuple[str, str]]) -> list[str]:
 def _resource(kind: str) -> tuple[str, str]:
     """`batch/v1 Job` → (`batch`, `jobs`)."""
     api_version, _, name = kind.rpartition(" ")
-    found = known(api_version, name)
-    return api_version.rpartition("/")[0], found.plural if found else f"{name.lower()}s"
+    resource = known(api_version, name)
+    return api_version.rpartition("/")[0], resource.plural if resource else f"{name.lower()}s"

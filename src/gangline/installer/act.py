@@ -7,23 +7,22 @@ from being done."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any
 
 from gangline.api.kinds import MUTATING_WEBHOOK, NAMESPACE, VALIDATING_WEBHOOK, Kind, reference
 from gangline.api.meta import Object, OwnerReference, Raw
-from gangline.client import Client
 from gangline.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
 from gangline.installer.config_reader import at
 from gangline.installer.contract import OURS, Wanted
 from gangline.installer.objects.webhooks import with_what_others_add
 from gangline.installer.plan import ORDER, PATIENCE, InstallPlan, ObjectKey, WrittenObject, contested, place, place_of
+from gangline.runtime.controller import Context
+from gangline.runtime.writer import together
 
-T = TypeVar("T")
 AT_ONCE = 8
 
 
@@ -41,23 +40,20 @@ class Report:
     failures: list[str] = field(default_factory=list)
 
 
-class OwnerWriter:
-    """Writes for one owner, and remembers what it wrote."""
+class OwnedObjects:
+    """The objects of one owner: put in place, put back, removed; and what was written of each is remembered."""
 
-    def __init__(
-        self, client: Client, kind: Kind[Any], owner: Object, written: dict[ObjectKey, WrittenObject], now: float
-    ) -> None:
-        self._client, self._kind, self._owner, self._written, self._now = client, kind, owner, written, now
+    def __init__(self, ctx: Context, kind: Kind[Any], owner: Object, written: dict[ObjectKey, WrittenObject]) -> None:
+        self._client, self._writer, self._now = ctx.client, ctx.writer, ctx.clock.now()
+        self._kind, self._owner, self._written = kind, owner, written
         self._report = Report()
 
     async def carry_out(self, plan: InstallPlan) -> Report:
         steps = [(wanted.kind, wanted, live) for wanted, live in (*((item, None) for item in plan.create), *plan.apply)]
         for _, alike in groupby(sorted(steps, key=lambda step: ORDER[step[0]]), key=lambda step: step[0]):
-            await _each(
-                list(alike), lambda step: self._make(step[1]) if step[2] is None else self._apply(step[1], step[2])
-            )
+            await together(list(alike), self._put_in_place, AT_ONCE)
         for _, alike_gone in groupby(plan.delete, key=lambda item: item[0]):
-            await _each(list(alike_gone), lambda item: self._remove(*item))
+            await together(list(alike_gone), self._remove, AT_ONCE)
         return self._report
 
     def _owned(self, wanted: Wanted) -> Raw:
@@ -65,9 +61,16 @@ class OwnerWriter:
             "metadata": wanted.obj["metadata"] | {"ownerReferences": [reference(self._kind, self._owner)]}
         }
 
+    async def _put_in_place(self, step: tuple[Kind[Any], Wanted, Object | None]) -> None:
+        _, wanted, live = step
+        if live is None:
+            await self._make(wanted)
+        else:
+            await self._apply(wanted, live)
+
     async def _make(self, wanted: Wanted) -> None:
         try:
-            live = await self._found(wanted)
+            live = await self._look(wanted)
             made = await self._create(wanted) if live is None else None
         except ApiError as error:
             self._report.failures.append(f"{wanted} cannot be made: {error}")
@@ -78,12 +81,12 @@ class OwnerWriter:
             self._remember(wanted, made)
             self._report.made.append(str(wanted))
 
-    async def _found(self, wanted: Wanted) -> Object | None:
+    async def _look(self, wanted: Wanted) -> Object | None:
         try:
-            found: Object = await self._client.get(wanted.kind, wanted.name, wanted.namespace)
+            live: Object = await self._client.get(wanted.kind, wanted.name, wanted.namespace)
         except NotFound:
             return None
-        return found
+        return live
 
     async def _create(self, wanted: Wanted) -> Object:
         """By apply, so that later applies find nothing new; without force, so that nobody who is quicker is
@@ -94,10 +97,9 @@ class OwnerWriter:
         except NotFound:
             if not wanted.namespace:
                 raise
+            namespace = {"metadata": {"name": wanted.namespace, "labels": dict(OURS)}}
             with suppress(AlreadyExists):
-                await self._client.create_only(
-                    NAMESPACE, {"metadata": {"name": wanted.namespace, "labels": dict(OURS)}}
-                )
+                await self._client.create_only(NAMESPACE, namespace)
             made = await self._client.apply(wanted.kind, self._owned(wanted), force=False)
         return made
 
@@ -124,14 +126,14 @@ class OwnerWriter:
             await self._leave(wanted)
             return
         try:
-            found: Object = await self._client.apply(wanted.kind, self._owned(await self._beside_others(wanted)))
+            applied: Object = await self._client.apply(wanted.kind, self._owned(await self._beside_others(wanted)))
         except ApiError as error:
             remedy = "; delete it, and it is made anew" if isinstance(error, Invalid) else ""
             self._report.failures.append(f"{wanted} cannot be changed: {error}{remedy}")
             return
-        differed = _differ(found, live)
+        differed = _differ(applied, live)
         before = known.repaired if known is not None and again else ()
-        self._remember(wanted, found, (*before, self._now)[-PATIENCE:] if again and differed else before)
+        self._remember(wanted, applied, (*before, self._now)[-PATIENCE:] if again and differed else before)
         if differed:
             (self._report.repaired if again else self._report.changed).append(str(wanted))
 
@@ -158,10 +160,11 @@ class OwnerWriter:
         live = await self._client.get_raw(wanted.kind, wanted.name)
         return Wanted(wanted.kind, with_what_others_add(wanted.obj, live))
 
-    async def _remove(self, kind: Kind[Any], obj: Object) -> None:
+    async def _remove(self, item: tuple[Kind[Any], Object]) -> None:
+        kind, obj = item
         try:
-            await self._client.delete(kind, obj.name, obj.namespace, uid=obj.uid, propagation="Background")
-        except (NotFound, Conflict):
+            await self._writer.delete_unless_gone(kind, obj, propagation="Background")
+        except Conflict:
             pass
         except ApiError as error:
             self._report.failures.append(f"{kind.kind} {obj.name} cannot be removed: {error}")
@@ -169,29 +172,19 @@ class OwnerWriter:
         self._written.pop(place(kind, obj), None)
         self._report.removed.append(f"{kind.kind} {obj.name}")
 
-    def _remember(self, wanted: Wanted, found: Object, repaired: tuple[float, ...] = ()) -> None:
+    def _remember(self, wanted: Wanted, live: Object, repaired: tuple[float, ...] = ()) -> None:
         self._written[place_of(wanted)] = WrittenObject(
-            wanted.digest, int(found.metadata.resource_version or 0), repaired
+            wanted.digest, int(live.metadata.resource_version or 0), repaired
         )
 
 
-def _differ(found: Object, live: Object) -> bool:
+def _differ(written: Object, live: Object) -> bool:
     """Whether an apply changed what we say. Revisions also move with the status, which a cache may be late with;
     generations do not."""
-    if found.metadata.generation:
-        return found.metadata.generation != live.metadata.generation
-    return found.metadata.resource_version != live.metadata.resource_version
+    if written.metadata.generation:
+        return written.metadata.generation != live.metadata.generation
+    return written.metadata.resource_version != live.metadata.resource_version
 
 
 def _holder(owners: Iterable[OwnerReference]) -> str:
     return ", ".join(f"{owner.kind} {owner.name}" for owner in owners) or "somebody else"
-
-
-async def _each(steps: Sequence[T], work: Callable[[T], Awaitable[None]]) -> None:
-    slots = asyncio.Semaphore(AT_ONCE)
-
-    async def one(step: T) -> None:
-        async with slots:
-            await work(step)
-
-    await asyncio.gather(*(one(step) for step in steps))

@@ -39,8 +39,7 @@ class ConfigReading:
     def at(self, path: str, default: Any = None) -> Any:
         return at(self.spec, path, default)
 
-    # --- names
-    # ---------------------------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     @property
     def namespace(self) -> str:
@@ -99,8 +98,7 @@ class ConfigReading:
             names.SCALE_NAMESPACE: self.scale_namespace,
         }
 
-    # --- how pods of a section run
-    # ---------------------------------------------------------------------------------------
+    # --- how pods of a section run ------------------------------------------------------------------------------------
 
     def enabled(self, section: str) -> bool:
         return bool(self.at(f"{section}.service.enabled", True))
@@ -113,15 +111,15 @@ class ConfigReading:
 
     def pull_secrets(self) -> list[Raw]:
         """Each once; the older field counts as one of them."""
-        said = [*self.at("global.additionalImagePullSecrets", []), self.at("global.imagesPullSecret", "")]
-        return [{"name": name} for name in sorted(set(filter(None, said)))]
+        secrets = [*self.at("global.additionalImagePullSecrets", []), self.at("global.imagesPullSecret", "")]
+        return [{"name": name} for name in sorted(set(filter(None, secrets)))]
 
     def security(self) -> Raw | None:
         """Of every container; OpenShift chooses its own."""
         if self.at("global.openshift", False):
             return None
-        found: Raw = self.at("global.securityContext", SECURITY)
-        return found
+        context: Raw = self.at("global.securityContext", SECURITY)
+        return context
 
     def resources(self, section: str, usual: Mapping[str, Mapping[str, str]]) -> Raw:
         """What the section says, and the component's own defaults for the rest. A default never contradicts what was
@@ -137,8 +135,8 @@ class ConfigReading:
         is given."""
         own, common = self.at(f"{section}.service.affinity", {}), self.at("global.affinity", {})
         parts = ("nodeAffinity", "podAffinity", "podAntiAffinity")
-        found: Raw = {part: own.get(part) or common.get(part) for part in parts if own.get(part) or common.get(part)}
-        return found if "podAntiAffinity" in found else found | {"podAntiAffinity": self._apart(app)}
+        rules: Raw = {part: own.get(part) or common.get(part) for part in parts if own.get(part) or common.get(part)}
+        return rules if "podAntiAffinity" in rules else rules | {"podAntiAffinity": self._apart(app)}
 
     @property
     def strictly_apart(self) -> bool:
@@ -151,5 +149,5 @@ class ConfigReading:
 
     def autoscaler(self, section: str) -> Raw | None:
         """The section's vertical autoscaler, or the one for all; None where it is off."""
-        found: Raw = self.at(f"{section}.vpa") or self.at("global.vpa", {})
-        return found if found.get("enabled") else None
+        autoscaler: Raw = self.at(f"{section}.vpa") or self.at("global.vpa", {})
+        return autoscaler if autoscaler.get("enabled") else None

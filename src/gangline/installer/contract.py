@@ -146,8 +146,8 @@ class Wishes:
 
 def meta(app: str, name: str = "", namespace: str = "", labels: Mapping[str, str] | None = None) -> Raw:
     """Metadata of an object of ours."""
-    found: Raw = {"name": name or app, "labels": {APP: app, **OURS, **(labels or {})}}
-    return found | ({"namespace": namespace} if namespace else {})
+    metadata: Raw = {"name": name or app, "labels": {APP: app, **OURS, **(labels or {})}}
+    return metadata | ({"namespace": namespace} if namespace else {})
 
 
 def digest(data: Any) -> str:

@@ -6,26 +6,26 @@ shards.py."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from gangline.api.core import Pod
-from gangline.api.kinds import CONFIG, DAEMON_SET, DEPLOYMENT, POD, SCHEDULING_SHARD, Kind
+from gangline.api.kinds import CONFIG, POD, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object
 from gangline.errors import GanglineError
-from gangline.installer.act import OwnerWriter, Report
+from gangline.installer.act import OwnedObjects, Report
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import APP, CONFIG_NAME, OURS, Wanted, Wishes
+from gangline.installer.contract import CONFIG_NAME, OURS, Wishes
 from gangline.installer.look import Installer, config_facts, owned, shard_facts, the_config
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.services import SCHEDULER
 from gangline.installer.objects.shards import wishes_of_shard
-from gangline.installer.plan import ALWAYS, SOMETIMES, ObjectKey, WrittenObject, place_of, plan
-from gangline.installer.status import Outcome, conditions, daemon_set_waits, deployment_waits, unused
+from gangline.installer.plan import ALWAYS, SOMETIMES, ObjectKey, WrittenObject, plan
+from gangline.installer.status import Outcome, conditions, unused
 from gangline.installer.tell import ConfigTeller
-from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, owner
+from gangline.installer.watches import not_at_work, owner_of_pod, spec_changed, to_all_shards, to_config
+from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
 SOON, LATER, SELDOM = 2.0, 15.0, 600.0
 """Seconds until the next look: where an earlier object is going, where somebody else must do something, and in any case
@@ -47,8 +47,7 @@ class WriteMemory:
         return self.written.setdefault(obj.uid, {})
 
 
-# --- the four beats
-# ------------------------------------------------------------------------------------------------------------
+# --- the four beats ---------------------------------------------------------------------------------------------------
 
 
 async def reconcile_config(installer: Installer, memory: WriteMemory, ctx: Context, key: Key) -> Again | None:
@@ -59,9 +58,9 @@ async def reconcile_config(installer: Installer, memory: WriteMemory, ctx: Conte
         text = f"only the Config named {CONFIG_NAME} counts; move what this one says there, and delete it"
         await memory.told.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
         return None
-    said = ConfigReading(config.spec, installer.settings)
+    reading = ConfigReading(config.spec, installer.settings)
     await memory.told.begin(ctx, CONFIG, config)
-    wishes = wishes_of_config(said, await config_facts(installer, ctx, config, said), installer.parts)
+    wishes = wishes_of_config(reading, await config_facts(installer, ctx, config, reading), installer.parts)
     outcome = await _carry_out(ctx, memory, CONFIG, config, wishes)
     return _next(outcome) or Again(SELDOM)
 
@@ -76,11 +75,11 @@ async def reconcile_shard(installer: Installer, memory: WriteMemory, ctx: Contex
         await memory.told.tell(ctx, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
         _refused(report)
         return None
-    said = ConfigReading(config.spec, installer.settings)
+    reading = ConfigReading(config.spec, installer.settings)
     await memory.told.begin(ctx, SCHEDULING_SHARD, shard)
-    wishes = wishes_of_shard(said, shard.name, shard.spec, await shard_facts(ctx, shard, said), installer.parts)
+    wishes = wishes_of_shard(reading, shard.name, shard.spec, await shard_facts(ctx, shard, reading), installer.parts)
     outcome = await _carry_out(ctx, memory, SCHEDULING_SHARD, shard, wishes)
-    return _next(outcome) or (Again(FOLLOWED) if said.replicas(SCHEDULER) > 1 else None)
+    return _next(outcome) or (Again(FOLLOWED) if reading.replicas(SCHEDULER) > 1 else None)
 
 
 async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Outcome:
@@ -89,7 +88,7 @@ async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Ob
         wishes.problems,
         report.foreign,
         report.failures,
-        _waits(ctx.read, obj, wishes.objects, memory.of(obj)),
+        not_at_work(ctx.read, obj, wishes.objects, memory.of(obj)),
         wishes.missing,
         wishes.notes,
         report.leaving,
@@ -103,7 +102,7 @@ async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Ob
 async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
     written = memory.of(obj)
     todo = plan(wishes, owned(ctx.read, obj.uid), written)
-    report = await OwnerWriter(ctx.client, kind, obj, written, ctx.clock.now()).carry_out(todo)
+    report = await OwnedObjects(ctx, kind, obj, written).carry_out(todo)
     for reason, names, text in (
         ("Deployed", report.made, "made"),
         ("Changed", report.changed, "changed"),
@@ -132,59 +131,10 @@ def _next(outcome: Outcome) -> Again | None:
     return Again(LATER) if outcome.foreign or outcome.missing or outcome.contested else None
 
 
-# --- whether it is at work
-# -------------------------------------------------------------------------------------------------------
+# --- whether it is at work --------------------------------------------------------------------------------------------
 
 
-def _waits(read: Reader, obj: Object, wanted: Iterable[Wanted], written: dict[ObjectKey, WrittenObject]) -> list[str]:
-    """What is not at work yet. A view that is older than our last write tells nothing."""
-    found: list[str] = []
-    for item in wanted:
-        if item.kind not in (DEPLOYMENT, DAEMON_SET):
-            continue
-        live: Any = read.get(item.kind, item.name, item.namespace)
-        known = written.get(place_of(item))
-        if live is not None and (known is None or int(live.metadata.resource_version or 0) < known.revision):
-            live = None
-        if item.kind == DAEMON_SET:
-            found.append(daemon_set_waits(None if live is None else live.status or {}, item.name))
-        else:
-            found.append(deployment_waits(live, item.name, _pods(read, item)))
-    return [text for text in found if text]
-
-
-def _pods(read: Reader, deployment: Wanted) -> list[Pod]:
-    return read.list(POD, deployment.namespace, {APP: deployment.app})
-
-
-# --- what is watched
-# -------------------------------------------------------------------------------------------------------------
-
-
-def _owner_of_pod(kind: Kind[Any]) -> Any:
-    above = owner(kind)
-
-    def keys(pod: Pod, read: Reader) -> Iterable[Key]:
-        deployment = read.get(DEPLOYMENT, pod.labels.get(APP, ""), pod.namespace)
-        return above(deployment, read) if deployment is not None else []
-
-    return keys
-
-
-def _the_config(obj: Object, read: Reader) -> Iterable[Key]:
-    return [Key("", CONFIG_NAME)]
-
-
-def _all_shards(obj: Object, read: Reader) -> Iterable[Key]:
-    return [Key("", shard.name) for shard in read.list(SCHEDULING_SHARD)]
-
-
-def _spec_changed(before: Any, after: Any) -> bool:
-    return (
-        before is None
-        or after is None
-        or (before.spec, before.metadata.deleting) != (after.spec, after.metadata.deleting)
-    )
+# --- what is watched --------------------------------------------------------------------------------------------------
 
 
 def controllers(installer: Installer) -> list[Controller]:
@@ -194,7 +144,7 @@ def controllers(installer: Installer) -> list[Controller]:
     selectors: dict[Kind[Any], tuple[str, str]] = dict.fromkeys((*kinds, POD), (mark, ""))
 
     def watches(kind: Kind[Any]) -> list[Watch]:
-        return [*(Watch(item, owner(kind)) for item in kinds), Watch(POD, _owner_of_pod(kind))]
+        return [*(Watch(item, owner(kind)) for item in kinds), Watch(POD, owner_of_pod(kind))]
 
     return [
         Controller(
@@ -203,8 +153,8 @@ def controllers(installer: Installer) -> list[Controller]:
             workers=1,
             selectors=selectors,
             watches=(
-                Watch(CONFIG, itself, _spec_changed),
-                Watch(SCHEDULING_SHARD, _the_config, _spec_changed),
+                Watch(CONFIG, itself, spec_changed),
+                Watch(SCHEDULING_SHARD, to_config, spec_changed),
                 *watches(CONFIG),
             ),
         ),
@@ -214,9 +164,9 @@ def controllers(installer: Installer) -> list[Controller]:
             workers=2,
             selectors=selectors,
             watches=(
-                Watch(SCHEDULING_SHARD, itself, _spec_changed),
-                Watch(SCHEDULING_SHARD, _all_shards, _spec_changed),
-                Watch(CONFIG, _all_shards, _spec_changed),
+                Watch(SCHEDULING_SHARD, itself, spec_changed),
+                Watch(SCHEDULING_SHARD, to_all_shards, spec_changed),
+                Watch(CONFIG, to_all_shards, spec_changed),
                 *watches(SCHEDULING_SHARD),
             ),
         ),

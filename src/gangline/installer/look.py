@@ -63,20 +63,19 @@ def served(read: Reader) -> frozenset[str]:
     return frozenset(kind.resource for kind in SOMETIMES if isinstance(read, Cache) and read.revision(kind))
 
 
-# --- a Config
-# ----------------------------------------------------------------------------------------------------------------
+# --- a Config ---------------------------------------------------------------------------------------------------------
 
 
-async def config_facts(installer: Installer, ctx: Context, config: Config, said: ConfigReading) -> InstallFacts:
+async def config_facts(installer: Installer, ctx: Context, config: Config, reading: ConfigReading) -> InstallFacts:
     shards = sorted(ctx.read.list(SCHEDULING_SHARD), key=lambda scheduling_shard: scheduling_shard.name)
-    detect = said.enabled("binder") and said.at("binder.cdiEnabled") is None
+    detect = reading.enabled("binder") and reading.at("binder.cdiEnabled") is None
     return InstallFacts(
         served=served(ctx.read),
-        fake_gpus=said.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
+        fake_gpus=reading.enabled("binder") and bool((await ctx.client.list(NODE, labels=FAKE_GPU)).items),
         cdi=detect and await _cdi(ctx.client),
         shards=tuple(shard.spec for shard in shards),
-        certificate=await _certificate(installer.parts, ctx, said) if said.enabled(ADMISSION.section) else None,
-        answers=_answers(ctx.read, config, said),
+        certificate=await _certificate(installer.parts, ctx, reading) if reading.enabled(ADMISSION.section) else None,
+        answers=_answers(ctx.read, config, reading),
         now=ctx.clock.now(),
         instances=tuple(
             {"metadata": as_raw(prometheus.metadata), "spec": prometheus.spec or {}}
@@ -102,17 +101,17 @@ def cdi_of(policy: Raw) -> bool:
     return version >= CDI_ALWAYS or bool(at(policy, "spec.cdi.default", False))
 
 
-async def _certificate(parts: ComponentParts, ctx: Context, said: ConfigReading) -> Pair:
+async def _certificate(parts: ComponentParts, ctx: Context, reading: ConfigReading) -> Pair:
     try:
-        kept = pair_of(await ctx.client.get_raw(SECRET, TLS_SECRET, said.namespace))
+        kept = pair_of(await ctx.client.get_raw(SECRET, TLS_SECRET, reading.namespace))
     except NotFound:
         kept = None
-    return parts.certificate(admission_address(said).hosts, ctx.clock.now(), kept)
+    return parts.certificate(admission_address(reading).hosts, ctx.clock.now(), kept)
 
 
-def _answers(read: Reader, config: Config, said: ConfigReading) -> bool:
+def _answers(read: Reader, config: Config, reading: ConfigReading) -> bool:
     """Somebody does, or did when the API server was told."""
-    server = read.get(DEPLOYMENT, ADMISSION.name, said.namespace)
+    server = read.get(DEPLOYMENT, ADMISSION.name, reading.namespace)
     if server is not None and _belongs(server, config.uid) and server.status.available_replicas:
         return True
     return any(read.owned(kind, config.uid) for kind in (MUTATING_WEBHOOK, VALIDATING_WEBHOOK))
@@ -122,27 +121,26 @@ def _belongs(obj: Object, uid: str) -> bool:
     return any(owner.uid == uid for owner in obj.metadata.owner_references)
 
 
-# --- a shard
-# -----------------------------------------------------------------------------------------------------------------
+# --- a shard ----------------------------------------------------------------------------------------------------------
 
 
-async def shard_facts(ctx: Context, shard: SchedulingShard, said: ConfigReading) -> InstallFacts:
-    several = said.enabled(SCHEDULER) and said.replicas(SCHEDULER) > 1
+async def shard_facts(ctx: Context, shard: SchedulingShard, reading: ConfigReading) -> InstallFacts:
+    several = reading.enabled(SCHEDULER) and reading.replicas(SCHEDULER) > 1
     return InstallFacts(
         served=served(ctx.read),
-        rivals=tuple(rivals(said, shard, ctx.read.list(SCHEDULING_SHARD))),
-        leader=await _leader(ctx, shard, said) if several else None,
+        rivals=tuple(rivals(reading, shard, ctx.read.list(SCHEDULING_SHARD))),
+        leader=await _leader(ctx, shard, reading) if several else None,
     )
 
 
-def rivals(said: ConfigReading, shard: SchedulingShard, shards: Iterable[SchedulingShard]) -> list[str]:
+def rivals(reading: ConfigReading, shard: SchedulingShard, shards: Iterable[SchedulingShard]) -> list[str]:
     """Older shards that serve the same nodes; without a label for pools every shard serves all of them."""
 
-    def age(each: SchedulingShard) -> tuple[str, str]:
-        return each.metadata.creation_timestamp or "", each.name
+    def age(item: SchedulingShard) -> tuple[str, str]:
+        return item.metadata.creation_timestamp or "", item.name
 
-    def pool(each: SchedulingShard) -> str:
-        return str(each.spec.get("partitionLabelValue") or "") if said.pool_key else ""
+    def pool(item: SchedulingShard) -> str:
+        return str(item.spec.get("partitionLabelValue") or "") if reading.pool_key else ""
 
     same = [
         item for item in shards if not item.metadata.deleting and pool(item) == pool(shard) and age(item) < age(shard)
@@ -150,12 +148,12 @@ def rivals(said: ConfigReading, shard: SchedulingShard, shards: Iterable[Schedul
     return [item.name for item in sorted(same, key=age)]
 
 
-async def _leader(ctx: Context, shard: SchedulingShard, said: ConfigReading) -> Leader | None:
+async def _leader(ctx: Context, shard: SchedulingShard, reading: ConfigReading) -> Leader | None:
     try:
-        lease = await ctx.client.get(LEASE, lease_of(said, shard.spec), said.namespace)
+        lease = await ctx.client.get(LEASE, lease_of(reading, shard.spec), reading.namespace)
     except NotFound:
         return None
-    pod = ctx.read.get(POD, (lease.spec.holder_identity or "").partition("_")[0], said.namespace)
+    pod = ctx.read.get(POD, (lease.spec.holder_identity or "").partition("_")[0], reading.namespace)
     if pod is None or pod.metadata.deleting or not pod.status.pod_ip:
         return None
     return Leader(pod.name, pod.uid, pod.status.pod_ip)

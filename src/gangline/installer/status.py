@@ -55,7 +55,7 @@ def begun(generation: int) -> list[Raw]:
 
 
 def conditions(outcome: Outcome, generation: int) -> list[Raw]:
-    def said(type: str, ok: bool, yes: str, no: str, text: str) -> Raw:
+    def stated(type: str, ok: bool, yes: str, no: str, text: str) -> Raw:
         return _condition(type, ok, yes if ok else no, text, generation)
 
     blocked, lacking = outcome.in_the_way, outcome.missing
@@ -63,29 +63,29 @@ def conditions(outcome: Outcome, generation: int) -> list[Raw]:
     notes = [f"note: {note}" for note in outcome.notes]
     still = bool(outcome.failures or outcome.leaving)
     return [
-        said(
+        stated(
             RECONCILING,
             still,
             "reconciling",
             "reconciled",
             _text(outcome.failures + outcome.leaving, "everything was carried out"),
         ),
-        said(
+        stated(
             DEPLOYED,
             not blocked,
             "deployed",
             "deployed",
             _text([*blocked, *notes], "every object is there as it should be"),
         ),
-        said(AVAILABLE, not outcome.waits, "available", "available", _text(outcome.waits, "everything is at work")),
-        said(
+        stated(AVAILABLE, not outcome.waits, "available", "available", _text(outcome.waits, "everything is at work")),
+        stated(
             DEPENDENCIES,
             not lacking,
             "dependencies_fulfilled",
             "dependencies_missing",
             _text(lacking, "the cluster has all it needs"),
         ),
-        said(
+        stated(
             READY,
             ready,
             "ready",
@@ -114,15 +114,15 @@ def _condition(type: str, ok: bool, reason: str, message: str, generation: int) 
     }
 
 
-def _text(found: Sequence[str], otherwise: str) -> str:
-    return ("; ".join(found) or otherwise)[:LONGEST]
+def _text(texts: Sequence[str], otherwise: str) -> str:
+    return ("; ".join(texts) or otherwise)[:LONGEST]
 
 
 def merged(before: Sequence[Mapping[str, Any]], after: Sequence[Raw], now: str) -> list[Raw] | None:
     """The list to write, or None where nothing changed. Conditions that are not named here stay."""
     known = {item.get("type"): dict(item) for item in before}
-    found = {item["type"]: _since(known.get(item["type"]), item, now) for item in after}
-    together = list((known | found).values())
+    changed = {item["type"]: _since(known.get(item["type"]), item, now) for item in after}
+    together = list((known | changed).values())
     return None if together == [dict(item) for item in before] else together
 
 
@@ -132,20 +132,19 @@ def _since(old: Mapping[str, Any] | None, new: Raw, now: str) -> Raw:
     return {**new, "lastTransitionTime": old.get("lastTransitionTime", now) if same and old is not None else now}
 
 
-# --- whether it is at work
-# ---------------------------------------------------------------------------------------------------
+# --- whether it is at work --------------------------------------------------------------------------------------------
 
 
 def deployment_waits(deployment: Replicated | None, name: str, pods: Sequence[Pod]) -> str:
     """What a Deployment still waits for; empty: it is at work, with the newest template, in full number."""
     if deployment is None:
         return f"Deployment {name}: not there yet"
-    said, wanted = deployment.status, 1 if deployment.spec.replicas is None else deployment.spec.replicas
-    if said.observed_generation < deployment.metadata.generation:
+    status, wanted = deployment.status, 1 if deployment.spec.replicas is None else deployment.spec.replicas
+    if status.observed_generation < deployment.metadata.generation:
         return f"Deployment {name}: its controller has not seen the last change yet"
-    if said.updated_replicas == said.replicas == said.available_replicas == wanted:
+    if status.updated_replicas == status.replicas == status.available_replicas == wanted:
         return ""
-    fresh = min(said.updated_replicas, said.available_replicas)
+    fresh = min(status.updated_replicas, status.available_replicas)
     if fresh >= wanted:
         return f"Deployment {name}: pods of before the last change are still going"
     return f"Deployment {name}: {fresh} of {wanted} pods at work{_why(pods)}"

@@ -30,19 +30,21 @@ class ConfigTeller:
 
     async def begin(self, ctx: Context, kind: Kind[Any], obj: Any) -> None:
         """Say that work on a new generation has begun, so that nobody takes the old answer for the new one."""
-        said: Raw = next((condition for condition in self.conditions(obj) if condition.get("type") == RECONCILING), {})
-        if said.get("observedGeneration") != obj.metadata.generation:
+        reconciling: Raw = next(
+            (condition for condition in self.conditions(obj) if condition.get("type") == RECONCILING), {}
+        )
+        if reconciling.get("observedGeneration") != obj.metadata.generation:
             await self.tell(ctx, kind, obj, begun(obj.metadata.generation))
 
     async def tell(self, ctx: Context, kind: Kind[Any], obj: Any, news: Sequence[Raw]) -> None:
         before = self.conditions(obj)
-        found = merged(before, news, timestamp(ctx.clock.now()))
-        if found is None:
+        conditions = merged(before, news, timestamp(ctx.clock.now()))
+        if conditions is None:
             return
         heard = {item.get("message") for item in before if item.get("type") == DEPLOYED}
         for item in news:
             if item["type"] == DEPLOYED and item["status"] == "False" and item["message"] not in heard:
                 ctx.events.tell(kind, obj, "NotDeployed", item["message"], warning=True)
         self._told[obj.uid] = await ctx.client.patch(
-            kind, obj.name, "", {"status": {"conditions": found}}, subresource="status"
+            kind, obj.name, "", {"status": {"conditions": conditions}}, subresource="status"
         )

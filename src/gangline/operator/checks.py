@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
@@ -16,7 +16,7 @@ from gangline.api.kinds import POD_CLIQUE, Kind
 from gangline.errors import Problem
 from gangline.operator.backends import NoBackend, Registry
 from gangline.operator.backends.contract import Facts
-from gangline.operator.look import served
+from gangline.operator.watches import served
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Cache, Reader
 
@@ -25,6 +25,13 @@ Check = Callable[[PodCliqueSet, Reader | None], Iterable[Problem]]
 Dropped = frozenset[tuple[Kind[Any], str]]
 Settings = OperatorSettings | Callable[[], OperatorSettings]
 """Settings, or what gives those that hold now."""
+
+
+@runtime_checkable
+class ServingReader(Reader, Protocol):
+    """A reader that also knows which kinds are served."""
+
+    def serves(self, kind: Kind[Any]) -> bool: ...
 
 
 def _registry(settings: Settings) -> Callable[[], Registry]:
@@ -70,9 +77,8 @@ def backend_check(settings: Settings, dropped: Callable[[], Dropped] = frozenset
 def _facts(read: Reader | None, asked: tuple[Kind[Any], ...]) -> Facts:
     """What a check may know: a reader that says which kinds are served, a cache that follows them all, or only what can
     be read."""
-    serves = getattr(read, "serves", None)
-    if serves is not None:
-        return Facts(frozenset(kind for kind in asked if serves(kind)), read=read, known=True)
+    if isinstance(read, ServingReader):
+        return Facts(frozenset(kind for kind in asked if read.serves(kind)), read=read, known=True)
     if isinstance(read, Cache):
         follows = all(read.follows(kind) for kind in asked)
         return Facts(

@@ -9,7 +9,7 @@ from typing import Any
 
 from gangline.api.kinds import Kind
 from gangline.errors import ApiError, GanglineError
-from gangline.operator.tell import error_list
+from gangline.operator.status import error_list
 from gangline.runtime import Again, Context, Key
 from gangline.runtime.clock import timestamp
 from gangline.runtime.controller import Reconcile

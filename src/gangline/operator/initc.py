@@ -36,13 +36,13 @@ class Unusable(Exception):
 
 def wanted(entries: Iterable[str]) -> dict[str, int]:
     """`name:count` entries → how many ready pods each clique needs."""
-    found: dict[str, int] = {}
+    needs: dict[str, int] = {}
     for entry in (part for given in entries for part in given.split(",")):
         name, colon, count = entry.strip().partition(":")
         if not colon or not name.strip() or ":" in count or not count.strip().isdigit() or int(count) <= 0:
             raise Unusable(f"{entry!r} is not name:count with a count above 0, for example llm-0-prefill:2")
-        found[name.strip()] = int(count)
-    return found
+        needs[name.strip()] = int(count)
+    return needs
 
 
 def missing(needs: Mapping[str, int], pods: Iterable[Mapping[str, Any]]) -> dict[str, int]:
@@ -79,8 +79,8 @@ class PodApiServer:
             self._url, headers={"Authorization": f"Bearer {_file(self._account / 'token')}"}
         )
         with urllib.request.urlopen(request, timeout=10, context=self._trust) as answer:
-            found: list[dict[str, Any]] = json.load(answer).get("items") or []
-            return found
+            items: list[dict[str, Any]] = json.load(answer).get("items") or []
+            return items
 
 
 def _file(path: Path) -> str:

@@ -1,11 +1,15 @@
-"""What the operator tells Prometheus beside its reconciles: each write by kind and outcome, and why it looks again
-later."""
+"""What the operator tells Prometheus beside its reconciles: each write by kind and outcome, why it looks again later,
+and which backend each set was given."""
 
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Histogram
+
+if TYPE_CHECKING:
+    from gangline.operator.backends import Selection
 
 WRITES = Counter(
     "gangline_operator_writes_total", "Writes of the operator by how they ended", ["kind", "verb", "outcome"]
@@ -19,8 +23,8 @@ SECONDS = Histogram(
 WAITS = Counter(
     "gangline_operator_waits_total", "Looks that ended with another one planned, by reason", ["controller", "reason"]
 )
+SELECTIONS = Counter("gangline_backend_selections_total", "Backends chosen for sets, and how", ["backend", "source"])
 
-DONE, GONE, TAKEN, CONFLICT, REFUSED = "done", "gone", "taken", "conflict", "refused"
 PACE, TERMINATION, DEADLINE, UNSEEN, TROUBLE = (
     "pace",
     "termination-delay",
@@ -48,3 +52,8 @@ def wrote(kind: str, verb: str, outcome: str, seconds: float) -> None:
 
 def waits(controller: str, reason: str) -> None:
     WAITS.labels(controller, reason).inc()
+
+
+def selected(selection: Selection) -> None:
+    """One count per set and generation."""
+    SELECTIONS.labels(selection.backend.name, selection.source).inc()

@@ -7,61 +7,17 @@ wanted object with the live one in the form of its typed view, so that only fiel
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from gangline.api.kinds import Kind
-from gangline.api.meta import Condition, Model, Object, Raw, as_raw
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    kind: Kind[Any]
-    obj: Raw
-    code: str = ""
-    """The error code that status.lastErrors gets if it fails."""
-    taken: str = ""
-    """The code if somebody else's object has the name; empty: the same."""
-
-    @property
-    def name(self) -> str:
-        return str(self.obj["metadata"]["name"])
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    kind: Kind[Any]
-    name: str
-    namespace: str
-    patch: Raw
-    subresource: str = ""
-    code: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Apply:
-    kind: Kind[Any]
-    obj: Raw
-    code: str = ""
-    manager: str = ""
-    force: bool = True
-
-    @property
-    def name(self) -> str:
-        return str(self.obj["metadata"]["name"])
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    kind: Kind[Any]
-    name: str
-    namespace: str
-    uid: str = ""
-    code: str = ""
-
-
-Step: TypeAlias = Create | Patch | Apply | Delete
+from gangline.api.meta import Condition, Object, Raw, as_raw, spec_of
+from gangline.rules.writes import Apply as Apply
+from gangline.rules.writes import Create as Create
+from gangline.rules.writes import Delete as Delete
+from gangline.rules.writes import Patch as Patch
+from gangline.rules.writes import Step as Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +64,15 @@ def merge_patch(before: Any, after: Any) -> Any:
     return patch
 
 
-def changed(
-    kind: Kind[Any], live: Object, wanted: Raw, *, metadata: tuple[str, ...] = ("labels", "annotations")
-) -> Raw | None:
-    """The merge patch that makes a live object as wanted (spec and the given parts of metadata), or None."""
+def changed(kind: Kind[Any], live: Object, wanted: Raw) -> Raw | None:
+    """The merge patch that makes a live object as wanted (spec, labels, annotations), or None."""
     view = msgspec.convert({"apiVersion": kind.api_version, "kind": kind.kind, **wanted}, kind.type, strict=False)
     patch: Raw = {}
-    meta = {
-        key: difference
-        for key in metadata
-        if (difference := merge_patch(getattr(live.metadata, key), getattr(view.metadata, key)))
-    }
-    if meta:
-        patch["metadata"] = meta
-    spec = _spec_patch(_spec(live), _spec(view), wanted.get("spec") or {})
+    labels, annotations = merge_patch(live.labels, view.labels), merge_patch(live.annotations, view.annotations)
+    metadata = {key: part for key, part in (("labels", labels), ("annotations", annotations)) if part}
+    if metadata:
+        patch["metadata"] = metadata
+    spec = _spec_patch(spec_of(live), spec_of(view), wanted.get("spec") or {})
     if spec:
         patch["spec"] = spec
     return patch | _beside(live, view, wanted) or None
@@ -141,11 +92,6 @@ def _spec_patch(before: Raw, after: Raw, wanted: Raw) -> Raw:
         if before.get(key) != value:
             patch[key] = merge_patch(before.get(key), wanted[key])
     return patch | {key: wanted[key] for key in before if key not in after and key in wanted}
-
-
-def _spec(obj: Object) -> Any:
-    spec = getattr(obj, "spec", None)
-    return as_raw(spec) if isinstance(spec, Model) else spec or {}
 
 
 def missing_finalizer(obj: Object, finalizer: str) -> Raw | None:

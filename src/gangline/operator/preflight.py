@@ -21,8 +21,7 @@ async def check(client: Client, settings: OperatorSettings) -> None:
     if settings.auto_mnnvl and not await _served(client):
         raise PrerequisiteMissing(
             f"network.autoMNNVLEnabled needs {COMPUTE_DOMAIN.resource} {COMPUTE_DOMAIN.version}, which this cluster "
-            f"does not serve: "
-            "install the driver that brings ComputeDomains, or switch the setting off"
+            "does not serve: install the driver that brings ComputeDomains, or switch the setting off"
         )
 
 

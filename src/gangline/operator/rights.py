@@ -1,8 +1,8 @@
 """What one backend may do in a cluster, when it runs as a process of its own: rules for its ClusterRole and for the
 Role of its lease.
 
-Derived from what the backend says it reads and writes, and from what podgang.py needs for every backend. Just that: no
-secrets, no pods but to look at, no object of another scheduler. For whoever prints manifests. Pure."""
+Derived from what the backend says it reads and writes, and from what the controller of gangs needs for every backend.
+Just that: no secrets, no pods but to look at, no object of another scheduler. For whoever prints manifests. Pure."""
 
 from __future__ import annotations
 

@@ -174,15 +174,14 @@ def notes(config: Raw) -> list[str]:
 
 
 # --- reading
-# -----------------------------------------------------------------------------------------------------------------
 
 
 def _at(config: Raw, path: str, default: Any) -> Any:
     """The value at a dotted path; the default where nothing, or null, is given."""
-    found: Any = config
+    value: Any = config
     for part in path.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    return default if found is None or found == "" else found
+        value = value.get(part) if isinstance(value, dict) else None
+    return default if value is None or value == "" else value
 
 
 def _seconds(config: Raw, path: str, default: float) -> float:
@@ -215,11 +214,15 @@ def _workers(config: Raw) -> Workers:
 
 
 # --- what is wrong
-# -------------------------------------------------------------------------------------------------------------
 
 
 def _check(config: Raw) -> None:
-    problems = list(_misshapen(config)) or [*_wrong(config), *_contradictory(config), *_wrong_profiles(config)]
+    problems = list(_misshapen(config)) or [
+        *_wrong(config),
+        *_contradictory(config),
+        *_wrong_profiles(config),
+        *_left_out_backends(config),
+    ]
     if problems:
         raise BadConfiguration(f"the operator's configuration cannot be used: {list_problems(problems)}")
 
@@ -260,10 +263,10 @@ def _wrong(config: Raw) -> Iterable[Problem]:
 
 def _positive(config: Raw, path: str) -> float | None:
     try:
-        found = _seconds(config, path, 1.0)
+        length = _seconds(config, path, 1.0)
     except ValueError:
         return None
-    return found if found > 0 else None
+    return length if length > 0 else None
 
 
 def _contradictory(config: Raw) -> Iterable[Problem]:
@@ -310,17 +313,25 @@ def _wrong_profiles(config: Raw) -> Iterable[Problem]:
             f"{default} is not one of the profiles",
             hint=f"profiles: {', '.join(given)}",
         )
+
+
+def _left_out_backends(config: Raw) -> Iterable[Problem]:
+    """Backends that something needs and scheduler.backends does not switch on."""
     on = [ALIASES.get(name, name) for name in _at(config, "scheduler.backends", ())]
-    for index, profile in enumerate(profiles):
-        backend = (
-            (profile.get("backend") or GROVE_PROFILES.get(str(profile.get("name")), ""))
-            if isinstance(profile, dict)
-            else ""
-        )
-        if on and backend and ALIASES.get(backend, backend) not in on:
+    if not on:
+        return
+    for index, profile in enumerate(_at(config, "scheduler.profiles", ())):
+        backend = _backend_of(profile)
+        if backend and ALIASES.get(backend, backend) not in on:
             yield Problem(
                 f"scheduler.profiles[{index}]", f"needs backend {backend}, which scheduler.backends leaves out"
             )
     for index, name in enumerate(_at(config, "scheduler.outside", ())):
-        if on and ALIASES.get(name, name) not in on:
+        if ALIASES.get(name, name) not in on:
             yield Problem(f"scheduler.outside[{index}]", f"{name} cannot run outside: scheduler.backends leaves it out")
+
+
+def _backend_of(profile: Any) -> str:
+    if not isinstance(profile, dict):
+        return ""
+    return str(profile.get("backend") or GROVE_PROFILES.get(str(profile.get("name")), ""))

@@ -1,229 +1,49 @@
-"""What is true of a clique, a scaling group and a set, computed from what is there.
+"""Statuses in general: the conditions and updates that several kinds share, and a new status as a patch.
 
-Counters, conditions, hashes and selectors; the whole status each time, so that nothing depends on what was seen
-before. Writing it, where it differs, is the reconcilers' business; what follows from a breach is termination.py's,
-what an update does next is rollout.py's.
+Only what differs is written, and errors keep the time at which they were first seen. What is true of one kind is in the
+tell.py of its room. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
 
 from gangline.api import names
-from gangline.api.core import ContainerStatus, Pod
-from gangline.api.grove import ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
-from gangline.api.meta import Condition, Raw, condition
-from gangline.operator.desired import topology
-from gangline.operator.desired.hashes import clique_hash
-from gangline.operator.desired.layout import CliquePlace, standalone
-from gangline.operator.desired.metadata import default_labels, selector_text
-from gangline.operator.desired.pods import failed, ready, scheduled
-from gangline.operator.plan import condition_raw, with_condition
+from gangline.api.grove import LastError, PodClique, PodCliqueScalingGroup, PodCliqueSet
+from gangline.api.kinds import Kind
+from gangline.api.meta import Condition, Model, Raw, as_raw, condition
+from gangline.operator.plan import EventNote, merge_patch
 
 BREACHED, SCHEDULED, TERMINATING = "MinAvailableBreached", "PodCliqueScheduled", "GangTerminationInProgress"
-LEVELS_UNAVAILABLE = "TopologyLevelsUnavailable"
 UPDATING = Condition(type=BREACHED, status="Unknown", reason="UpdateInProgress", message="an update is in progress")
+LONGEST = 1024
+HELD_BACK = "HeldBack"
+"""The condition of a set, group or clique of which not all is made yet, because so much of it waits already."""
 
 
 def is_true(conditions: tuple[Condition, ...], type: str) -> bool:
-    found = condition(conditions, type)
-    return found is not None and found.status == "True"
+    told = condition(conditions, type)
+    return told is not None and told.status == "True"
 
 
 def is_reason(conditions: tuple[Condition, ...], type: str, reason: str) -> bool:
-    found = condition(conditions, type)
-    return found is not None and found.reason == reason
+    told = condition(conditions, type)
+    return told is not None and told.reason == reason
 
 
-def update_open(progress: Raw | None) -> bool:
-    return progress is not None and not progress.get("updateEndedAt")
-
-
-# --- pods in classes
-# ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PodCounts:
-    living: int = 0
-    ready: int = 0
-    gated: int = 0
-    scheduled: int = 0
-    errored: int = 0
-    started: int = 0
-    """Started, not ready yet."""
-
-
-def gated(pod: Pod) -> bool:
-    found = condition(pod.status.conditions, "PodScheduled")
-    return found is not None and found.status == "False" and found.reason == "SchedulingGated"
-
-
-def errored(pod: Pod) -> bool:
-    statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    return any(_failed(status) for status in statuses)
-
-
-def _failed(status: ContainerStatus) -> bool:
-    return bool(((status.last_state or {}).get("terminated") or {}).get("exitCode", 0))
-
-
-def started_not_ready(pod: Pod) -> bool:
-    return any(
-        container_status.started and not container_status.ready for container_status in pod.status.container_statuses
-    )
-
-
-def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> PodCounts:
-    """`terminating`: pods on their way out still count as ready or scheduled; `ended`: so do those that have failed."""
-    every = list(pods)
-    seen = [pod for pod in every if (terminating or not pod.metadata.deleting) and (ended or not failed(pod))]
-    living = sum(not pod.metadata.deleting for pod in every)
-    unready = [pod for pod in seen if not ready(pod)]
-    bad = [pod for pod in unready if errored(pod)]
-    return PodCounts(
-        living,
-        len(seen) - len(unready),
-        sum(gated(pod) for pod in seen),
-        sum(scheduled(pod) for pod in seen),
-        len(bad),
-        sum(started_not_ready(pod) for pod in unready if not errored(pod)),
-    )
-
-
-def on_delete(pcs: PodCliqueSet) -> bool:
-    """Whether updates wait for the user to delete pods."""
-    return pcs.spec.update_strategy is not None and pcs.spec.update_strategy.type == "OnDelete"
-
-
-# --- a clique
-# ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class CliqueView:
-    """What a clique's status is computed from."""
-
-    clique: PodClique
-    pcs: PodCliqueSet
-    expected_hash: str
-    pods: Sequence[Pod]
-    progress: Raw | None
-    observed: int | None
-    counts: PodCounts
-
-
-def minimum(clique: PodClique) -> int:
-    spec = clique.spec
-    return spec.replicas if spec.min_available is None else spec.min_available
-
-
-def clique_status(view: CliqueView, now: str) -> Raw:
-    clique, counts = view.clique, view.counts
-    updated = _updated_replicas(view)
-    status: Raw = {
-        "replicas": counts.living,
-        "readyReplicas": counts.ready,
-        "scheduleGatedReplicas": counts.gated,
-        "scheduledReplicas": counts.scheduled,
-        "updatedReplicas": updated,
-    }
-    if view.observed is not None:
-        status["observedGeneration"] = view.observed
-        status["conditions"] = _clique_conditions(view, now)
-    if names.SCALING_GROUP not in clique.labels:
-        labels = default_labels(view.pcs.name) | {names.POD_CLIQUE: clique.name}
-        status["hpaPodSelector"] = selector_text(labels)
-    if view.progress is not None:
-        status["updateProgress"] = view.progress
-    return status | _clique_hashes(view, updated)
-
-
-def _updated_replicas(view: CliqueView) -> int:
-    wanted = (
-        (view.progress or {}).get("podTemplateHash")
-        or view.clique.labels.get(names.TEMPLATE_HASH)
-        or view.clique.status.current_pod_template_hash
-    )
-    return sum(pod.labels.get(names.TEMPLATE_HASH) == wanted for pod in view.pods)
-
-
-def _clique_hashes(view: CliqueView, updated: int) -> Raw:
-    clique, progress = view.clique, view.progress
-    kept = {
-        "currentPodCliqueSetGenerationHash": clique.status.current_pod_clique_set_generation_hash,
-        "currentPodTemplateHash": clique.status.current_pod_template_hash,
-    }
-    fresh = kept
-    if not update_open(progress) and updated == view.counts.living:
-        if progress is not None and not _overtaken(view, progress):
-            fresh = {
-                "currentPodCliqueSetGenerationHash": progress.get("podCliqueSetGenerationHash"),
-                "currentPodTemplateHash": progress.get("podTemplateHash"),
-            }
-        elif clique.labels.get(names.TEMPLATE_HASH) == view.expected_hash:
-            fresh = {
-                "currentPodCliqueSetGenerationHash": view.pcs.status.current_generation_hash,
-                "currentPodTemplateHash": view.expected_hash,
-            }
-    return {key: value for key, value in fresh.items() if value}
-
-
-def _overtaken(view: CliqueView, progress: Raw) -> bool:
-    """A grouped clique keeps the progress of an update by OnDelete; a later update by its group says nothing there."""
-    aimed = progress.get("podCliqueSetGenerationHash") == view.pcs.status.current_generation_hash
-    return names.SCALING_GROUP in view.clique.labels and not on_delete(view.pcs) and not aimed
-
-
-def _clique_conditions(view: CliqueView, now: str) -> list[Raw]:
-    before = view.clique.status.conditions
-    found = [_breach(view), _scheduled(view)]
-    return [with_condition(before, item, _since(view.clique, before, item, now)) for item in found]
-
-
-def _since(obj: PodClique | PodCliqueScalingGroup, before: tuple[Condition, ...], new: Condition, now: str) -> str:
+def since(obj: PodClique | PodCliqueScalingGroup, before: tuple[Condition, ...], new: Condition, now: str) -> str:
     """A first condition that says "not yet" has been so since the object was made."""
     first = condition(before, new.type) is None
     bad = (new.type, new.status) in ((BREACHED, "True"), (SCHEDULED, "False"))
     return obj.metadata.creation_timestamp or now if first and bad else now
 
 
-def _breach(view: CliqueView) -> Condition:
-    counts, least = view.counts, minimum(view.clique)
-    if update_open(view.progress):
-        return UPDATING
-    if counts.scheduled < least:
-        return Condition(
-            type=BREACHED,
-            status="True",
-            reason="ScheduledReplicasBelowMinAvailable",
-            message=f"{counts.scheduled} pods are scheduled, {least} are needed",
-        )
-    healthy = counts.scheduled - counts.errored - counts.started
-    if healthy < least:
-        return Condition(
-            type=BREACHED,
-            status="True",
-            reason="InsufficientReadyPods",
-            message=f"{healthy} pods are ready or starting, {least} are needed",
-        )
-    return Condition(
-        type=BREACHED,
-        status="False",
-        reason="SufficientReadyPods",
-        message=f"{healthy} pods are ready or starting, {least} are needed",
-    )
-
-
-def _scheduled(view: CliqueView) -> Condition:
-    enough = view.counts.scheduled >= minimum(view.clique)
-    return Condition(
-        type=SCHEDULED,
-        status=str(enough),
-        reason="SufficientScheduledPods" if enough else "InsufficientScheduledPods",
-        message=f"{view.counts.scheduled} pods are scheduled, {minimum(view.clique)} are needed",
-    )
+def minimum(clique: PodClique) -> int:
+    spec = clique.spec
+    return spec.replicas if spec.min_available is None else spec.min_available
 
 
 def clique_updated(clique: PodClique, expected_hash: str, set_hash: str | None) -> bool:
@@ -237,261 +57,71 @@ def clique_updated(clique: PodClique, expected_hash: str, set_hash: str | None) 
     )
 
 
-# --- a scaling group
-# -------------------------------------------------------------------------------------------------------
+def on_delete(pcs: PodCliqueSet) -> bool:
+    """Whether updates wait for the user to delete pods."""
+    return pcs.spec.update_strategy is not None and pcs.spec.update_strategy.type == "OnDelete"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupView:
-    group: PodCliqueScalingGroup
-    pcs: PodCliqueSet
-    places: Sequence[Sequence[CliquePlace]]
-    """The expected cliques, replica by replica."""
-    cliques: Callable[[str], PodClique | None]
-    """Living cliques by name."""
-    progress: Raw | None
-    observed: int | None
-    failed_is_fine: bool = False
-    """A clique that failed before it had any condition does not count as in doubt."""
-
-    def members(self, index: int) -> list[PodClique] | None:
-        """The living cliques of a replica, or None where one is missing."""
-        found = [self.cliques(place.name) for place in self.places[index]]
-        return [clique for clique in found if clique is not None] if all(found) else None
+def update_open(progress: Raw | None) -> bool:
+    return progress is not None and not progress.get("updateEndedAt")
 
 
-def group_status(view: GroupView, now: str) -> Raw:
-    group = view.group
-    replicas = [view.members(index) for index in range(len(view.places))]
-    whole = [members for members in replicas if members is not None]
-    placed = [members for members in whole if all(is_true(clique.status.conditions, SCHEDULED) for clique in members)]
-    available = [
-        members for members in placed if all(clique.status.ready_replicas >= minimum(clique) for clique in members)
-    ]
-    expected = _expected(view)
-    updated = [members for members in available if all(_member_updated(view, clique, expected) for clique in members)]
-    status: Raw = {
-        "replicas": group.spec.replicas,
-        "scheduledReplicas": len(placed),
-        "availableReplicas": len(available),
-        "updatedReplicas": len(updated),
-        "selector": selector_text(default_labels(view.pcs.name) | {names.SCALING_GROUP: group.name}),
-    }
-    if view.observed is not None:
-        status["observedGeneration"] = view.observed
-    status["conditions"] = _group_conditions(view, whole, now)
-    if view.progress is not None:
-        every = [clique for members in replicas for clique in members or ()]
-        status["updateProgress"] = view.progress | {
-            "totalPodCliquesCount": group.spec.replicas * len(group.spec.clique_names),
-            "updatedPodCliquesCount": sum(_member_updated(view, clique, expected) for clique in every),
-        }
-    return status | _group_hash(view, replicas, expected)
+def ended(progress: Raw, choice: str, now: str) -> Raw:
+    """The progress of an update that is over: nothing is chosen any more."""
+    return {key: value for key, value in progress.items() if key != choice} | {"updateEndedAt": now}
 
 
-def _member_updated(view: GroupView, clique: PodClique, expected: Mapping[str, str]) -> bool:
-    return clique_updated(clique, expected.get(clique.name, ""), view.pcs.status.current_generation_hash)
+def current_replicas(progress: Raw | None) -> tuple[int, ...]:
+    """The replicas of the set that are being updated."""
+    return tuple(int(item.get("replicaIndex", 0)) for item in (progress or {}).get("currentlyUpdating") or ())
 
 
-def _expected(view: GroupView) -> dict[str, str]:
-    return {place.name: clique_hash(view.pcs, place.template) for replica in view.places for place in replica}
+def update_target(pcs: PodCliqueSet) -> tuple[object, ...]:
+    """What of a set decides how its children are updated, apart from the template."""
+    progress = pcs.status.update_progress
+    return update_open(progress), current_replicas(progress), pcs.annotations.get(names.MAX_UNAVAILABLE)
 
 
-def _group_hash(view: GroupView, replicas: Sequence[list[PodClique] | None], expected: Mapping[str, str]) -> Raw:
-    """The set's hash, once every clique has it; until then the one before."""
-    set_hash = view.pcs.status.current_generation_hash
-    current = not update_open(view.progress) and all(
-        members is not None
-        and all(
-            clique.labels.get(names.TEMPLATE_HASH) == expected[clique.name] == clique.status.current_pod_template_hash
-            and clique.status.current_pod_clique_set_generation_hash == set_hash
-            for clique in members
-        )
-        for members in replicas
-    )
-    found = set_hash if current else view.group.status.current_pod_clique_set_generation_hash
-    return {"currentPodCliqueSetGenerationHash": found} if found else {}
+def chosen_so_far(selected: Raw | None) -> list[Any]:
+    """What was given up so far, in order."""
+    return [*(selected.get("completed") or ()), selected["current"]] if selected else []
 
 
-def _group_conditions(view: GroupView, whole: list[list[PodClique]], now: str) -> list[Raw]:
-    before = view.group.status.conditions
-    breach = _group_breach(view, whole)
-    group_conditions = [with_condition(before, breach, _since(view.group, before, breach, now))]
-    ongoing = condition(before, TERMINATING)
-    if ongoing is not None and breach.status != "False":
-        group_conditions.append(condition_raw(ongoing))
-    return group_conditions
+def as_choice(chosen: Sequence[Any]) -> Raw:
+    return {"current": chosen[-1]} | ({"completed": list(chosen[:-1])} if len(chosen) > 1 else {})
 
 
-def _in_doubt(clique: PodClique, failed_is_fine: bool) -> bool:
-    """A clique in breach, or one that has not been looked at yet: a fresh one must not look like a recovery."""
-    found = condition(clique.status.conditions, BREACHED)
-    if found is None:
-        return not (failed_is_fine and clique.status.last_errors)
-    return found.status == "True"
+def lost_events(kind: Kind[Any], obj: PodClique | PodCliqueScalingGroup, new: Raw, message: str) -> list[EventNote]:
+    """One warning, when nothing of an object is scheduled any more."""
+    if obj.status.scheduled_replicas == 0 or new["scheduledReplicas"] > 0:
+        return []
+    return [EventNote(kind, obj, "AllScheduledReplicasLost", message, warning=True)]
 
 
-def _group_breach(view: GroupView, whole: list[list[PodClique]]) -> Condition:
-    if update_open(view.progress):
-        return UPDATING
-    least = 1 if view.group.spec.min_available is None else view.group.spec.min_available
-    healthy = sum(not any(_in_doubt(clique, view.failed_is_fine) for clique in members) for members in whole)
-    message = f"{healthy} replicas are whole and not in breach, {least} are needed"
-    if healthy < least:
-        return Condition(
-            type=BREACHED, status="True", reason="InsufficientAvailablePodCliqueScalingGroupReplicas", message=message
-        )
-    return Condition(
-        type=BREACHED, status="False", reason="SufficientAvailablePodCliqueScalingGroupReplicas", message=message
-    )
-
-
-# --- a set
-# ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class SetView:
-    pcs: PodCliqueSet
-    cliques: Callable[[str], PodClique | None]
-    """Living standalone cliques by name."""
-    groups: Callable[[str], PodCliqueScalingGroup | None]
-    gangs: Sequence[PodGang]
-    set_hash: str
-    progress: Raw | None
-    observed: int | None
-    topology_aware: bool
-    binding: ClusterTopologyBinding | None
-    places: Sequence[Sequence[CliquePlace]]
-    """The standalone cliques that the set asks for, of every replica that is looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplicaState:
-    """One replica of a set."""
-
-    available: bool
-    cliques: int
-    updated_cliques: int
-    groups: int
-    updated_groups: int
+class WithStatus(Protocol):
+    """An object of a kind that has a status."""
 
     @property
-    def done(self) -> bool:
-        return self.updated_cliques == self.cliques and self.updated_groups == self.groups
+    def status(self) -> Model: ...
 
 
-def replica_state(view: SetView, replica: int) -> ReplicaState:
-    pcs = view.pcs
-    places = view.places[replica]
-    configs = pcs.spec.template.pod_clique_scaling_groups
-    cliques = [(place, clique) for place in places if (clique := view.cliques(place.name)) is not None]
-    groups = [
-        group
-        for config in configs
-        if (group := view.groups(names.scaling_group(pcs.name, replica, config.name))) is not None
-    ]
-    available = (
-        len(cliques) == len(places)
-        and all(clique.status.ready_replicas >= minimum(clique) for _, clique in cliques)
-        and len(groups) == len(configs)
-        and all(_group_available(group) for group in groups)
-    )
-    updated = sum(clique_updated(clique, clique_hash(pcs, place.template), view.set_hash) for place, clique in cliques)
-    updated_groups = sum(group.status.current_pod_clique_set_generation_hash == view.set_hash for group in groups)
-    return ReplicaState(available, len(places), updated, len(configs), updated_groups)
+def status_patch(live: WithStatus, new: Raw) -> Raw | None:
+    """The merge patch of the status subresource, or None where nothing differs."""
+    before = live.status
+    after = msgspec.convert(new, type(before), strict=False)
+    if before == after:
+        return None
+    known = as_raw(before)
+    patch = merge_patch(known, new)
+    return {"status": {key: value for key, value in patch.items() if value is not None or key in known}}
 
 
-def _group_available(group: PodCliqueScalingGroup) -> bool:
-    return group.status.available_replicas >= (1 if group.spec.min_available is None else group.spec.min_available)
-
-
-def set_status(view: SetView, now: str) -> Raw:
-    pcs = view.pcs
-    states = [replica_state(view, replica) for replica in range(len(view.places))]
-    template = pcs.spec.template
-    whole = len(view.gangs) <= FEW
-    status: Raw = {
-        "replicas": pcs.spec.replicas,
-        "availableReplicas": sum(state.available for state in states),
-        "updatedReplicas": sum(state.available and state.done for state in states),
-        "hpaPodSelector": selector_text(default_labels(pcs.name)),
-        "currentGenerationHash": view.set_hash,
-        "conditions": _set_conditions(view, now),
-        "podGangStatuses": [_gang_summary(gang, whole) for gang in _told_gangs(view.gangs)],
-    }
-    if view.observed is not None:
-        status["observedGeneration"] = view.observed
-    if view.progress is not None:
-        status["updateProgress"] = view.progress | {
-            "totalPodCliquesCount": pcs.spec.replicas * len(standalone(pcs)),
-            "updatedPodCliquesCount": sum(state.updated_cliques for state in states),
-            "totalPodCliqueScalingGroupsCount": pcs.spec.replicas * len(template.pod_clique_scaling_groups),
-            "updatedPodCliqueScalingGroupsCount": sum(state.updated_groups for state in states),
-        }
-    return status
-
-
-FEW = 20
-"""Gangs up to which a set repeats all that is true of each; beyond, only what is wrong, so that the set stays small."""
-MANY = 1_000
-"""Gangs that a set tells of at most, those that something is wrong with first: all together it must fit into one
-object."""
-_WRONG = {"Scheduled": "False", "Unhealthy": "True", "DisruptionTarget": "True"}
-
-
-def _told_gangs(gangs: Sequence[PodGang]) -> list[PodGang]:
-    if len(gangs) <= MANY:
-        return list(gangs)
-    wrong = {
-        gang.name for gang in gangs if any(_WRONG.get(item.type) == item.status for item in gang.status.conditions)
-    }
-    return sorted(sorted(gangs, key=lambda gang: gang.name not in wrong)[:MANY], key=lambda gang: gang.name)
-
-
-def _gang_summary(gang: PodGang, whole: bool) -> Raw:
-    """A gang in short: its phase, and its conditions or those that say what is wrong with it."""
-    told = [condition_raw(item) for item in gang.status.conditions if whole or _WRONG.get(item.type) == item.status]
-    return {"name": gang.name, "phase": gang.status.phase or "Pending"} | ({"conditions": told} if told else {})
-
-
-def _set_conditions(view: SetView, now: str) -> list[Raw]:
-    levels = _levels_condition(view)
-    others = [condition_raw(item) for item in view.pcs.status.conditions if item.type != LEVELS_UNAVAILABLE]
-    return others + ([with_condition(view.pcs.status.conditions, levels, now)] if levels is not None else [])
-
-
-def _levels_condition(view: SetView) -> Condition | None:
-    pcs = view.pcs
-    constrained = any(topology.constraints(pcs))
-    name = topology.topology_name(pcs)
-    generation = pcs.metadata.generation
-
-    def answer(status: str, reason: str, message: str) -> Condition:
-        return Condition(
-            type=LEVELS_UNAVAILABLE, status=status, reason=reason, message=message, observed_generation=generation
-        )
-
-    if not view.topology_aware:
-        return (
-            answer("Unknown", "TopologyAwareSchedulingDisabled", "topology-aware scheduling is switched off")
-            if constrained
-            else None
-        )
-    if not constrained:
-        return answer("False", "AllClusterTopologyLevelsAvailable", "the set has no topology constraint")
-    if not name:
-        return answer("Unknown", "TopologyNameMissing", "no constraint of the set names a ClusterTopologyBinding")
-    if view.binding is None:
-        return answer("Unknown", "ClusterTopologyNotFound", f"ClusterTopologyBinding {name} does not exist")
-    known = topology.levels(view.binding)
-    missing = [domain for domain in topology.domains(pcs) if domain not in known]
-    if missing:
-        return answer(
-            "True",
-            "ClusterTopologyLevelsUnavailable",
-            f"ClusterTopologyBinding {name} no longer has: {', '.join(missing)}",
-        )
-    return answer(
-        "False", "AllClusterTopologyLevelsAvailable", f"ClusterTopologyBinding {name} has every level the set names"
-    )
+def error_list(
+    before: Sequence[LastError], errors: Sequence[tuple[str, str]], now: str, linger: bool = False
+) -> list[Raw]:
+    """status.lastErrors: an error that is still there keeps its time. `linger`: without a new one the old ones stay."""
+    if linger and not errors:
+        errors = [(item.code, item.description) for item in before]
+    since = {(item.code, item.description): item.observed_at or now for item in before}
+    distinct = dict.fromkeys((code, text[:LONGEST]) for code, text in errors if code)
+    return [{"code": code, "description": text, "observedAt": since.get((code, text), now)} for code, text in distinct]

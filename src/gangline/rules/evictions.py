@@ -63,8 +63,7 @@ def sentence(eviction: EvictionNote) -> str:
     return f"last evicted {eviction.at}{by} ({eviction.action}: {why}): {eviction.pods} of {eviction.of} pods"
 
 
-# --- whether it comes back
-# ---------------------------------------------------------------------------------------------
+# --- whether it comes back --------------------------------------------------------------------------------------------
 
 
 def failure_of(job: Job | None) -> Raw | None:

@@ -114,16 +114,7 @@ def _together(spec: Raw, side: str) -> dict[str, int]:
     overhead."""
     if (spec.get("resources") or {}).get(side):
         return {name: resources.nanos(value) for name, value in spec["resources"][side].items()}
-    sums: dict[str, int] = {}
-    peaks: dict[str, int] = {}
-    for init_container in spec.get("initContainers") or ():
-        for name, value in _side(init_container, side).items():
-            if init_container.get("restartPolicy") == "Always":
-                sums[name] = sums.get(name, 0) + resources.nanos(value)
-            peaks[name] = max(
-                peaks.get(name, 0),
-                sums.get(name, 0) + (0 if init_container.get("restartPolicy") == "Always" else resources.nanos(value)),
-            )
+    sums, peaks = _init_containers(spec, side)
     for container in spec.get("containers") or ():
         for name, value in _side(container, side).items():
             sums[name] = sums.get(name, 0) + resources.nanos(value)
@@ -133,6 +124,20 @@ def _together(spec: Raw, side: str) -> dict[str, int]:
         name: most.get(name, 0) + resources.nanos(over.get(name, 0))
         for name in (*most, *(over if side == "requests" else ()))
     }
+
+
+def _init_containers(spec: Raw, side: str) -> tuple[dict[str, int], dict[str, int]]:
+    """What those ask for that stay, and the most that is asked for while one after the other runs."""
+    sums: dict[str, int] = {}
+    peaks: dict[str, int] = {}
+    for init_container in spec.get("initContainers") or ():
+        stays = init_container.get("restartPolicy") == "Always"
+        for name, value in _side(init_container, side).items():
+            needed = sums.get(name, 0) + resources.nanos(value)
+            peaks[name] = max(peaks.get(name, 0), needed)
+            if stays:
+                sums[name] = needed
+    return sums, peaks
 
 
 def _containers(spec: Raw) -> Iterator[Raw]:

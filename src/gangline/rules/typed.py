@@ -7,13 +7,12 @@ knows what a field means."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from gangline.api.notation import Field, Struct, Type, struct
 from gangline.api.resources import QuantityError, canonical
 from gangline.errors import Problem
-from gangline.rules.values.times import as_duration, duration
+from gangline.rules.values import times
 
 _ZERO: dict[str, Any] = {
     "str": "",
@@ -26,11 +25,8 @@ _ZERO: dict[str, Any] = {
     "intstr": 0,
 }
 _LIMITS = {"int32": 2**31, "int64": 2**63, "int": 2**63}
-_GO_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 OWN_TABLE = "grove"
 """In this table a struct or number that is not marked may be absent without being zero."""
-LONGEST = 2**63 / 1e9
-"""Go counts nanoseconds in 64 bits."""
 POINTERS = ("Pack",)
 """Types whose texts, too, are kept when they are empty."""
 
@@ -82,9 +78,8 @@ class TypedReading:
             return {field.name: _ZERO["quantity"]}
         if not field.always:
             return {}
-        return {
-            field.name: None if field.pointer else _ZERO.get(field.type.name) if field.type.form == "scalar" else None
-        }
+        plain = not field.pointer and field.type.form == "scalar"
+        return {field.name: _ZERO.get(field.type.name) if plain else None}
 
     def _list(self, inner: Type, value: Any, path: str) -> Any:
         if not isinstance(value, list):
@@ -166,15 +161,5 @@ def _kind(value: Any) -> str:
 
 def go_duration(text: str) -> str | None:
     """A duration in Go's own words (`1h30m0s`), or None for text that is none."""
-    if not _GO_DURATION.fullmatch(text):
-        return None
-    value = duration(text.replace("μs", "µs"))
-    if abs(value) >= LONGEST:
-        return None
-    if value and abs(value) < 1:
-        return next(
-            f"{number:g}{unit}"
-            for unit, scale in (("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
-            if abs(number := round(value * scale, 9)) >= 1
-        )
-    return as_duration(value)
+    nanos = times.nanoseconds(text)
+    return None if nanos is None else times.canonical(nanos)

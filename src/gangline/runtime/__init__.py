@@ -1,13 +1,13 @@
-"""A tiny controller runtime: cache (list + watch → indexed Reader), work queue, controller, manager, events, clock."""
+"""A tiny controller runtime: cache (list + watch → indexed Reader), work queue, controller, writer, manager, events,
+clock."""
 
 from gangline.runtime.cache import Cache, Reader
 from gangline.runtime.clock import Clock, ManualClock, SystemClock
-from gangline.runtime.controller import NEXT_TURN, Again, Context, Controller, Watch, itself, owner
+from gangline.runtime.controller import Again, Context, Controller, Watch, itself, owner
 from gangline.runtime.keys import Key, key_of
 from gangline.runtime.manager import BackgroundService, Component, Manager
 
 __all__ = [
-    "NEXT_TURN",
     "Again",
     "BackgroundService",
     "Cache",

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import sys
 import time
 from collections.abc import Awaitable
-from datetime import UTC, datetime
 from typing import Protocol, TypeVar
+
+from gangline.rules.values.times import micro_timestamp as micro_timestamp
+from gangline.rules.values.times import seconds_of as seconds_of
+from gangline.rules.values.times import timestamp as timestamp
 
 T = TypeVar("T")
 
@@ -28,7 +32,7 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
-_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_STEADY = time.CLOCK_BOOTTIME if sys.platform == "linux" else time.CLOCK_MONOTONIC
 """Where there is one, the clock that also counts while the whole machine is asleep: others do not wait for us then."""
 
 
@@ -101,18 +105,3 @@ def _dropped(late: asyncio.Future[T]) -> None:
     """What came too late is nobody's, an error neither."""
     if not late.cancelled():
         late.exception()
-
-
-def timestamp(seconds: float) -> str:
-    """Seconds → RFC 3339 as Kubernetes writes it."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def micro_timestamp(seconds: float) -> str:
-    """The same with microseconds, as leases use it."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def seconds_of(text: str) -> float:
-    """RFC 3339 → seconds."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

@@ -1,33 +1,26 @@
-"""A controller: watch → key → one reconcile of four beats (look, think, act, tell).
+"""A controller as data: what to watch, which keys a change concerns, and the reconcile of four beats (look, think, act,
+tell) that is called with each key.
 
-`Controller` is data: what to watch and which function to call; `RunningController` is the loop around it. A reconcile
-returns (done), returns `Again(seconds)` or `NEXT_TURN`, or raises; a failed write is tried again with growing waits.
-Keys are passed, never events."""
+running_controller.py is the loop around it. Keys are passed, never events."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from time import perf_counter
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
-from gangline.client import Client, Lanes
-from gangline.errors import ApiError, Conflict, GanglineError, NotFound
-from gangline.runtime import background
-from gangline.runtime.cache import Cache, Index, Informer, Reader
+from gangline.client import Client
+from gangline.runtime.cache import Reader
 from gangline.runtime.clock import Clock
 from gangline.runtime.events import Recorder
 from gangline.runtime.keys import Key, key_of
-from gangline.runtime.metrics import ReconcileMeter
-from gangline.runtime.queue import WorkQueue
+from gangline.runtime.watching.object_copy import Index
+from gangline.runtime.writer import Writer
 
-log = logging.getLogger(__name__)
-REPORTERS = 8
-"""Workers of a controller on what was put off, at most."""
+if TYPE_CHECKING:
+    from gangline.runtime.running_controller import RunningController
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +32,6 @@ class Again:
     """When reports have their turn (client/lanes.py), instead of at a time."""
 
 
-NEXT_TURN = Again(0.0, in_turn=True)
-"""Something is to be reported, and it is not the time: come again when it is. Nothing need be kept in mind for that."""
-
-
 @dataclass(slots=True)
 class Context:
     """What a reconcile is given."""
@@ -51,14 +40,7 @@ class Context:
     read: Reader
     clock: Clock
     events: Recorder
-    lanes: Lanes = field(default_factory=Lanes)
-    turn: bool = False
-    """This reconcile has its turn to report."""
-    reporting: Client | None = None
-
-    def reporter(self) -> Client | None:
-        """The client to write a report with, what only tells how things stand; None: not now, say `NEXT_TURN`."""
-        return self.reporting or self.client if self.turn or self.lanes.calm else None
+    writer: Writer
 
 
 Reconcile = Callable[[Context, Key], Awaitable[Again | None]]
@@ -107,121 +89,3 @@ class Controller:
     """Told when it is at work, for those that give it more to watch while it runs."""
     trims: Mapping[Kind[Any], Callable[[Any], Any]] = field(default_factory=dict)
     """What of each object is kept, per kind; for the same end."""
-
-
-class RunningController:
-    """A controller at work: its queue and its workers."""
-
-    def __init__(self, controller: Controller, context: Context, cache: Cache) -> None:
-        self.controller = controller
-        self.queue = WorkQueue(context.clock)
-        self._context, self._in_turn = context, replace(context, turn=True)
-        self._cache = cache
-        self._tasks: list[asyncio.Task[None]] = []
-        self._followed: list[Watch] = []
-        self._meter = ReconcileMeter(controller.name)
-        for kind in [watch.kind for watch in controller.watches] + list(controller.reads):
-            self._informer(kind)
-        for kind, name, index in controller.indexes:
-            self._informer(kind).add_index(name, index)
-
-    def _informer(self, kind: Kind[Any]) -> Informer[Any]:
-        said = self.controller
-        return self._cache.informer(kind, *said.selectors.get(kind, ("", "")), said.trims.get(kind))
-
-    def start(self) -> None:
-        """Called once the cache is complete."""
-        for watch in self.controller.watches:
-            self.follow(watch)
-        name, clock = self.controller.name, self._context.clock
-        self._tasks = [background.start(name, self._work, clock) for _ in range(self.controller.workers)]
-        reporters = min(self.controller.workers, REPORTERS)
-        self._tasks += [background.start(f"{name} reports", self._report, clock) for _ in range(reporters)]
-        self.controller.started(self)
-
-    def follow(self, watch: Watch) -> None:
-        """Watch a kind; once for each kind and each function that finds its keys."""
-        if watch not in self._followed:
-            self._followed.append(watch)
-            self._cache.informer(watch.kind).on_change(self._handler(watch))
-
-    def again(self) -> None:
-        """Look at everything again."""
-        for obj in self._cache.list(self.controller.watches[0].kind):
-            self.queue.add(key_of(obj))
-
-    def _handler(self, watch: Watch) -> Callable[[Any, Any], None]:
-        when, add = watch.when, self.queue.add
-
-        def changed(before: Any, after: Any) -> None:
-            if when is not None and not when(before, after):
-                return
-            if watch.keys is itself:
-                add(key_of(before if after is None else after))
-                return
-            keys = {key for obj in (before, after) if obj is not None for key in watch.keys(obj, self._cache)}
-            for key in sorted(keys) if len(keys) > 1 else keys:
-                add(key)
-
-        return changed
-
-    async def _work(self) -> None:
-        while True:
-            key = await self.queue.take()
-            try:
-                await self._reconcile(key, self._context)
-            finally:
-                self.queue.done(key)
-            await asyncio.sleep(
-                0
-            )  # calls in process never wait by themselves; let informers and other components have a turn
-
-    async def _report(self) -> None:
-        """Work on what was put off, in turn: what changed meanwhile is told with it."""
-        while True:
-            await self.queue.some_put_off()
-            await self._context.lanes.turn()
-            key = self.queue.take_put_off()
-            if key is not None:
-                try:
-                    await self._reconcile(key, self._in_turn)
-                finally:
-                    self.queue.done(key)
-            await asyncio.sleep(0)
-
-    async def _reconcile(self, key: Key, context: Context) -> None:
-        name, began = self.controller.name, perf_counter()
-        outcome = "failed"
-        try:
-            again = await self.controller.reconcile(context, key)
-            outcome = "again" if again else "done"
-            self.queue.forget(key)
-            if again is not None and again.in_turn:
-                self.queue.put_off(key)
-            elif again is not None:
-                self.queue.add_after(key, again.seconds)
-        except (Conflict, NotFound):
-            outcome = "stale"
-            self.queue.retry(key)
-        except (ApiError, GanglineError) as error:
-            wait = self.queue.retry(key)
-            log.warning("%s %s: %s; again in %.1f s", name, key, error, wait)
-        except asyncio.CancelledError:
-            if background.cancelled():
-                raise
-            wait = self.queue.retry(key)
-            log.exception("%s %s: something it waited for was given up; again in %.1f s", name, key, wait)
-        except Exception:
-            wait = self.queue.retry(key)
-            log.exception("%s %s failed; again in %.1f s", name, key, wait)
-        self._meter.note(outcome, perf_counter() - began)
-
-    @property
-    def idle(self) -> bool:
-        return self.queue.idle
-
-    async def stop(self) -> None:
-        self.queue.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -130,8 +130,8 @@ _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9.-]+))(?:
 def _names_this_machine(host: str) -> bool:
     """Whether a request was meant for this machine. A foreign name that leads here is a web page reaching through
     somebody's browser."""
-    said = _HOST.fullmatch(host)
-    return said is not None and _loopback((said["six"] or said["name"]).lower())
+    parts = _HOST.fullmatch(host)
+    return parts is not None and _loopback((parts["six"] or parts["name"]).lower())
 
 
 def split_address(address: str, default_port: int) -> tuple[str, int]:

@@ -15,8 +15,10 @@ from gangline.client import Client, Lanes
 from gangline.runtime import background
 from gangline.runtime.cache import Cache
 from gangline.runtime.clock import Clock, SystemClock
-from gangline.runtime.controller import Context, Controller, RunningController
+from gangline.runtime.controller import Context, Controller
 from gangline.runtime.events import Recorder
+from gangline.runtime.running_controller import RunningController
+from gangline.runtime.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,9 @@ class Manager:
         self.cache = Cache(client, self.clock)
         lanes = lanes or Lanes()
         self.events = Recorder(client, self.clock, component.name, lanes)
-        self.context = Context(client.urgent(lanes), self.cache, self.clock, self.events, lanes, reporting=client)
+        urgent = client.urgent(lanes)
+        self.writer = Writer(urgent, self.clock, lanes, reports=client)
+        self.context = Context(urgent, self.cache, self.clock, self.events, self.writer)
         self.running = [RunningController(controller, self.context, self.cache) for controller in component.controllers]
         self._tasks: list[asyncio.Task[None]] = []
         for service in component.services:
@@ -75,14 +79,16 @@ class Manager:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.writer.stop()
         await self.events.stop()
         await self.cache.stop()
 
     @property
     def idle(self) -> bool:
-        """No controller has work, no event waits to be written."""
+        """No controller has work, nothing waits to be written."""
         return (
             all(running.idle for running in self.running)
+            and self.writer.idle
             and self.events.idle
             and all(service.idle() for service in self.component.services)
         )

@@ -1,9 +1,9 @@
 """One cycle: `decide(cluster, settings, now)` runs every configured action in order and returns what was decided.
 
-This is the file to read first; the running scheduler calls it too (`shell/think.py`). Pure: the same cluster, settings
-and time give the same decisions, byte for byte, and the cluster is left exactly as it was found (the session undoes
-itself). What the shell then carries out it books on the cluster itself, by applying the records of bound and evicted
-tasks, so that nothing is booked twice before the watch shows it."""
+This is the file to read first; the running scheduler calls it too (`thought/think.py`). Pure: the same cluster,
+settings and time give the same decisions, byte for byte, and the cluster is left exactly as it was found (the session
+undoes itself). What is then carried out is booked on the cluster by `thought/booking.py`, as records of bound and
+evicted tasks, so that nothing is booked twice before the watch shows it."""
 
 from __future__ import annotations
 

@@ -197,7 +197,9 @@ class Statement:
 
 
 def bind_decision(session: Session, task: TaskInfo, node: NodeInfo) -> Bind:
-    received = "MigInstance" if task.gpu.kind == "MigInstance" else "Fraction" if task.shared else "Regular"
+    received = "Fraction" if task.shared else "Regular"
+    if task.gpu.kind == "MigInstance":
+        received = "MigInstance"
     claims = {
         name: state.allocated
         for name in task.record.claims

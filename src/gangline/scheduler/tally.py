@@ -1,7 +1,7 @@
 """What a cycle counted on its way: gangs looked at, searches and how they ended, scenarios tried and dropped, seconds
 of each part.
 
-The core counts and the shell tells (`shell/metrics.py`). Seconds come from a stopwatch that the shell hands in; without
+The core counts and the shell tells (`loop/metrics.py`). Seconds come from a stopwatch that the shell hands in; without
 one they are 0. No decision depends on anything here."""
 
 from __future__ import annotations

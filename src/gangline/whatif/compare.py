@@ -78,9 +78,10 @@ def compare(before: WhatifView, after: WhatifView, verdict: Callable[[PodGroup],
 def _new(place: Place, pods: list[Pod], group: PodGroup | None, verdict: Callable[[PodGroup], str]) -> GangOutcome:
     nodes = _nodes(pods)
     placed = sum(nodes.values())
-    fate = STARTS if placed == len(pods) else PARTLY if placed else WAITS
-    why = "" if fate == STARTS else verdict(group) if group is not None else _condition(pods)
-    return GangOutcome(place[1], place[0], fate, len(pods), nodes, why)
+    if placed == len(pods):
+        return GangOutcome(place[1], place[0], STARTS, len(pods), nodes, "")
+    why = verdict(group) if group is not None else _condition(pods)
+    return GangOutcome(place[1], place[0], PARTLY if placed else WAITS, len(pods), nodes, why)
 
 
 def _other(place: Place, lost: int, size: int, pods: list[Pod], why: str) -> GangOutcome:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
 import pytest
 
-from gangline.client.wire import JSON, MERGE_PATCH, Request, Response, User
+from gangline.client.wire import JSON, MERGE_PATCH, ByteStream, Request, Response, User
 from gangline.cluster.server.access.identity import administrator
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.server.wire.http import serve
@@ -53,7 +53,7 @@ class Api:
         )
         response = await self.send(request)
         if response.stream is not None:
-            await response.stream.aclose()  # type: ignore[attr-defined]
+            await response.stream.aclose()
         found = json.loads(response.body) if response.body and "json" in response.content_type else response.body
         return Answer(response.status, found, response.warnings)
 
@@ -82,7 +82,7 @@ class Api:
 class Watch:
     """Events one by one."""
 
-    def __init__(self, stream: AsyncIterator[bytes]) -> None:
+    def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
         self._lines: list[bytes] = []
 
@@ -103,7 +103,7 @@ class Watch:
         return [(event["type"], event["object"]["metadata"].get("name", "")) for event in events if event]
 
     async def close(self) -> None:
-        await self._stream.aclose()  # type: ignore[attr-defined]
+        await self._stream.aclose()
 
 
 def in_process(server: Server, user: User | None = None) -> Api:
@@ -133,7 +133,7 @@ class _Socket:
         return Response(answer.status, await answer.read(), kind, dict(answer.headers), warnings)
 
 
-async def _chunks(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+async def _chunks(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
     try:
         rest = b""
         async for chunk in answer.content.iter_any():

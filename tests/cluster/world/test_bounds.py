@@ -18,9 +18,10 @@ from gangline.api.meta import Raw
 from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.cluster.world.pods import budgets
 from gangline.cluster.world.pods.pod_gc import surplus
-from gangline.cluster.world.scheduling.scheduler import DefaultScheduler
-from gangline.cluster.world.workloads import deployments, hpa, jobs, replicasets, statefulsets
-from gangline.cluster.world.workloads.job_tally import INDEX
+from gangline.cluster.world.scheduling.scheduling_state import SchedulingState
+from gangline.cluster.world.workloads import deployment_plan, replicasets, scale_decision, statefulset_plan
+from gangline.cluster.world.workloads.jobs import job_plan
+from gangline.cluster.world.workloads.jobs.job_tally import INDEX
 from gangline.cluster.world.workloads.replicas import BURST, MOST_WAITING, share
 from gangline.components import Nothing
 
@@ -41,17 +42,17 @@ def little_memory(megabytes: int = 40) -> Iterator[None]:
 PLANS: dict[str, Callable[[list[Pod]], tuple[Raw, ...]]] = {
     "ReplicaSet": lambda pods: replicasets.plan(replicated(replicas=MOST), pods, START).create,
     "StatefulSet": lambda pods: (
-        statefulsets.plan(replicated(replicas=MOST, podManagementPolicy="Parallel"), pods, START).create
+        statefulset_plan.plan(replicated(replicas=MOST, podManagementPolicy="Parallel"), pods, START).create
     ),
     "StatefulSet from far up": lambda pods: (
-        statefulsets.plan(
+        statefulset_plan.plan(
             replicated(replicas=MOST, podManagementPolicy="Parallel", ordinals={"start": MOST}), pods, START
         ).create
     ),
-    "Job": lambda pods: jobs.plan(job(parallelism=MOST, completions=MOST), pods, START).create,
-    "Job without completions": lambda pods: jobs.plan(job(parallelism=MOST), pods, START).create,
+    "Job": lambda pods: job_plan.plan(job(parallelism=MOST, completions=MOST), pods, START).create,
+    "Job without completions": lambda pods: job_plan.plan(job(parallelism=MOST), pods, START).create,
     "Indexed Job": lambda pods: (
-        jobs.plan(job(parallelism=100_000, completions=MOST, completionMode="Indexed"), pods, START).create
+        job_plan.plan(job(parallelism=100_000, completions=MOST, completionMode="Indexed"), pods, START).create
     ),
 }
 
@@ -73,15 +74,15 @@ def test_an_owner_with_very_many_pods_without_a_node_makes_no_more_until_some_ha
 
 def test_an_ordered_set_of_any_size_makes_one_pod_at_a_time() -> None:
     with little_memory():
-        first = statefulsets.plan(replicated(replicas=MOST), [], START).create
+        first = statefulset_plan.plan(replicated(replicas=MOST), [], START).create
         ready = [pod("r-0", status=ready_status(), labels={"controller-revision-hash": "old"})]
-        second = statefulsets.plan(replicated(replicas=MOST), ready, START).create
+        second = statefulset_plan.plan(replicated(replicas=MOST), ready, START).create
     assert [item["metadata"]["name"] for item in (*first, *second)] == ["r-0", "r-1"]
 
 
 def test_an_indexed_job_of_any_size_with_one_pod_at_a_time_costs_nothing() -> None:
     with little_memory():
-        todo = jobs.plan(
+        todo = job_plan.plan(
             job(
                 parallelism=1,
                 completions=MOST,
@@ -97,19 +98,19 @@ def test_an_indexed_job_of_any_size_with_one_pod_at_a_time_costs_nothing() -> No
 def test_what_a_status_says_about_indexes_is_never_spelled_out() -> None:
     with little_memory():
         done = job(parallelism=1, completions=MOST, completionMode="Indexed", status={"completedIndexes": f"0-{MOST}"})
-        todo = jobs.plan(done, [], START)
+        todo = job_plan.plan(done, [], START)
     assert todo.status is not None and todo.status["conditions"][-1]["type"] == "Complete"
 
 
 def test_a_rollout_with_a_surge_of_any_size_only_counts() -> None:
     huge = replicated(replicas=MOST, strategy={"rollingUpdate": {"maxSurge": "100000%", "maxUnavailable": "100%"}})
-    assert deployments.limits(huge, MOST) == (MOST, MOST)
+    assert deployment_plan.limits(huge, MOST) == (MOST, MOST)
     assert (
         share("9" * 5000 + "%", 10, up=True) <= MOST
         and share("25%", 10, up=True) == 3
         and share("25%", 10, up=False) == 2
     )
-    made = deployments.plan(huge, [], "2026-01-01T00:00:00Z").create
+    made = deployment_plan.plan(huge, [], "2026-01-01T00:00:00Z").create
     assert made is not None and made["spec"]["replicas"] == MOST
 
 
@@ -119,9 +120,9 @@ def test_a_metric_of_any_size_asks_for_no_more_than_the_limit() -> None:
         "metrics": [{"type": "External", "external": {"metric": {"name": "q"}, "target": {"averageValue": "1m"}}}],
     }
     for text in ("1e60", "9" * 4000, "9" * 5000, "nonsense", "1e999999"):
-        decision = hpa.decide(spec, hpa.read_metric(f"q={text}"), 1)
+        decision = scale_decision.decide(spec, scale_decision.read_metric(f"q={text}"), 1)
         assert decision is None or decision.replicas <= MOST
-    memory = hpa.ScaleHistory()
+    memory = scale_decision.ScaleHistory()
     for number in range(10_000):
         memory.steady(number % 7, START, 3600)
     assert len(memory.wishes) <= 7 and memory.steady(1, START, 3600) == 6
@@ -240,11 +241,11 @@ async def test_a_daemon_set_has_no_more_pods_than_nodes() -> None:
 
 
 def test_what_a_waiting_pod_was_told_makes_nobody_look_at_all_of_them_again() -> None:
-    work, told = DefaultScheduler(), {"conditions": [{"type": "PodScheduled", "status": "False"}]}
+    work, told = SchedulingState(), {"conditions": [{"type": "PodScheduled", "status": "False"}]}
 
     def looks_again(before: Pod | None, after: Pod) -> bool:
         work.dirty.clear()
-        work._pod_moved(before, after)
+        work.pod_moved(before, after)
         return work.dirty.is_set()
 
     first, refused = pod("p"), pod("p", status=told)
@@ -254,7 +255,7 @@ def test_what_a_waiting_pod_was_told_makes_nobody_look_at_all_of_them_again() ->
 
 
 async def test_more_pods_than_are_placed_at_once_are_all_placed_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangline.cluster.world.scheduling.scheduler.UNITS_AT_ONCE", 7)
+    monkeypatch.setattr("gangline.cluster.world.scheduling.scheduling_state.UNITS_AT_ONCE", 7)
     async with world(NodePool(name="n", count=1, pods=20)) as lived:
         for number in range(30):
             await lived.make(POD, f"p-{number}", pod_spec())

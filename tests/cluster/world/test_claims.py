@@ -10,7 +10,7 @@ from cluster.world.test_controllers import TWO
 from gangline.api.builtin import Untyped
 from gangline.api.kinds import POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
 from gangline.api.meta import Raw
-from gangline.cluster.world.scheduling.claims import PROTECTION
+from gangline.cluster.world.scheduling.claim_rules import PROTECTION
 
 ASKED: Raw = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}}
 GIVEN: Raw = {"devices": {"results": [{"request": "gpu", "driver": "gpu.example.com", "pool": "n", "device": "gpu-0"}]}}

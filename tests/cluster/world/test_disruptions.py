@@ -15,9 +15,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import JOB, NODE, POD
 from gangline.api.meta import Raw, condition
 from gangline.cluster.world.nodes.nodes import NodePool
-from gangline.cluster.world.workloads.job_failures import judge_failure
-from gangline.cluster.world.workloads.job_tally import INDEX, INDEX_FAILURES, TRACKING
-from gangline.cluster.world.workloads.jobs import plan
+from gangline.cluster.world.workloads.jobs.job_failures import judge_failure
+from gangline.cluster.world.workloads.jobs.job_plan import plan
+from gangline.cluster.world.workloads.jobs.job_tally import INDEX, INDEX_FAILURES, TRACKING
 
 TWO = NodePool(name="n", count=2, gpus=8)
 IGNORED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
@@ -40,8 +40,7 @@ def ended(
 DISRUPTED: list[Raw] = [{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]
 
 
-# --- which failures count
-# ------------------------------------------------------------------------------------------------
+# --- which failures count ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -162,8 +161,7 @@ def test_a_job_that_somebody_else_manages_is_left_alone() -> None:
     assert job(managedBy="kueue.x-k8s.io/multikueue").spec.managed_by == "kueue.x-k8s.io/multikueue"
 
 
-# --- on a server
-# -----------------------------------------------------------------------------------------------------------
+# --- on a server ------------------------------------------------------------------------------------------------------
 
 
 def batch(**spec: Any) -> Raw:

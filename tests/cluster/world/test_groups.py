@@ -4,7 +4,7 @@ domain is kept, conditions tell how it went, and a deleted group stays as long a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -91,8 +91,7 @@ async def said(lived: World, pod: str) -> str:
     return found.message if found is not None and found.status == "False" else ""
 
 
-# --- starting whole
-# ----------------------------------------------------------------------------------------------------
+# --- starting whole ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("release", RELEASES.values(), ids=lambda release: release.name)
@@ -158,8 +157,7 @@ async def test_a_gang_whose_minimum_is_lowered_starts() -> None:
         assert await running(lived) == ["g-0", "g-1"]
 
 
-# --- trees
-# -------------------------------------------------------------------------------------------------------------
+# --- trees ------------------------------------------------------------------------------------------------------------
 
 
 async def test_a_tree_starts_when_enough_of_its_groups_fit_and_not_before() -> None:
@@ -196,8 +194,7 @@ async def test_a_tree_in_a_tree_starts_with_it_and_a_missing_composite_is_waited
         assert await running(lived) == ["a-0", "b-0", "c-0"]
 
 
-# --- one domain
-# --------------------------------------------------------------------------------------------------------
+# --- one domain -------------------------------------------------------------------------------------------------------
 
 
 @newer
@@ -233,8 +230,7 @@ async def test_a_tree_is_kept_in_one_block_and_each_group_in_one_rack_of_it() ->
         }
 
 
-# --- what groups are told
-# ----------------------------------------------------------------------------------------------
+# --- what groups are told ---------------------------------------------------------------------------------------------
 
 
 @newer
@@ -276,8 +272,7 @@ async def test_a_group_that_comes_after_its_pods_got_nodes_is_told_too() -> None
         assert await told(lived, "g") == [("PodGroupInitiallyScheduled", "True", "Scheduled", "")]
 
 
-# --- protection
-# --------------------------------------------------------------------------------------------------------
+# --- protection -------------------------------------------------------------------------------------------------------
 
 
 @newer
@@ -337,7 +332,7 @@ class Blind:
             return Response(200, stream=self._nothing())
         return await self._inner.send(request)
 
-    async def _nothing(self) -> AsyncIterator[bytes]:
+    async def _nothing(self) -> AsyncGenerator[bytes, None]:
         await asyncio.Event().wait()
         yield b""
 

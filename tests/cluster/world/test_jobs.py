@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from cluster.world.making import START, job, pod, when
 from gangline.api.core import Pod
-from gangline.cluster.world.workloads import job_indexes
-from gangline.cluster.world.workloads.job_tally import INDEX, TRACKING
-from gangline.cluster.world.workloads.jobs import plan
+from gangline.cluster.world.workloads.jobs import job_indexes
+from gangline.cluster.world.workloads.jobs.job_plan import plan
+from gangline.cluster.world.workloads.jobs.job_tally import INDEX, TRACKING
 
 
 def worker(

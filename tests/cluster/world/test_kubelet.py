@@ -15,7 +15,7 @@ from gangline.api.kinds import EVENT, LEASE, NODE, POD, REPLICA_SET, RESOURCE_SL
 from gangline.api.meta import condition
 from gangline.cluster.world.nodes.hardware import gpu_uuid, numa_zones
 from gangline.cluster.world.nodes.nodes import NodePool, node_object
-from gangline.cluster.world.pods.kubelet import NodeRoom, PodAddresses, free_device
+from gangline.cluster.world.pods.node_room import NodeRoom, PodAddresses, free_device
 from gangline.cluster.world.settings import NodePace
 
 ONE = NodePool(name="n", count=1, gpus=8)

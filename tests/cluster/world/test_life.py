@@ -10,7 +10,8 @@ from cluster.world.making import START, pod, when
 from gangline.api import names
 from gangline.api.core import Pod, PodStatus
 from gangline.api.meta import Raw
-from gangline.cluster.world.pods.pod_life import NodeFacts, Rejection, Step, awaited, backoff, step
+from gangline.cluster.world.pods.pod_life import awaited, backoff, step
+from gangline.cluster.world.pods.pod_step import NodeFacts, Rejection, Step
 from gangline.cluster.world.settings import NodePace
 
 NODE = NodeFacts(START, "172.16.0.1", "10.0.0.1")

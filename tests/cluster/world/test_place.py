@@ -109,8 +109,7 @@ def test_a_pod_that_names_a_pod_group_belongs_to_that() -> None:
     assert gang_key(pod(spec={"schedulingGroup": {"podGroupName": "g"}})) == "default/g"
 
 
-# --- parts and domains
-# -------------------------------------------------------------------------------------------------
+# --- parts and domains ------------------------------------------------------------------------------------------------
 
 
 def group(name: str, count: int, gpus: int = 4, **more: Any) -> Unit:

@@ -8,8 +8,8 @@ import pytest
 
 from cluster.world.making import START, pod, ready_status, replicated, when
 from gangline.api.builtin import Replicated
-from gangline.cluster.world.workloads import deployments, replicasets, statefulsets
-from gangline.cluster.world.workloads.deployments import HASH, REVISION, template_hash
+from gangline.cluster.world.workloads import deployment_plan, replicasets, statefulset_plan
+from gangline.cluster.world.workloads.deployment_plan import HASH, REVISION, template_hash
 from gangline.cluster.world.workloads.replicas import by_worth, fresh_names
 
 
@@ -66,19 +66,19 @@ def rs(
 
 def scaled(deployment: Replicated, *sets: Replicated) -> list[int]:
     """How many replicas each of these sets should have now."""
-    todo = {item.name: number for item, number in deployments.plan(deployment, sets, when(0)).scale}
+    todo = {item.name: number for item, number in deployment_plan.plan(deployment, sets, when(0)).scale}
     return [todo.get(item.name, item.spec.replicas or 0) for item in sets]
 
 
 def test_a_new_deployment_makes_a_replica_set_with_all_replicas() -> None:
-    made = deployments.plan(replicated("web", replicas=4), [], when(0)).create
+    made = deployment_plan.plan(replicated("web", replicas=4), [], when(0)).create
     assert made is not None and made["spec"]["replicas"] == 4
     assert made["spec"]["selector"]["matchLabels"][HASH] == made["spec"]["template"]["metadata"]["labels"][HASH]
 
 
 def test_a_changed_template_begins_within_the_surge() -> None:
     web = replicated("web", replicas=4, image="new")
-    made = deployments.plan(web, [rs(web, "old", 4)], when(0)).create
+    made = deployment_plan.plan(web, [rs(web, "old", 4)], when(0)).create
     assert made is not None and made["spec"]["replicas"] == 1
     assert made["metadata"]["annotations"][REVISION] == "2"
 
@@ -95,7 +95,7 @@ def test_every_rollout_ends_and_never_breaks_its_limits(surge: Any, missing: Any
     web = replicated(
         "web", replicas=5, image="new", strategy={"rollingUpdate": {"maxSurge": surge, "maxUnavailable": missing}}
     )
-    most, fewest = deployments.limits(web, 5)
+    most, fewest = deployment_plan.limits(web, 5)
     old, new = 5, 0
     for _ in range(40):
         before = (old, new)
@@ -115,7 +115,7 @@ def test_recreate_waits_until_the_old_ones_are_gone() -> None:
 
 def test_old_history_is_thrown_away() -> None:
     web = replicated("web", replicas=1, image="new", revisionHistoryLimit=1)
-    todo = deployments.plan(
+    todo = deployment_plan.plan(
         web, [rs(web, "a", 0, revision=1), rs(web, "b", 0, revision=2), rs(web, "new", 1, revision=3)], when(0)
     )
     assert [item.annotations[REVISION] for item in todo.delete] == ["1"]
@@ -125,13 +125,13 @@ def stateful_pod(number: int, image: str = "app", ready: bool = True) -> Any:
     mark = template_hash(replicated("db", image=image).spec.template)
     return pod(
         f"db-{number}",
-        labels={statefulsets.REVISION: f"db-{mark}"},
+        labels={statefulset_plan.REVISION: f"db-{mark}"},
         status=ready_status() if ready else {"phase": "Running"},
     )
 
 
 def made(stateful: Replicated, *pods: Any) -> tuple[list[str], list[str]]:
-    todo = statefulsets.plan(stateful, pods, START)
+    todo = statefulset_plan.plan(stateful, pods, START)
     return [item["metadata"]["name"] for item in todo.create], [item.name for item in todo.delete]
 
 
@@ -165,6 +165,6 @@ def test_each_stateful_pod_has_volumes_of_its_own() -> None:
         replicas=1,
         volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}],
     )
-    todo = statefulsets.plan(db, [], START)
+    todo = statefulset_plan.plan(db, [], START)
     assert [claim["metadata"]["name"] for claim in todo.claims] == ["data-db-0"]
     assert todo.create[0]["spec"]["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}]

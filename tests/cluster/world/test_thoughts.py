@@ -12,15 +12,15 @@ from cluster.world.making import START, node, pod, ready_status, when
 from gangline.api.core import Service
 from gangline.cluster.world.component import PARTS, components, control_plane, simulated_nodes
 from gangline.cluster.world.nodes.autoscaler import wishes
-from gangline.cluster.world.nodes.growing_pools import Scene
 from gangline.cluster.world.nodes.karpenter import Provisions, packed
-from gangline.cluster.world.nodes.node_lifecycle import LeaseSilence, leaves_at, wanted_taints
+from gangline.cluster.world.nodes.node_taints import LeaseSilence, leaves_at, wanted_taints
 from gangline.cluster.world.nodes.nodes import NodePool, Provision
+from gangline.cluster.world.nodes.pool_orders import Scene
 from gangline.cluster.world.pods.budgets import healthy_needed
 from gangline.cluster.world.settings import Growth, WorldSettings
-from gangline.cluster.world.upkeep.endpoints import old_style, slices
-from gangline.cluster.world.workloads.cronjobs import due
-from gangline.cluster.world.workloads.hpa import ScaleDecision, ScaleHistory, decide, read_metric
+from gangline.cluster.world.upkeep.endpoint_slices import old_style, slices
+from gangline.cluster.world.workloads.jobs.cronjobs import due
+from gangline.cluster.world.workloads.scale_decision import ScaleDecision, ScaleHistory, decide, read_metric
 from gangline.errors import ConfigError
 
 

@@ -97,7 +97,7 @@ class Player:
     async def call(self, asked: dict[str, Any]) -> Step:
         response = await self._handle(self.request(asked))
         if response.stream is not None:
-            await response.stream.aclose()  # type: ignore[attr-defined]
+            await response.stream.aclose()
         return result(response, asked["method"])
 
     async def _watch(self, step: Step, namespace: str, done: list[Step]) -> Step:
@@ -127,7 +127,7 @@ async def _pump(response: Response, queue: asyncio.Queue[Any]) -> None:
                 queue.put_nowait(json.loads(line))
         queue.put_nowait(None)
     finally:
-        await response.stream.aclose()  # type: ignore[attr-defined]
+        await response.stream.aclose()
 
 
 async def _collect(step: Step, queue: asyncio.Queue[Any], found: Step) -> None:

@@ -40,3 +40,23 @@ def test_a_time_stamp_is_seconds_since_the_epoch_and_nonsense_is_none() -> None:
     assert times.seconds("1970-01-01T00:01:00Z") == 60
     assert times.seconds("2026-01-02T03:04:05.5+01:00") == 1767319445.5
     assert times.seconds("yesterday") is None and times.seconds(None) is None
+
+
+def test_a_time_stamp_is_printed_in_utc_and_reads_back() -> None:
+    assert times.timestamp(60) == "1970-01-01T00:01:00Z"
+    assert times.micro_timestamp(60.25) == "1970-01-01T00:01:00.250000Z"
+    assert times.seconds_of(times.timestamp(1_700_000_000)) == 1_700_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [("90s", "1m30s"), ("123456789ns", "123.456789ms"), ("-1500us", "-1.5ms"), (".5h", "30m0s"), ("+0", "0s")],
+)
+def test_a_duration_is_read_and_printed_as_go_does(text: str, printed: str) -> None:
+    nanos = times.nanoseconds(text)
+    assert nanos is not None and times.canonical(nanos) == printed
+
+
+@pytest.mark.parametrize("text", ["", "5", "1d", "2w", "--1s", "1s ", "1.5.5s", "9" * 5000 + "s", "9" * 30 + "h"])
+def test_what_go_reads_as_no_duration_is_none(text: str) -> None:
+    assert times.nanoseconds(text) is None

@@ -12,8 +12,8 @@ from gangline.rules.evictions import EvictionNote, last_eviction, sentence
 from gangline.runtime import Component
 from gangline.runtime.clock import ManualClock
 from gangline.scheduler.loop.component import component as scheduler
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import shard_settings
+from gangline.scheduler.thought.options import SchedulerOptions
 from stage import SPACE, Stage, stage
 
 

@@ -11,8 +11,8 @@ from gangline.binder.component import component as binder
 from gangline.cli.explain import explain
 from gangline.runtime.clock import ManualClock
 from gangline.scheduler.loop.component import component as scheduler
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import shard_settings
+from gangline.scheduler.thought.options import SchedulerOptions
 from stage import SPACE, Stage, stage
 
 REASON, MESSAGE = "OutOfnvidia.com/gpu", "Node didn't have enough resource: nvidia.com/gpu"

@@ -15,11 +15,11 @@ from gangline.errors import ConfigError
 from gangline.runtime import BackgroundService, Component, ManualClock
 from gangline.scheduler.loop.component import component
 from gangline.scheduler.loop.flags import read_flags
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.pages import pages
 from gangline.scheduler.loop.service import SchedulerService
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import load, replay, unzipped
+from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.usage.windows import STORE, UsageSettings
 from stage import SPACE, Stage, stage
 

@@ -13,8 +13,8 @@ from gangline.api.kinds import POD
 from gangline.binder.component import component as binder
 from gangline.errors import NotFound
 from gangline.runtime import BackgroundService, Component
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.service import SchedulerService
+from gangline.scheduler.thought.options import SchedulerOptions
 from stage import SPACE, Stage, stage
 
 

@@ -11,7 +11,7 @@ from gangline.api.meta import condition
 from gangline.binder.component import component as binder
 from gangline.runtime import Component
 from gangline.scheduler.loop.component import component as scheduler
-from gangline.scheduler.loop.options import SchedulerOptions
+from gangline.scheduler.thought.options import SchedulerOptions
 from stage import SPACE, stage
 
 

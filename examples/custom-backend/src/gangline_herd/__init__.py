@@ -13,7 +13,7 @@ from typing import Any
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import foreign
-from gangline.api.meta import Raw
+from gangline.api.meta import Raw, spec_of, status_of
 from gangline.errors import Problem
 from gangline.operator.backends.contract import (
     Backend,
@@ -60,9 +60,9 @@ class Herd(Backend):
     def gang_status(self, gang: PodGangInfo, read: Any) -> GangState:
         lost = lost_wishes(gang, self.capabilities)
         for _, live in gang.live:
-            if (getattr(live, "spec", None) or {}).get("paused"):
+            if spec_of(live).get("paused"):
                 return GangState(f"Herd {live.name} is paused: set spec.paused to false", "Paused", lost, ready=False)
-            waiting = first_condition(getattr(live, "status", None), "Gathered", "False")
+            waiting = first_condition(status_of(live), "Gathered", "False")
             if waiting is not None:
                 return GangState(str(waiting.get("message", "")), str(waiting.get("reason", "NotGathered")), lost)
         return GangState(lost=lost)

@@ -29,24 +29,24 @@ def hooks(
     chance: Chance | None = None,
 ) -> list[Hook]:
     """`find_queue` and `labels` (of a namespace) are what the hooks may look up."""
-    said = settings or AdmissionSettings()
+    given = settings or AdmissionSettings()
     letters = chance or partial(_letters, random.SystemRandom())
 
     def ours(review: HookReview) -> bool:
-        return pods.ours(review, said)
+        return pods.ours(review, given)
 
-    scheduled = f"object.spec.schedulerName in [{', '.join(repr(name) for name in said.scheduler_names)}]"
-    deletes = () if said.manner.queue_delete_unchecked else ("DELETE",)
+    scheduled = f"object.spec.schedulerName in [{', '.join(repr(name) for name in given.scheduler_names)}]"
+    deletes = () if given.manner.queue_delete_unchecked else ("DELETE",)
     naming = Hook(
         "schedule.pods.gangline.io",
         POD.group,
         POD.plural,
         operations=("CREATE",),
-        condition=condition(said),
-        exempt=said.exempt,
-        where=asked_where(said),
-        matches=lambda review: queued(review, said, labels),
-        mutate=lambda review: pods.complete(replace(review, obj=with_scheduler(review.obj, said)), said, letters),
+        condition=condition(given),
+        exempt=given.exempt,
+        where=asked_where(given),
+        matches=lambda review: queued(review, given, labels),
+        mutate=lambda review: pods.complete(replace(review, obj=with_scheduler(review.obj, given)), given, letters),
     )
     return [
         Hook(
@@ -56,18 +56,18 @@ def hooks(
             operations=("CREATE",),
             matches=ours,
             condition=scheduled,
-            exempt=said.exempt,
-            mutate=lambda review: pods.complete(review, said, letters),
+            exempt=given.exempt,
+            mutate=lambda review: pods.complete(review, given, letters),
         ),
-        *(() if said.manner.queued_pods_left else (naming,)),
+        *(() if given.manner.queued_pods_left else (naming,)),
         Hook(
             "check.pods.gangline.io",
             POD.group,
             POD.plural,
             matches=ours,
             condition=scheduled,
-            exempt=said.exempt,
-            validate=lambda review: pods.problem(review, said),
+            exempt=given.exempt,
+            validate=lambda review: pods.problem(review, given),
         ),
         Hook(
             "check.podgroups.gangline.io",
@@ -81,8 +81,8 @@ def hooks(
             QUEUE.group,
             QUEUE.plural,
             operations=("CREATE", "UPDATE", *deletes),
-            validate=lambda review: queues.problem(review, said, find_queue),
-            warn=lambda review: queues.warnings(review, said, find_queue),
+            validate=lambda review: queues.problem(review, given, find_queue),
+            warn=lambda review: queues.warnings(review, given, find_queue),
         ),
         Hook("check.topologies.gangline.io", TOPOLOGY.group, TOPOLOGY.plural, validate=topologies.problem),
     ]

@@ -62,7 +62,7 @@ def broken_tree(spec: Raw) -> str:
     if _both(spec):
         return (
             f"spec.minMember ({spec['minMember']}) and spec.minSubGroup exclude each other: count pods, or count "
-            f"sub-groups"
+            "sub-groups"
         )
     groups = spec.get("subGroups") or []
     names = [group["name"] for group in groups]

@@ -63,7 +63,6 @@ def containers(pod: Raw) -> Iterator[tuple[GpuTarget, Raw]]:
 
 
 # --- completing
-# ------------------------------------------------------------------------------------------------------------
 
 
 def complete(review: HookReview, settings: AdmissionSettings, chance: Chance) -> Raw | Denied:
@@ -168,7 +167,6 @@ def _asks_for_gpu(container: Raw) -> bool:
 
 
 # --- checking
-# --------------------------------------------------------------------------------------------------------------
 
 
 def problem(review: HookReview, settings: AdmissionSettings) -> Denied | None:
@@ -183,8 +181,8 @@ def problem(review: HookReview, settings: AdmissionSettings) -> Denied | None:
 def _wrong(review: HookReview, pod: Raw, settings: AdmissionSettings) -> str | None:
     if fractional(pod) and not settings.gpu_sharing:
         return (
-            f"pod {review.namespace}/{review.name or pod['metadata'].get('name', '')} asks for a part of a GPU, "
-            f"but GPU sharing is switched off here"
+            f"pod {review.namespace}/{review.name or pod['metadata'].get('name', '')} asks for a part of a GPU, but "
+            "GPU sharing is switched off here"
         )
     wrong = _contradiction(pod, settings) or _bad_number(annotations_of(pod))
     if wrong is None and settings.block_visible_devices:
@@ -193,20 +191,20 @@ def _wrong(review: HookReview, pod: Raw, settings: AdmissionSettings) -> str | N
 
 
 def _contradiction(pod: Raw, settings: AdmissionSettings) -> str | None:
-    said = annotations_of(pod)
-    if said.get(MPS) == "true" and not fractional(pod):
+    annotations = annotations_of(pod)
+    if annotations.get(MPS) == "true" and not fractional(pod):
         return f"annotation {MPS} needs a part of a GPU: set {names.GPU_FRACTION} or {names.GPU_MEMORY} too"
     whole = _whole_gpu(pod, settings)
-    if names.GPU_FRACTION in said and whole:
+    if names.GPU_FRACTION in annotations and whole:
         return (
-            f"annotation {names.GPU_FRACTION} and a limit on {names.NVIDIA_GPU} exclude each other: ask for a part "
-            f"or for whole GPUs"
+            f"annotation {names.GPU_FRACTION} and a limit on {names.NVIDIA_GPU} exclude each other: ask for a part or "
+            "for whole GPUs"
         )
-    if names.GPU_MEMORY in said and (names.GPU_FRACTION in said or whole):
+    if names.GPU_MEMORY in annotations and (names.GPU_FRACTION in annotations or whole):
         return (
             f"annotation {names.GPU_MEMORY} excludes {names.GPU_FRACTION} and limits on {names.NVIDIA_GPU}: choose one"
         )
-    if names.GPU_FRACTION_DEVICES in said and not fractional(pod):
+    if names.GPU_FRACTION_DEVICES in annotations and not fractional(pod):
         return f"annotation {names.GPU_FRACTION_DEVICES} needs {names.GPU_FRACTION} or {names.GPU_MEMORY} beside it"
     return None
 
@@ -219,9 +217,9 @@ def _whole_gpu(pod: Raw, settings: AdmissionSettings) -> bool:
     return False
 
 
-def _bad_number(said: Raw) -> str | None:
+def _bad_number(annotations: Raw) -> str | None:
     memory, fraction, devices = (
-        said.get(key) for key in (names.GPU_MEMORY, names.GPU_FRACTION, names.GPU_FRACTION_DEVICES)
+        annotations.get(key) for key in (names.GPU_MEMORY, names.GPU_FRACTION, names.GPU_FRACTION_DEVICES)
     )
     if memory is not None and not _is_count(memory):
         return f"annotation {names.GPU_MEMORY} must be a whole number of MiB above 0, not {memory!r}"
@@ -247,8 +245,7 @@ def _own_devices(pod: Raw) -> str | None:
             if item.get("name") == VISIBLE_DEVICES and _chooses(item):
                 return (
                     f"container {container.get('name')} sets {VISIBLE_DEVICES} itself, which the device plugin must "
-                    f"do: "
-                    f"remove it, or set it to {' or '.join(HARMLESS)}"
+                    f"do: remove it, or set it to {' or '.join(HARMLESS)}"
                 )
     return None
 

@@ -26,8 +26,8 @@ def queued(review: HookReview, settings: AdmissionSettings, labels: Labels) -> b
         return False
     if (spec.get("schedulerName") or "") not in NO_NAME or spec.get("nodeName"):
         return False
-    said = labels(review.namespace).get(names.SCHEDULE_QUEUED_PODS, "")
-    return said != OFF if settings.schedule_queued_pods else said == ON
+    wish = labels(review.namespace).get(names.SCHEDULE_QUEUED_PODS, "")
+    return wish != OFF if settings.schedule_queued_pods else wish == ON
 
 
 def condition(settings: AdmissionSettings) -> str:

@@ -73,9 +73,9 @@ def warnings(review: HookReview, settings: AdmissionSettings, find: Find) -> lis
     if not settings.quota_checks or problem(review, settings, find) is not None:
         return []
     parent = find(spec["parentQueue"]) if spec.get("parentQueue") else None
-    said = [*_above(review.obj, parent, find)] if parent is not None else []
+    texts = [*_above(review.obj, parent, find)] if parent is not None else []
     had_children = ((review.old or {}).get("status") or {}).get("childQueues")
-    return said + ([*_below(review.obj, find)] if had_children else [])
+    return texts + ([*_below(review.obj, find)] if had_children else [])
 
 
 def _above(queue: Raw, parent: Raw, find: Find) -> Iterator[str]:

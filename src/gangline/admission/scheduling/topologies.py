@@ -13,6 +13,6 @@ def problem(review: HookReview) -> Denied | None:
     labels = {level.get("nodeLabel") for level in levels}
     doubled = sorted({alias for alias in aliases if aliases.count(alias) > 1})
     taken = sorted({alias for alias in aliases if alias in labels})
-    said = [f"used for several levels: {', '.join(doubled)}"] if doubled else []
-    said += [f"also the node label of a level: {', '.join(taken)}"] if taken else []
-    return Denied(f"each alias must name one level of the topology; {'; '.join(said)}") if said else None
+    causes = [f"used for several levels: {', '.join(doubled)}"] if doubled else []
+    causes += [f"also the node label of a level: {', '.join(taken)}"] if taken else []
+    return Denied(f"each alias must name one level of the topology; {'; '.join(causes)}") if causes else None

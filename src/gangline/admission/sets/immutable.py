@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gangline.admission.sets.parts import template_of
 from gangline.api import names
 from gangline.api.meta import Raw
 from gangline.errors import Problem
@@ -19,7 +20,7 @@ FIXED = "cannot be changed"
 def annotated(obj: Raw) -> Iterator[tuple[tuple[str, str], str, Raw]]:
     """Everything in a set that may carry annotations for us: what it is called, wherever it stands, its path, and the
     annotations."""
-    template = (obj.get("spec") or {}).get("template") or {}
+    template = template_of(obj)
     yield ("set", ""), "metadata.annotations", (obj.get("metadata") or {}).get("annotations") or {}
     for key in ("cliques", "podCliqueScalingGroups"):
         for index, item in enumerate(template.get(key) or ()):
@@ -31,7 +32,7 @@ def annotated(obj: Raw) -> Iterator[tuple[tuple[str, str], str, Raw]]:
 
 
 def problems(obj: Raw, old: Raw) -> Iterator[Problem]:
-    new_template, old_template = _template(obj), _template(old)
+    new_template, old_template = template_of(obj), template_of(old)
     yield from _same(
         "spec.template.cliqueStartupType", new_template.get("cliqueStartupType"), old_template.get("cliqueStartupType")
     )
@@ -40,11 +41,6 @@ def problems(obj: Raw, old: Raw) -> Iterator[Problem]:
     yield from _cliques(new_template, old_template)
     yield from _groups(new_template, old_template)
     yield from _mnnvl(obj, old)
-
-
-def _template(obj: Raw) -> Raw:
-    found: Raw = (obj.get("spec") or {}).get("template") or {}
-    return found
 
 
 def _same(path: str, new: Any, old: Any) -> Iterator[Problem]:

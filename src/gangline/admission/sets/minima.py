@@ -7,10 +7,13 @@ have a minimum of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gangline.api.meta import Raw
 from gangline.errors import Problem
+
+Minima = Mapping[str | None, int | None]
+"""Clique → its minAvailable; None where it does not say it."""
 
 
 def size(path: str, value: int, zero: bool) -> Iterator[Problem]:
@@ -20,22 +23,19 @@ def size(path: str, value: int, zero: bool) -> Iterator[Problem]:
 
 def problems(template: Raw) -> Iterator[Problem]:
     """Gangs that would have no minimum at all."""
-    least = {
+    minimum_of = {
         clique.get("name"): (clique.get("spec") or {}).get("minAvailable") for clique in template.get("cliques") or ()
     }
     groups = template.get("podCliqueScalingGroups") or ()
     for index, group in enumerate(groups):
-        if _nothing(least, group.get("cliqueNames") or ()):
+        if _nothing(minimum_of, _members(group)):
             yield Problem(
                 f"spec.template.podCliqueScalingGroups[{index}].cliqueNames",
                 f"every clique of {group.get('name')} has minAvailable 0, so its gangs would have no minimum",
                 value=0,
                 hint="give one of them a minAvailable of 1 or more",
             )
-    grouped = {name for group in groups for name in group.get("cliqueNames") or ()}
-    apart = {name for group in groups if group.get("minAvailable", 1) == 0 for name in group.get("cliqueNames") or ()}
-    base = [name for name in least if name not in apart]
-    if _nothing(least, base) and (not base or any(name not in grouped for name in base)):
+    if _empty_base_gang(minimum_of, groups):
         yield Problem(
             "spec.template.cliques",
             "nothing in the set has a minAvailable above 0, so its gang would have no minimum",
@@ -44,5 +44,17 @@ def problems(template: Raw) -> Iterator[Problem]:
         )
 
 
-def _nothing(least: dict[str | None, int | None], cliques: Iterable[str | None]) -> bool:
-    return all(least.get(name, 1) == 0 for name in cliques)
+def _empty_base_gang(minimum_of: Minima, groups: Sequence[Raw]) -> bool:
+    """Whether no clique of the base gang has a minimum; where all are grouped, their groups tell it already."""
+    grouped = {name for group in groups for name in _members(group)}
+    apart = {name for group in groups if group.get("minAvailable", 1) == 0 for name in _members(group)}
+    base = [name for name in minimum_of if name not in apart]
+    return _nothing(minimum_of, base) and (not base or any(name not in grouped for name in base))
+
+
+def _members(group: Raw) -> Sequence[str]:
+    return group.get("cliqueNames") or ()
+
+
+def _nothing(minimum_of: Minima, cliques: Iterable[str | None]) -> bool:
+    return all(minimum_of.get(name, 1) == 0 for name in cliques)

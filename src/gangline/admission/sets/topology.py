@@ -50,7 +50,7 @@ class ConstraintPlace:
 
 def places(obj: Raw) -> list[ConstraintPlace]:
     template = (obj.get("spec") or {}).get("template") or {}
-    found = [
+    cliques_and_set = [
         ConstraintPlace(
             SET, str((obj.get("metadata") or {}).get("name") or ""), TOP, template.get("topologyConstraint")
         )
@@ -65,7 +65,7 @@ def places(obj: Raw) -> list[ConstraintPlace]:
         owner |= dict.fromkeys(group.get("cliqueNames") or (), path)
     for index, clique in enumerate(template.get("cliques") or ()):
         above = (owner[clique.get("name")], TOP) if clique.get("name") in owner else (TOP,)
-        found.append(
+        cliques_and_set.append(
             ConstraintPlace(
                 CLIQUE,
                 str(clique.get("name") or ""),
@@ -74,7 +74,7 @@ def places(obj: Raw) -> list[ConstraintPlace]:
                 above,
             )
         )
-    return found + groups
+    return cliques_and_set + groups
 
 
 def created(obj: Raw, settings: OperatorSettings, read: Reader | None) -> Iterator[Problem]:
@@ -227,7 +227,7 @@ def warnings(obj: Raw, read: Reader | None = None) -> list[str]:
         if (place.constraint or {}).get("packDomain")
     ]
     effective = _effective(obj)
-    found: list[str] = []
+    texts: list[str] = []
     for place in places(obj):
         binding = (
             read.get(TOPOLOGY_BINDING, effective.get(place.path, ""))
@@ -240,8 +240,8 @@ def warnings(obj: Raw, read: Reader | None = None) -> list[str]:
             and place.preferred in order
             and order.index(place.preferred) < order.index(place.required)
         ):
-            found.append(
+            texts.append(
                 f"{place.path}.pack.preferred: {place.preferred} is wider than the required {place.required} and has "
-                f"no effect"
+                "no effect"
             )
-    return old + found
+    return old + texts

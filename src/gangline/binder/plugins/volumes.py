@@ -87,9 +87,9 @@ class VolumesPlugin(BinderPlugin):
     async def _choose(self, attempt: BindAttempt, claim: Raw) -> None:
         """A volume that is there, the smallest that fits; else one made on the node."""
         meta = claim["metadata"]
-        found = best_fit(_typed(claim), await attempt.ctx.client.list_raw(PV), attempt.node.labels, attempt.node.name)
-        if found is not None:
-            await self._take(attempt, found, claim)
+        volume = best_fit(_typed(claim), await attempt.ctx.client.list_raw(PV), attempt.node.labels, attempt.node.name)
+        if volume is not None:
+            await self._take(attempt, volume, claim)
             return
         storage = await attempt.ctx.client.get_raw(STORAGE_CLASS, class_of(_typed(claim)))
         if storage.get("provisioner") == NO_PROVISIONER:

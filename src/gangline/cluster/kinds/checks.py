@@ -27,7 +27,7 @@ IMMUTABLE = "field is immutable"
 _PORT_NAME = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
 
 
-def each(items: Any, path: str) -> Iterator[tuple[str, Any]]:
+def with_paths(items: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Items of a list with their paths."""
     for index, item in enumerate(items or []):
         yield f"{path}[{index}]", item
@@ -73,8 +73,8 @@ def given(obj: Obj, path: str, *names: str) -> Problems:
 
 
 def named(value: Any, problems: Callable[[str], list[str]], path: str) -> Iterable[Problem]:
-    found = problems(value) if value is not None else None
-    return [say.invalid(path, value, why) for why in found] if found else ()
+    reasons = problems(value) if value is not None else None
+    return [say.invalid(path, value, why) for why in reasons] if reasons else ()
 
 
 def subdomain(value: Any, path: str) -> Iterable[Problem]:
@@ -95,16 +95,16 @@ def immutable(new: Any, old: Any, path: str) -> Problems:
 
 
 def port_name_problems(name: str) -> list[str]:
-    found = ["must be no more than 15 characters"] if len(name) > 15 else []
+    reasons = ["must be no more than 15 characters"] if len(name) > 15 else []
     if not re.fullmatch(r"[-a-z0-9]+", name):
-        found.append(_PORT_NAME)
+        reasons.append(_PORT_NAME)
     if not re.search(r"[a-z]", name):
-        found.append("must contain at least one letter (a-z)")
+        reasons.append("must contain at least one letter (a-z)")
     if "--" in name:
-        found.append("must not contain consecutive hyphens")
+        reasons.append("must not contain consecutive hyphens")
     if name and (name[0] == "-" or name[-1] == "-"):
-        found.append("must not begin or end with a hyphen")
-    return found
+        reasons.append("must not begin or end with a hyphen")
+    return reasons
 
 
 def port(value: Any, path: str) -> Problems:
@@ -162,14 +162,14 @@ def label_selector(selector: Any, path: str) -> Problems:
     if not selector:
         return
     yield from check_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
-    for where, term in each(selector.get("matchExpressions"), f"{path}.matchExpressions"):
+    for where, term in with_paths(selector.get("matchExpressions"), f"{path}.matchExpressions"):
         yield from _requirement(term, where)
 
 
 def _requirement(term: Obj, path: str) -> Problems:
     yield from operator_values(term, path)
     yield from label_key(term.get("key") or "", f"{path}.key")
-    for where, value in each(term.get("values"), f"{path}.values"):
+    for where, value in with_paths(term.get("values"), f"{path}.values"):
         yield from named(value, label_value_problems, where)
 
 
@@ -197,7 +197,7 @@ def conditions(items: Any, path: str, key: str = ".type") -> Problems:
     """Conditions of the common form: typed, true, false or unknown, with a reason; `key` is where a repeated one is
     told of."""
     seen: set[str] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         kind = item.get("type") or ""
         yield from named(kind, qualified_name_problems, f"{where}.type")
         if kind in seen:

@@ -59,17 +59,26 @@ def judge(shape: DeclaredShape, new: Obj, old: Obj | None, path: str, *, update:
 
 
 def _field(rule: FieldRule, new: Any, old: Any, path: str, *, update: bool, known: bool) -> Iterator[Problem]:
-    if update and known and (new or None) == (old or None) and (new is None) == (old is None):
+    if update and known and _unchanged(new, old):
         return
     stops = [*_changes(rule, new, old, path)] if update else []
     if rule.most_items is not None and len(new or []) > rule.most_items:
         stops.append(say.too_many(path, len(new), rule.most_items))
-    absent = new is None or (not rule.pointer and new in ("", 0, [], {}) and rule.shape is None)
+    absent = _is_absent(rule, new)
     if absent and rule.required:
         stops.append(say.required(path))
     yield from stops
     if not stops and not absent:
         yield from _value(rule, new, old, path, update=update)
+
+
+def _unchanged(new: Any, old: Any) -> bool:
+    """Of an empty value only whether it stands there counts."""
+    return (new or None) == (old or None) and (new is None) == (old is None)
+
+
+def _is_absent(rule: FieldRule, value: Any) -> bool:
+    return value is None or (not rule.pointer and value in ("", 0, [], {}) and rule.shape is None)
 
 
 def _changes(rule: FieldRule, new: Any, old: Any, path: str) -> Problems:

@@ -7,9 +7,9 @@ from gangline.cluster.kinds.admin import config, definitions, events, limits, po
 from gangline.cluster.kinds.networking import endpoints, network, services
 from gangline.cluster.kinds.pods import pods
 from gangline.cluster.kinds.rules import KindRules, StatusRules
-from gangline.cluster.kinds.scheduling import devices, pod_groups, policy, workload_v1alpha1
+from gangline.cluster.kinds.scheduling import devices, pod_groups, policy, resource_slices, workload_v1alpha1
 from gangline.cluster.kinds.storage import storage, volumes
-from gangline.cluster.kinds.workloads import autoscalers, jobs, workloads
+from gangline.cluster.kinds.workloads import autoscalers, cron_jobs, daemon_sets, jobs, stateful_sets, workloads
 
 GROUPS: dict[tuple[str, str], str] = {
     ("", "v1"): "core",
@@ -56,11 +56,11 @@ _RULES: dict[tuple[str, str], type[KindRules]] = {
     ("core", "PersistentVolumeClaim"): volumes.VolumeClaimRules,
     ("apps", "Deployment"): workloads.DeploymentRules,
     ("apps", "ReplicaSet"): workloads.ReplicaSetRules,
-    ("apps", "StatefulSet"): workloads.StatefulSetRules,
-    ("apps", "DaemonSet"): workloads.DaemonSetRules,
+    ("apps", "StatefulSet"): stateful_sets.StatefulSetRules,
+    ("apps", "DaemonSet"): daemon_sets.DaemonSetRules,
     ("apps", "ControllerRevision"): workloads.RevisionRules,
     ("batch", "Job"): jobs.JobRules,
-    ("batch", "CronJob"): jobs.CronJobRules,
+    ("batch", "CronJob"): cron_jobs.CronJobRules,
     ("autoscaling", "HorizontalPodAutoscaler"): autoscalers.AutoscalerRules,
     ("autoscaling_v1", "HorizontalPodAutoscaler"): autoscalers.OldAutoscalerRules,
     ("policy", "PodDisruptionBudget"): policy.BudgetRules,
@@ -82,7 +82,7 @@ _RULES: dict[tuple[str, str], type[KindRules]] = {
     ("resource", "ResourceClaim"): devices.ResourceClaimRules,
     ("resource", "ResourceClaimTemplate"): devices.TemplateRules,
     ("resource", "DeviceClass"): devices.ClassRules,
-    ("resource", "ResourceSlice"): devices.SliceRules,
+    ("resource", "ResourceSlice"): resource_slices.SliceRules,
     ("storage", "StorageClass"): storage.StorageClassRules,
     ("storage", "CSIStorageCapacity"): storage.CapacityRules,
     ("storage", "CSINode"): storage.CsiNodeRules,

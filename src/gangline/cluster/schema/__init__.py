@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from gangline.api.notation import MISSING
 from gangline.cluster.schema.decode import WrongType, decoder, located, unknown_fields
+from gangline.cluster.schema.findings import MOST_TRIALS, Sink
 from gangline.cluster.schema.lists import duplicates, embedded_problems, has_embedded, repeats
 from gangline.cluster.schema.prune import Noted, pruned_fields, pruner
 from gangline.cluster.schema.structural import structural_node
-from gangline.cluster.schema.validate import MOST_TRIALS, Sink, checker
+from gangline.cluster.schema.validate import checker
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.canonical import BadForm

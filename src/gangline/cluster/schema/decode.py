@@ -160,12 +160,12 @@ def _drops_zero(node: SchemaNode) -> bool:
 def _list(node: SchemaNode) -> Decoder:
     assert node.items is not None
     read = decoder(node.items)
-    structs, zero = node.items.shape == "struct", _ZERO.get(node.items.form)
+    of_null = _of_null(node.items, read, _ZERO.get(node.items.form))
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not list:
             raise WrongType(_kind_of(value), "a list")
-        return [read(item, unknown) if item is not None else read({}, []) if structs else zero for item in value]
+        return [read(item, unknown) if item is not None else of_null() for item in value]
 
     return decode
 
@@ -173,18 +173,20 @@ def _list(node: SchemaNode) -> Decoder:
 def _map(node: SchemaNode) -> Decoder:
     assert node.values is not None
     read = decoder(node.values)
-    structs = node.values.shape == "struct"
     zero: Any = None if node.values.shape in ("map", "list") else _ZERO.get(node.values.form)
+    of_null = _of_null(node.values, read, zero)
 
     def decode(value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             raise WrongType(_kind_of(value), "a map")
-        return {
-            name: read(item, unknown) if item is not None else read({}, []) if structs else zero
-            for name, item in value.items()
-        }
+        return {name: read(item, unknown) if item is not None else of_null() for name, item in value.items()}
 
     return decode
+
+
+def _of_null(node: SchemaNode, read: Decoder, zero: Any) -> Callable[[], Any]:
+    """What stands for null inside a list or map: an object of defaults, or the empty value."""
+    return (lambda: read({}, [])) if node.shape == "struct" else (lambda: zero)
 
 
 def _scalar(node: SchemaNode) -> Decoder:
@@ -266,22 +268,22 @@ def _kind_of(value: Any) -> str:
 
 def unknown_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     """The paths of fields the node does not know, in the order they stand."""
-    found: list[str] = []
+    fields: list[str] = []
     if node.shape in ("struct", "either") and isinstance(value, dict):
         for name, item in value.items():
             child = node.fields.get(name)
             where = f"{path}.{name}" if path else name
             if child is None:
-                found.append(where)
+                fields.append(where)
             else:
-                found.extend(unknown_fields(child, item, where))
+                fields.extend(unknown_fields(child, item, where))
     elif node.shape == "map" and isinstance(value, dict) and node.values is not None:
         for name, item in value.items():
-            found.extend(unknown_fields(node.values, item, f"{path}.{name}"))
+            fields.extend(unknown_fields(node.values, item, f"{path}.{name}"))
     elif node.shape == "list" and isinstance(value, list) and node.items is not None:
         for index, item in enumerate(value):
-            found.extend(unknown_fields(node.items, item, f"{path}[{index}]"))
-    return found
+            fields.extend(unknown_fields(node.items, item, f"{path}[{index}]"))
+    return fields
 
 
 def located(node: SchemaNode, value: Any, error: WrongType) -> WrongType:

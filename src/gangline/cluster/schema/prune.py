@@ -7,7 +7,7 @@ out only when there are any. Nulls of fields that may not be null are dropped, s
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
@@ -74,15 +74,10 @@ def _list(node: SchemaNode) -> Pruner | None:
 
 def _object(node: SchemaNode) -> Pruner:
     parts = {name: pruner(child) for name, child in node.fields.items()}
-    defaults = [
-        (name, child.default, _weight(child.default))
-        for name, child in node.fields.items()
-        if child.default is not MISSING
-    ]
-    strict = {name for name, child in node.fields.items() if not child.nullable and child.shape != "any"}
-    values = pruner(node.values) if node.values else None
+    strict = frozenset(name for name, child in node.fields.items() if not child.nullable and child.shape != "any")
+    values = (pruner(node.values) if node.values else None) or _as_it_is
     keep_unknown = node.keep_unknown or node.values is not None or node.shape == "any"
-    is_map = node.values is not None
+    fill = _defaults(node, parts)
 
     def prune(value: Any, unknown: Noted) -> Any:
         if type(value) is not dict:
@@ -90,32 +85,49 @@ def _object(node: SchemaNode) -> Pruner:
         out: dict[str, Any] = {}
         for name, item in value.items():
             if name in parts:
-                if item is None and name in strict:
-                    continue
-                clean = parts[name]
-                out[name] = clean(item, unknown) if clean is not None else item
+                if item is not None or name not in strict:
+                    clean = parts[name]
+                    out[name] = clean(item, unknown) if clean is not None else item
             elif keep_unknown:
-                out[name] = values(item, unknown) if is_map and values is not None else item
+                out[name] = values(item, unknown)
             else:
                 unknown.append(name)
+        fill(out, unknown)
+        return out
+
+    return prune
+
+
+def _as_it_is(value: Any, unknown: Noted) -> Any:
+    return value
+
+
+def _defaults(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> Callable[[dict[str, Any], Noted], None]:
+    """Sets the fields that are missing and have a default."""
+    defaults = [
+        (name, child.default, _weight(child.default))
+        for name, child in node.fields.items()
+        if child.default is not MISSING
+    ]
+
+    def fill(out: dict[str, Any], unknown: Noted) -> None:
         for name, default, weight in defaults:
             if name not in out:
                 unknown.fill(weight)
                 clean = parts[name]
                 fresh = copy.deepcopy(default)
                 out[name] = _completed(clean, fresh, unknown) if clean is not None else fresh
-        return out
 
-    return prune
+    return fill
 
 
 def _completed(clean: Pruner, default: Any, noted: Noted) -> Any:
     """A default with the defaults inside; what nobody knows in it is not told."""
     inner = Noted()
     inner.filled = noted.filled
-    found = clean(default, inner)
+    completed = clean(default, inner)
     noted.filled = inner.filled
-    return found
+    return completed
 
 
 def _weight(value: Any) -> int:
@@ -131,14 +143,14 @@ def pruned_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     """The paths of fields that pruning drops, sorted by name within each object."""
     if node.type_name:
         return unknown_fields(node, value, path)
-    found: list[str] = []
+    fields: list[str] = []
     if isinstance(value, dict) and (node.shape in ("struct", "map") or node.fields):
         for name in sorted(value):
-            found.extend(_pruned_child(node, name, value[name], f"{path}.{name}" if path else name))
+            fields.extend(_pruned_child(node, name, value[name], f"{path}.{name}" if path else name))
     elif node.shape == "list" and isinstance(value, list) and node.items is not None:
         for index, item in enumerate(value):
-            found.extend(pruned_fields(node.items, item, f"{path}[{index}]"))
-    return found
+            fields.extend(pruned_fields(node.items, item, f"{path}[{index}]"))
+    return fields
 
 
 def _pruned_child(node: SchemaNode, name: str, value: Any, where: str) -> list[str]:

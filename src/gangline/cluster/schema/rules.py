@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
-from gangline.cluster.schema.validate import Where, correlated, path_of
+from gangline.cluster.schema.findings import Where, path_of
+from gangline.cluster.schema.validate import correlated
 from gangline.errors import Problem
 from gangline.rules import cel
 from gangline.rules.cel.runtime import Budget

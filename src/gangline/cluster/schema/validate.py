@@ -10,73 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gangline.api.notation import MISSING
+from gangline.cluster.schema.findings import _TYPES, Checker, Sink, Where, kind_of, path_of
 from gangline.cluster.schema.structural import structural_node
-from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.formats import FORMATS
 from gangline.rules.values.patterns import BadPattern, finder
 from gangline.rules.values.schema_node import MAP, SchemaNode
-
-Where = tuple[Any, Any] | None
-
-
-def path_of(where: Where) -> str:
-    parts: list[str] = []
-    while where is not None:
-        where, name = where
-        parts.append(f"[{name}]" if type(name) is int else f".{name}")
-    return "".join(reversed(parts)).lstrip(".")
-
-
-MOST_PROBLEMS = 1000
-"""How many problems of one object are looked for."""
-MOST_TRIALS = 100_000
-"""How often alternatives (anyOf, oneOf, allOf, not) are tried for one object."""
-
-
-class Sink:
-    """Collects problems. `prefix` is the field they are below (status, when only that is judged). `left` is how often
-    alternatives may still be tried, for all sinks of one object."""
-
-    def __init__(self, prefix: str = "", left: list[int] | None = None) -> None:
-        self.prefix = prefix
-        self.problems: list[Problem] = []
-        self.left = [MOST_TRIALS] if left is None else left
-
-    @property
-    def exhausted(self) -> bool:
-        """Alternatives were tried too often: what was found is not all."""
-        return self.left[0] <= 0
-
-    @property
-    def full(self) -> bool:
-        """More would not be told."""
-        return len(self.problems) > MOST_PROBLEMS or self.left[0] <= 0
-
-    def field(self, where: Where) -> str:
-        path = path_of(where)
-        return ".".join(filter(None, (self.prefix, path))) if not path.startswith("[") else self.prefix + path
-
-    def whole(self, message: str) -> None:
-        """A problem of an alternative as a whole, which the real server pins on no field."""
-        self.problems.append(say.invalid(self.prefix or "<nil>", "", message))
-
-
-Checker = Callable[[Any, Any, Where, Sink], None]
-_TYPES: dict[type, str] = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-}
-
-
-def kind_of(value: Any) -> str:
-    if type(value) is int and not -(2**63) <= value < 2**63:
-        return "number"
-    return _TYPES.get(type(value), "null")
 
 
 def checker(node: SchemaNode) -> Checker | None:
@@ -183,8 +122,8 @@ def _one_of(trials: list[Sink], where: Where, sink: Sink) -> None:
     good = sum(not trial.problems for trial in trials)
     if good == 1:
         return
-    found = f"Found {good} valid alternatives" if good else "Found none valid"
-    sink.whole(f'"{path_of(where)}" must validate one and only one schema (oneOf). {found}')
+    count_text = f"Found {good} valid alternatives" if good else "Found none valid"
+    sink.whole(f'"{path_of(where)}" must validate one and only one schema (oneOf). {count_text}')
     if not good:
         sink.problems.extend(trials[0].problems)
 
@@ -259,7 +198,7 @@ def _min_length(checks: Mapping[str, Any]) -> Checker:
 def _pattern(checks: Mapping[str, Any]) -> Checker | None:
     text, shortest, longest = checks["pattern"], checks.get("minLength") or 0, checks.get("maxLength")
     try:
-        found = finder(text)
+        matches = finder(text)
     except BadPattern:
         return None
 
@@ -268,7 +207,7 @@ def _pattern(checks: Mapping[str, Any]) -> Checker | None:
         if type(value) is not str or len(value) < shortest or (longest is not None and len(value) > longest):
             return
         try:
-            told = "" if found(value) else f"should match '{text}'"
+            told = "" if matches(value) else f"should match '{text}'"
         except BadPattern as error:
             told = str(error)
         if told:

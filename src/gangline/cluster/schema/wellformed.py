@@ -9,22 +9,22 @@ rules. Later steps are skipped when an earlier one found the schema unusable for
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from gangline.api.notation import MISSING
 from gangline.cluster.schema import compile_schema
+from gangline.cluster.schema.findings import Sink
+from gangline.cluster.schema.list_keywords import Props, list_type_problems
 from gangline.cluster.schema.rulecheck import rule_problems
 from gangline.cluster.schema.rules import RuleTree, field_names
 from gangline.cluster.schema.structural import structural_node
-from gangline.cluster.schema.validate import Sink, checker
+from gangline.cluster.schema.validate import checker
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.patterns import BadPattern, compile_pattern
 
-Props = Mapping[str, Any]
 ROOT, ITEM, FIELD = "at the root", "for specified array items", "for specified object fields"
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
@@ -109,30 +109,35 @@ def structure(schema: Props, level: str, path: str) -> Iterator[Problem]:
 
 def _own_type(schema: Props, level: str, path: str) -> Iterator[Problem]:
     kind, embedded = schema.get("type") or "", schema.get("x-kubernetes-embedded-resource")
-    keep = schema.get("x-kubernetes-preserve-unknown-fields")
     int_or_string = schema.get("x-kubernetes-int-or-string")
-    if int_or_string and keep:
-        yield say.invalid(
-            f"{path}.x-kubernetes-preserve-unknown-fields", True, "must be false if x-kubernetes-int-or-string is true"
-        )
-    if int_or_string and embedded:
-        yield say.invalid(
-            f"{path}.x-kubernetes-embedded-resource", True, "must be false if x-kubernetes-int-or-string is true"
-        )
-    if embedded and not keep and not schema.get("properties"):
+    if int_or_string:
+        yield from _int_or_string_alone(schema, path)
+    if embedded:
+        yield from _embedded(schema, kind, path)
+    elif not (kind or int_or_string or schema.get("x-kubernetes-preserve-unknown-fields")):
+        yield say.required(f"{path}.type", f"must not be empty {level}")
+    if level == ROOT and kind and kind != "object":
+        yield say.invalid(f"{path}.type", kind, "must be object at the root")
+
+
+def _embedded(schema: Props, kind: str, path: str) -> Iterator[Problem]:
+    """A whole object inside another."""
+    if not schema.get("x-kubernetes-preserve-unknown-fields") and not schema.get("properties"):
         yield say.required(
             f"{path}.properties",
             "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
         )
-    if embedded and kind != "object":
+    if kind != "object":
         text = "must be object if x-kubernetes-embedded-resource is true"
         yield say.invalid(f"{path}.type", kind, text) if kind else say.required(f"{path}.type", text)
-    elif not kind and not int_or_string and not keep:
-        yield say.required(f"{path}.type", f"must not be empty {level}")
-    if embedded and schema.get("additionalProperties") is not None:
+    if schema.get("additionalProperties") is not None:
         yield say.forbidden(f"{path}.additionalProperties", "must not be used if x-kubernetes-embedded-resource is set")
-    if level == ROOT and kind and kind != "object":
-        yield say.invalid(f"{path}.type", kind, "must be object at the root")
+
+
+def _int_or_string_alone(schema: Props, path: str) -> Iterator[Problem]:
+    for keyword in ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"):
+        if schema.get(keyword):
+            yield say.invalid(f"{path}.{keyword}", True, "must be false if x-kubernetes-int-or-string is true")
 
 
 def _metadata(schema: Props, resource: bool, path: str) -> Iterator[Problem]:
@@ -143,19 +148,21 @@ def _metadata(schema: Props, resource: bool, path: str) -> Iterator[Problem]:
         if name in properties and properties[name].get("type") != "string":
             yield say.invalid(f"{path}.properties[{name}].type", properties[name].get("type") or "", "must be string")
     if "metadata" in properties:
-        about, where = properties["metadata"], f"{path}.properties[metadata]"
-        if about.get("type") != "object":
-            yield say.invalid(f"{where}.type", about.get("type") or "", "must be object")
-        allowed = {"type", "description", "title", "properties"}
-        inner = about.get("properties") or {}
-        if not set(about) <= allowed or not set(inner) <= {"name", "generateName"}:
-            yield say.forbidden(
-                where,
-                "must not specify anything other than name and generateName, but metadata is implicitly specified",
-            )
-        for name, child in inner.items():
-            if isinstance(child, dict) and child.get("default") is not None:
-                yield say.forbidden(f"{where}.properties[{name}].default", "must not be set in top-level metadata")
+        yield from _own_metadata(properties["metadata"], f"{path}.properties[metadata]")
+
+
+def _own_metadata(about: Props, path: str) -> Iterator[Problem]:
+    """A schema may narrow the name of its objects, and nothing else of their metadata."""
+    if about.get("type") != "object":
+        yield say.invalid(f"{path}.type", about.get("type") or "", "must be object")
+    inner = about.get("properties") or {}
+    if not set(about) <= {"type", "description", "title", "properties"} or not set(inner) <= {"name", "generateName"}:
+        yield say.forbidden(
+            path, "must not specify anything other than name and generateName, but metadata is implicitly specified"
+        )
+    for name, child in inner.items():
+        if isinstance(child, dict) and child.get("default") is not None:
+            yield say.forbidden(f"{path}.properties[{name}].default", "must not be set in top-level metadata")
 
 
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
@@ -291,104 +298,11 @@ def _extensions(schema: Props, path: str) -> Iterator[Problem]:
             yield say.invalid(f"{path}.type", kind, text) if kind else say.required(f"{path}.type", text)
         if map_type not in ("atomic", "granular"):
             yield say.unsupported(f"{path}.x-kubernetes-map-type", map_type, ("atomic", "granular"))
-    yield from _list_type(schema, path)
-
-
-def _list_type(schema: Props, path: str) -> Iterator[Problem]:
-    kind, list_type = schema.get("type") or "", schema.get("x-kubernetes-list-type")
-    keys, items = schema.get("x-kubernetes-list-map-keys") or [], schema.get("items")
-    if list_type is not None:
-        if kind != "array":
-            text = "must be array if x-kubernetes-list-type is specified"
-            yield say.invalid(f"{path}.type", kind, text) if kind else say.required(f"{path}.type", text)
-        if list_type == "set":
-            yield from _set_items(items, path)
-        elif list_type not in ("atomic", "map"):
-            yield say.unsupported(f"{path}.x-kubernetes-list-type", list_type, ("atomic", "set", "map"))
-    if keys and list_type != "map":
-        text = "must be map if x-kubernetes-list-map-keys is non-empty"
-        where = f"{path}.x-kubernetes-list-type"
-        yield say.invalid(where, list_type, text) if list_type is not None else say.required(where, text)
-    if list_type == "map":
-        yield from _map_items(keys, items, path)
-    if list_type in ("set", "map") and isinstance(items, dict) and items.get("nullable"):
-        yield say.forbidden(f"{path}.items.nullable", f"cannot be nullable when x-kubernetes-list-type is {list_type}")
-    if list_type == "map" and isinstance(items, dict):
-        yield from _key_fields(keys, items, path)
-
-
-def _set_items(items: Any, path: str) -> Iterator[Problem]:
-    if not isinstance(items, dict):
-        return
-    text = "must be atomic as item of a list with x-kubernetes-list-type=set"
-    if items.get("type") == "array" and items.get("x-kubernetes-list-type") not in (None, "atomic"):
-        yield say.invalid(f"{path}.items.x-kubernetes-list-type", items.get("x-kubernetes-list-type"), text)
-    if items.get("type") == "object" and items.get("x-kubernetes-map-type") != "atomic":
-        yield say.invalid(f"{path}.items.x-kubernetes-map-type", items.get("x-kubernetes-list-type"), text)
-
-
-def _map_items(keys: list[str], items: Any, path: str) -> Iterator[Problem]:
-    if not keys:
-        yield say.required(f"{path}.x-kubernetes-list-map-keys", "must not be empty if x-kubernetes-list-type is map")
-    if items is None:
-        yield say.required(f"{path}.items", "must have a schema if x-kubernetes-list-type is map")
-    if not isinstance(items, dict):
-        return
-    if items.get("type") != "object":
-        yield say.invalid(
-            f"{path}.items.type",
-            items.get("type") or "",
-            "must be object if parent array's x-kubernetes-list-type is map",
-        )
-        return
-    yield from islice(_map_keys(keys, items, path), say.MOST_TOLD)
-
-
-def _map_keys(keys: list[str], items: Props, path: str) -> Iterator[Problem]:
-    properties, seen = items.get("properties") or {}, set()
-    for key in keys:
-        if key not in properties:
-            yield say.invalid(
-                f"{path}.x-kubernetes-list-map-keys", keys, "entries must all be names of item properties"
-            )
-        elif properties[key].get("type") in ("array", "object"):
-            yield say.invalid(
-                f"{path}.items.properties[{key}].type",
-                items.get("type"),
-                "must be a scalar type if parent array's x-kubernetes-list-type is map",
-            )
-        if key in seen:
-            yield say.invalid(f"{path}.x-kubernetes-list-map-keys", keys, "must not contain duplicate entries")
-        seen.add(key)
-
-
-def _key_fields(keys: list[str], items: Props, path: str) -> Iterator[Problem]:
-    properties, required = items.get("properties") or {}, set(items.get("required") or [])
-    for key in keys:
-        if key not in properties:
-            continue
-        where = f"{path}.items.properties[{key}]"
-        if properties[key].get("default") is None and key not in required:
-            yield say.required(
-                f"{where}.default",
-                "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
-            )
-        if properties[key].get("nullable"):
-            yield say.forbidden(
-                f"{where}.nullable", "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
-            )
+    yield from list_type_problems(schema, path)
 
 
 def _rule_keywords(schema: Props, rule: Props, path: str) -> Iterator[Problem]:
-    text, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
-    if not text:
-        yield say.required(f"{path}.rule", "rule is not specified")
-    elif message and not message.strip():
-        yield say.invalid(f"{path}.message", message, "must be non-empty if specified")
-    elif "\n" in message.strip():
-        yield say.invalid(f"{path}.message", message, "must not contain line breaks")
-    elif "\n" in text and not message.strip():
-        yield say.required(f"{path}.message", "message must be specified if rule contains line breaks")
+    yield from _rule_text(rule, path)
     if rule.get("messageExpression") and not rule["messageExpression"].strip():
         yield say.required(f"{path}.messageExpression", "messageExpression must be non-empty if specified")
     if rule.get("reason") and rule["reason"] not in _REASONS:
@@ -400,6 +314,19 @@ def _rule_keywords(schema: Props, rule: Props, path: str) -> Iterator[Problem]:
         yield say.invalid(f"{path}.fieldPath", field_path, "must not contain line breaks")
     if field_path and not _points_to_field(schema, field_path):
         yield say.invalid(f"{path}.fieldPath", field_path, "must be a valid path")
+
+
+def _rule_text(rule: Props, path: str) -> Iterator[Problem]:
+    """The expression and the message that explains it."""
+    text, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
+    if not text:
+        yield say.required(f"{path}.rule", "rule is not specified")
+    elif message and not message.strip():
+        yield say.invalid(f"{path}.message", message, "must be non-empty if specified")
+    elif "\n" in message.strip():
+        yield say.invalid(f"{path}.message", message, "must not contain line breaks")
+    elif "\n" in text and not message.strip():
+        yield say.required(f"{path}.message", "message must be specified if rule contains line breaks")
 
 
 def _points_to_field(schema: Props, field_path: str) -> bool:

@@ -19,6 +19,7 @@ from gangline.cluster.server.selectors import parse_fields
 from gangline.cluster.server.status import bad_request
 from gangline.cluster.server.wire.codec import Document, decode_body, decode_yaml
 from gangline.errors import ApiError
+from gangline.rules.values.times import is_go_duration
 
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _MANY = {"get": "list", "delete": "deletecollection"}
@@ -168,13 +169,10 @@ class ServerCall:
         return int(text)
 
 
-_DURATION = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+|[-+]?0", re.ASCII)
-
-
 def check_timeout(request: Request) -> None:
     """How long a caller will wait must be a length of time."""
     text = request.argument("timeout")
-    if text and not _DURATION.fullmatch(text):
+    if text and not is_go_duration(text):
         raise bad_request(f'invalid timeout specified in the request URL - time: invalid duration "{text}"')
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from gangline.cluster.server.store.store import ShelfKey
+from gangline.cluster.server.store.shelf import ShelfKey
 from gangline.cluster.server.verbs.conversion import CONVERSIONS, Conversion
 
 STANDARD = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -319,7 +319,9 @@ class Catalogue:
 
     def is_custom(self, group: str) -> bool:
         """A group that only definitions made."""
-        return all(resource.custom for found in self._groups.get(group, {}).values() for resource in found.values())
+        return all(
+            resource.custom for resources in self._groups.get(group, {}).values() for resource in resources.values()
+        )
 
     def group(self, group: str) -> Mapping[str, Mapping[str, Resource]]:
         """The versions of a group, each with its resources."""
@@ -329,12 +331,14 @@ class Catalogue:
         return iter(self._groups)
 
     def by_kind(self, group: str, version: str, kind: str) -> Resource | None:
-        found = self._groups.get(group, {}).get(version, {}).values()
-        return next((resource for resource in found if resource.kind == kind and resource.stored), None)
+        resources = self._groups.get(group, {}).get(version, {}).values()
+        return next((resource for resource in resources if resource.kind == kind and resource.stored), None)
 
     def any_version(self, group: str, plural: str) -> Resource | None:
         """Some version of a resource, the preferred one first."""
-        return next((found[plural] for found in self._groups.get(group, {}).values() if plural in found), None)
+        return next(
+            (resources[plural] for resources in self._groups.get(group, {}).values() if plural in resources), None
+        )
 
     def __iter__(self) -> Iterator[Resource]:
         for versions in self._groups.values():

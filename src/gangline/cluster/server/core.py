@@ -10,7 +10,6 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +18,12 @@ from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.catalogue import Catalogue, Resource
 from gangline.cluster.server.selectors import selectable_values
 from gangline.cluster.server.status import too_large_body
-from gangline.cluster.server.store.store import Place, Record, Store
+from gangline.cluster.server.store.shelf import Place, Record
+from gangline.cluster.server.store.store import Store
 from gangline.cluster.server.verbs.meta import SUFFIX_LETTERS, Obj
 from gangline.cluster.server.wire.codec import encode
 from gangline.errors import ApiError
+from gangline.rules.values.times import timestamp
 
 if TYPE_CHECKING:
     from gangline.cluster.server.admit.chain import Admission
@@ -99,7 +100,7 @@ class Core:
         second = min(int(self.settings.clock() + ahead), LAST_SECOND)
         if second != self._second:
             self._second = second
-            self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            self._second_text = timestamp(second)
         return self._second_text
 
     def new_uid(self) -> str:

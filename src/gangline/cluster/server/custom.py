@@ -13,7 +13,7 @@ from typing import Any
 from gangline.cluster.server.catalogue import CUSTOM_VERBS, SUBRESOURCES, Resource
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.show.discovery import version_rank
-from gangline.cluster.server.store.store import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
 from gangline.cluster.server.verbs.kind_rules import CustomRules
 from gangline.cluster.server.verbs.meta import Obj
 
@@ -84,38 +84,37 @@ def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
 def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType:
     subs = version.get("subresources") or {}
     replicas = str((subs.get("scale") or {}).get("specReplicasPath") or "")
-    terminating = bool(crd["metadata"].get("deletionTimestamp"))
-    since, rules = 0, None
-    if known is not None:
-        same = known.version.get("schema") == version.get("schema") and (
-            known.rules.has_status,
-            known.rules.replicas,
-        ) == ("status" in subs, replicas)
-        since, rules = (known.since, known.rules) if same else (int(crd["metadata"].get("resourceVersion") or 0), None)
-    rules = rules or CustomRules((version.get("schema") or {}).get("openAPIV3Schema"), "status" in subs, replicas)
+    since, rules = _known_rules(crd, version, known, "status" in subs, replicas)
     others = [item for item in crd["spec"]["versions"] if item.get("schema") != version.get("schema")]
-    stored = next(
-        (
-            CustomRules((other.get("schema") or {}).get("openAPIV3Schema"), False)
-            for other in others
-            if other.get("storage")
-        ),
-        None,
-    )
-    plain = (
-        CustomRules(_without_defaults((version.get("schema") or {}).get("openAPIV3Schema")), False) if stored else None
-    )
+    stored = next((CustomRules(_schema_of(other), False) for other in others if other.get("storage")), None)
     return CustomType(
         crd["metadata"]["name"],
         version,
         subs.get("scale"),
-        rules,
+        rules or CustomRules(_schema_of(version), "status" in subs, replicas),
         _warning(crd, version),
         ALWAYS if others else since,
-        terminating,
+        bool(crd["metadata"].get("deletionTimestamp")),
         stored,
-        plain,
+        CustomRules(_without_defaults(_schema_of(version)), False) if stored else None,
     )
+
+
+def _schema_of(version: Obj) -> Any:
+    return (version.get("schema") or {}).get("openAPIV3Schema")
+
+
+def _known_rules(
+    crd: Obj, version: Obj, known: CustomType | None, has_status: bool, replicas: str
+) -> tuple[int, CustomRules | None]:
+    """The revision up to which objects were stored under another schema, and the rules, if they stay as they were."""
+    if known is None:
+        return 0, None
+    rules = known.rules
+    same_subresources = (rules.has_status, rules.replicas) == (has_status, replicas)
+    if same_subresources and known.version.get("schema") == version.get("schema"):
+        return known.since, rules
+    return int(crd["metadata"].get("resourceVersion") or 0), None
 
 
 def _without_defaults(schema: Any) -> Any:
@@ -192,6 +191,15 @@ class Definitions:
         if resources:
             self._served[name] = resources
 
+    def settle_written(self, name: str) -> None:
+        """Settle the definition that was just written; one that was created has no name in its path."""
+        if name:
+            self.settle(name)
+            return
+        for record in self._core.store.shelf(SHELF).listing():
+            if record.revision == self._core.store.revision:
+                self.settle(record.place[1])
+
     def settle(self, name: str) -> None:
         """After a write: judge a definition's names and establish it."""
         definitions = self._core.catalogue.find(SHELF[0], "v1", SHELF[1])
@@ -243,8 +251,8 @@ class Definitions:
         return accepted, conflict
 
     def _others(self, crd: Obj) -> Iterator[tuple[str, Resource]]:
-        for found in self._core.catalogue.group(crd["spec"]["group"]).values():
-            for plural, resource in found.items():
+        for resources in self._core.catalogue.group(crd["spec"]["group"]).values():
+            for plural, resource in resources.items():
                 if resource.custom is None or resource.custom.definition != crd["metadata"]["name"]:
                     yield plural, resource
 

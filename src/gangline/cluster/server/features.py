@@ -72,7 +72,9 @@ def _shown_null(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], .
 def _tree() -> tuple[tuple[str, str], ...]:
     """The fields of a Workload of 1.37, in composites of every depth."""
     above = ["spec" + ".compositePodGroupTemplates[]" * depth for depth in range(4)]
-    templates = [found for path in above for found in _below(f"{path}.podGroupTemplates[]", _shown_null(_NEW_GROUP))]
+    templates = [
+        template for path in above for template in _below(f"{path}.podGroupTemplates[]", _shown_null(_NEW_GROUP))
+    ]
     policies = [(PREEMPTION_POLICY, f"{path}.preemptionPolicy") for path in above[1:]]
     return ((COMPOSITE, "spec.compositePodGroupTemplates"), *templates, *policies)
 

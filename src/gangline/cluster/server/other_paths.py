@@ -34,12 +34,12 @@ class Site:
             return Response(200, encode(discovery.aggregated(catalogue, path == "/apis")), discovery.AGGREGATED)
         if path.startswith("/openapi/"):
             return self._openapi(path)
-        found = self._discovery(path)
-        if found is None:
+        document = self._discovery(path)
+        if document is None:
             return Response(404, b"404 page not found\n", TEXT)
         if request.method != "GET" and path != "/apis":
             raise method_not_allowed()
-        return Response(200, encode(found))
+        return Response(200, encode(document))
 
     def _health(self) -> Response:
         broken = self._core.store.broken
@@ -58,10 +58,10 @@ class Site:
         if pieces[0] == "apis" and len(pieces) == 2:
             return discovery.one_group(catalogue, pieces[1])
         if pieces[0] == "api" or (pieces[0] == "apis" and len(pieces) == 3 and catalogue.group(pieces[1])):
-            found = discovery.resource_list(catalogue, "" if pieces[0] == "api" else pieces[1], pieces[-1])
-            if found is None:
+            resources = discovery.resource_list(catalogue, "" if pieces[0] == "api" else pieces[1], pieces[-1])
+            if resources is None:
                 raise no_such_resource()
-            return found
+            return resources
         return None
 
     def _openapi(self, path: str) -> Response:

@@ -12,7 +12,7 @@ from typing import Any
 
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.status import bad_request
-from gangline.cluster.server.store.store import Record
+from gangline.cluster.server.store.shelf import Record
 from gangline.rules.values.names import label_value_problems, qualified_name_problems
 
 Test = Callable[[Record], bool]
@@ -25,9 +25,9 @@ _SYMBOLS = {"==", "!=", "=", "!", ",", "(", ")", "<", ">"}
 def parse_labels(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     """`a=b,c in (d,e),!f` as (key, operator, values); operators are = != in notin exists ! < >."""
     tokens = _tokens(text)
-    found: list[tuple[str, str, tuple[str, ...]]] = []
+    requirements: list[tuple[str, str, tuple[str, ...]]] = []
     while tokens:
-        found.append(_requirement(tokens))
+        requirements.append(_requirement(tokens))
         if not tokens:
             break
         comma = tokens.pop(0)
@@ -36,7 +36,7 @@ def parse_labels(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
         following = tokens[0] if tokens else ""
         if following != "!" and (not following or following in _SYMBOLS):
             raise bad_request(f"found '{following}', expected: identifier after ','")
-    return found
+    return requirements
 
 
 def _unparsable(why: str) -> Exception:
@@ -132,10 +132,10 @@ def _label_requirement(key: str, operator: str, values: tuple[str, ...]) -> Labe
 
     def compare(labels: dict[str, str]) -> bool:
         try:
-            found = int(labels[key])
+            number = int(labels[key])
         except (KeyError, ValueError):
             return False
-        return found > wanted if above else found < wanted
+        return number > wanted if above else number < wanted
 
     return compare
 
@@ -163,9 +163,9 @@ def selector_test(selector: dict[str, Any] | None) -> LabelTest:
 
 def parse_fields(text: str) -> list[tuple[str, str, str]]:
     """`a=b,c!=d` as (label, operator, value). A backslash keeps the next character from being special."""
-    found = []
+    terms = []
     for term in re.findall(r"(?:[^,\\]|\\.)+", text):
-        if odd := next((found for found in re.finditer(r"\\(.)", term) if found[1] not in "\\,="), None):
+        if odd := next((terms for terms in re.finditer(r"\\(.)", term) if terms[1] not in "\\,="), None):
             raise bad_request(f"invalid field selector: invalid escape sequence: {odd[0]}")
         match = re.match(r"((?:[^=!\\]|\\.|!(?!=))*)(==|!=|=)(.*)", term, re.DOTALL)
         if match is None:
@@ -173,8 +173,8 @@ def parse_fields(text: str) -> list[tuple[str, str, str]]:
         label, operator, value = match.groups()
         if re.search(r"(?<!\\)=", value):
             raise bad_request("invalid field selector: unescaped character in value: 61")
-        found.append((re.sub(r"\\(.)", r"\1", label), operator, re.sub(r"\\(.)", r"\1", value)))
-    return found
+        terms.append((re.sub(r"\\(.)", r"\1", label), operator, re.sub(r"\\(.)", r"\1", value)))
+    return terms
 
 
 def field_test(resource: Resource, text: str) -> tuple[Test | None, str | None]:
@@ -241,17 +241,17 @@ _ZERO: dict[tuple[str, ...], str] = {
 
 
 def _value(obj: Any, path: tuple[str, ...], zero: str) -> str:
-    found = obj
+    value = obj
     for key in path:
-        found = found.get(key) if type(found) is dict else None
-        if found is None:
+        value = value.get(key) if type(value) is dict else None
+        if value is None:
             return zero
-    if type(found) is str:
-        return found
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    if isinstance(found, dict):
-        return str(found.get("component", ""))
-    if isinstance(found, list):
-        return ",".join(str(item.get("ip", "")) for item in found if isinstance(item, dict))
-    return str(found)
+    if type(value) is str:
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return str(value.get("component", ""))
+    if isinstance(value, list):
+        return ",".join(str(item.get("ip", "")) for item in value if isinstance(item, dict))
+    return str(value)

@@ -14,7 +14,8 @@ from gangline.cluster.world.pods import budgets, kubelet, pod_gc
 from gangline.cluster.world.scheduling import claims, pod_groups, scheduler
 from gangline.cluster.world.settings import WorldSettings
 from gangline.cluster.world.upkeep import endpoints, garbage, namespaces, quotas, tokens, volumes
-from gangline.cluster.world.workloads import cronjobs, daemonsets, deployments, hpa, jobs, replicasets, statefulsets
+from gangline.cluster.world.workloads import daemonsets, deployments, hpa, replicasets, statefulsets
+from gangline.cluster.world.workloads.jobs import cronjobs, jobs
 from gangline.errors import ConfigError
 from gangline.runtime import BackgroundService, Component, Controller
 
@@ -59,8 +60,8 @@ def components(settings: WorldSettings | None = None) -> list[Component]:
     unknown = sorted(settings.off - PARTS.keys())
     if unknown:
         raise ConfigError(f"the world has no part {', '.join(unknown)}; it has: {', '.join(PARTS)}")
-    found = [_component(name, settings) for name in (KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER)]
-    return [item for item in found if item.controllers or item.services]
+    built = [_component(name, settings) for name in (KUBELET, CONTROLLERS, SCHEDULER, AUTOSCALER)]
+    return [item for item in built if item.controllers or item.services]
 
 
 def control_plane(settings: WorldSettings | None = None) -> Component:
@@ -78,8 +79,8 @@ def _component(name: str, settings: WorldSettings) -> Component:
     made: list[Controller | BackgroundService] = []
     for part, (home, make) in PARTS.items():
         if home == name and part not in settings.off:
-            found = make(settings)
-            made += [found] if isinstance(found, Controller | BackgroundService) else found
+            part_built = make(settings)
+            made += [part_built] if isinstance(part_built, Controller | BackgroundService) else part_built
     return Component(
         name,
         controllers=[item for item in made if isinstance(item, Controller)],

@@ -35,18 +35,18 @@ async def discover(client: Client) -> list[ServedResource]:
         paths.append(f"/apis/{group['preferredVersion']['groupVersion']}")
         others = [version["groupVersion"] for version in group["versions"]]
         paths += [f"/apis/{version}" for version in others if version != group["preferredVersion"]["groupVersion"]]
-    found: dict[str, ServedResource] = {}
+    by_resource: dict[str, ServedResource] = {}
     for path in paths:
         for served in await _resources(client, path):
-            found.setdefault(served.kind.resource, served)
-    return list(found.values())
+            by_resource.setdefault(served.kind.resource, served)
+    return list(by_resource.values())
 
 
 async def served(client: Client, *kinds: Kind[T]) -> list[Kind[T]]:
     """Those of these kinds, in these very versions, that the server has."""
     paths = dict.fromkeys(f"/apis/{kind.api_version}" for kind in kinds)
-    found = {(item.kind.api_version, item.kind.plural) for path in paths for item in await _resources(client, path)}
-    return [kind for kind in kinds if (kind.api_version, kind.plural) in found]
+    names = {(item.kind.api_version, item.kind.plural) for path in paths for item in await _resources(client, path)}
+    return [kind for kind in kinds if (kind.api_version, kind.plural) in names]
 
 
 def only_metadata(kind: Kind[Any]) -> Kind[Object]:

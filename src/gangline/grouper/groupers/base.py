@@ -48,20 +48,20 @@ def group_labels(pod: Pod, owner: Raw) -> dict[str, str]:
 
 def group_annotations(pod: Pod, owner: Raw, read: GrouperView) -> dict[str, str]:
     user = {USER: pod.annotations[USER]} if USER in pod.annotations else {}
-    said = user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
+    annotations = user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
     manner = read.settings.manner
     copied = {names.POD_GROUP_NAME: manner.membership_copied, names.LAST_APPLIED: manner.last_applied_copied}
-    return {key: value for key, value in said.items() if copied.get(key, True)}
+    return {key: value for key, value in annotations.items() if copied.get(key, True)}
 
 
 def queue(pod: Pod, owner: Raw, read: GrouperView) -> str:
     """The queue label of owner or pod, else the older project label, else the default queue."""
-    said = [
+    queues = [
         labels[read.settings.queue_label]
         for labels in (owners.labels_of(owner), pod.labels)
         if read.settings.queue_label in labels
     ]
-    for name in said:
+    for name in queues:
         if name or read.settings.manner.empty_queue_counts:
             return name
     project = owners.labels_of(owner).get(PROJECT, pod.labels.get(PROJECT, ""))
@@ -75,13 +75,13 @@ def priority_class(pod: Pod, searched: Sequence[Raw], read: GrouperView, fallbac
     """The first class that exists: said by the owners, then by the pod, then the default of a kind."""
     of_owners = [owners.labels_of(owner).get(names.PRIORITY_CLASS) for owner in searched]
     of_pod = [pod.labels.get(names.PRIORITY_CLASS), pod.spec.priority_class_name or None]
-    said = [name for name in of_owners + of_pod if name is not None]
+    classes = [name for name in of_owners + of_pod if name is not None]
     if read.settings.manner.unknown_priority_hides:
         pods = next((name for name in of_pod if name is not None), "")
-        said = [pods if name is None else name for name in of_owners]
+        classes = [pods if name is None else name for name in of_owners]
     usual = defaults_of(read)
     by_kind = [kind_defaults(usual, owner).priority for owner in searched]
-    return next((name for name in [*said, *by_kind] if read.has_priority_class(name)), fallback)
+    return next((name for name in [*classes, *by_kind] if read.has_priority_class(name)), fallback)
 
 
 def preemptibility(pod: Pod, searched: Sequence[Raw], read: GrouperView) -> str:
@@ -96,10 +96,10 @@ def preemptibility(pod: Pod, searched: Sequence[Raw], read: GrouperView) -> str:
 
 
 def _delay(pod: Pod, searched: Sequence[Raw], annotation: str, *, negative: bool) -> str | None:
-    for said in [*(owners.annotations_of(owner) for owner in searched), pod.annotations]:
-        found = delay(said.get(annotation), negative=negative)
-        if found is not None:
-            return found
+    for notes in [*(owners.annotations_of(owner) for owner in searched), pod.annotations]:
+        seconds = delay(notes.get(annotation), negative=negative)
+        if seconds is not None:
+            return seconds
     return None
 
 

@@ -92,7 +92,7 @@ def _with_set(grouping: Grouping, owner: Raw) -> Grouping:
             f"label {names.PREEMPTIBILITY} of {owners.title(owner)} must be preemptible or non-preemptible, "
             f"not {preemptibility!r}"
         )
-    said = grouping.placement
+    placement = grouping.placement
     return replace(
         grouping,
         labels=labels,
@@ -101,9 +101,9 @@ def _with_set(grouping: Grouping, owner: Raw) -> Grouping:
         priority_class=labels.get(names.PRIORITY_CLASS, grouping.priority_class),
         preemption_delay=delay(annotations.get(names.PREEMPTION_DELAY)) or grouping.preemption_delay,
         placement=GroupTopology(
-            said.topology or annotations.get(names.TOPOLOGY, ""),
-            said.required or annotations.get(names.TOPOLOGY_REQUIRED, ""),
-            said.preferred or annotations.get(names.TOPOLOGY_PREFERRED, ""),
+            placement.topology or annotations.get(names.TOPOLOGY, ""),
+            placement.required or annotations.get(names.TOPOLOGY_REQUIRED, ""),
+            placement.preferred or annotations.get(names.TOPOLOGY_PREFERRED, ""),
         ),
     )
 

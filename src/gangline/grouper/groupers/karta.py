@@ -20,7 +20,7 @@ from gangline.errors import ApiError
 from gangline.grouper import jq, owners
 from gangline.grouper.groupers.base import base
 from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
-from gangline.grouper.jq_functions import JqError, Unsupported, whole
+from gangline.grouper.jq.values import JqError, Unsupported, whole
 from gangline.grouper.look import GrouperView
 
 API, KIND = "run.ai/v1alpha1", "Karta"
@@ -57,8 +57,7 @@ class KartaGrouper:
     kinds = ()
     reads = (f"{API} {KIND}",)
 
-    # --- what it says
-    # --------------------------------------------------------------------------------------------------
+    # --- what it says -------------------------------------------------------------------------------------------------
 
     @cached_property
     def root(self) -> Raw:
@@ -78,10 +77,10 @@ class KartaGrouper:
         return dict(instructions.get("gangScheduling") or {})
 
     def component(self, name: str) -> Raw:
-        found = next((item for item in self.components if item.get("name") == name), None)
-        if not name or found is None:
+        component = next((item for item in self.components if item.get("name") == name), None)
+        if not name or component is None:
             raise Ungroupable(f"Karta {self.obj['metadata']['name']} has no component {name!r}")
-        return found
+        return component
 
     def children(self, name: str) -> list[str]:
         return [component["name"] for component in self.components if component.get("ownerRef") == name]
@@ -128,8 +127,7 @@ class KartaGrouper:
             for member in group.get("members") or ()
         )
 
-    # --- grouping
-    # ------------------------------------------------------------------------------------------------------
+    # --- grouping -----------------------------------------------------------------------------------------------------
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         shown = read.get(POD.api_version, POD.kind, pod.namespace, pod.name)
@@ -143,14 +141,14 @@ class KartaGrouper:
             ) from error
 
     def _one_group(self, pod: Pod, shown: Raw, owner: Raw, read: GrouperView) -> Grouping:
-        said = self.gang["podGroup"]
+        pod_group = self.gang["podGroup"]
         grouping = base(pod, owner, read)
         grouping = replace(
             grouping,
-            name=f"pg-{owners.uid_of(owner)}-{said.get('name', '')}",
-            placement=_placement(said.get("topology")) or grouping.placement,
+            name=f"pg-{owners.uid_of(owner)}-{pod_group.get('name', '')}",
+            placement=_placement(pod_group.get("topology")) or grouping.placement,
         )
-        listed = said.get("subGroups") or []
+        listed = pod_group.get("subGroups") or []
         if not listed:
             return replace(grouping, minimum=self.scale(self.root["name"], owner))
         parts = tuple(self._part(item, owner) for item in listed)
@@ -178,8 +176,7 @@ class KartaGrouper:
             )
         return replace(base(pod, owner, read), name=name, minimum=self.scale(effective, owner, instance))
 
-    # --- which component a pod belongs to
-    # ------------------------------------------------------------------------------
+    # --- which component a pod belongs to -----------------------------------------------------------------------------
 
     def _leaves(self) -> list[str]:
         return [component["name"] for component in self.components if _has_pods(component)]
@@ -188,12 +185,12 @@ class KartaGrouper:
         leaves = self._leaves()
         if len(leaves) == 1:
             return leaves[0]
-        found = next((name for name in leaves if _selects(self.component(name), shown)), None)
-        if found is None:
+        component = next((name for name in leaves if _selects(self.component(name), shown)), None)
+        if component is None:
             raise Ungroupable(
                 f"pod {pod.namespace}/{pod.name} belongs to no component of Karta {self.obj['metadata']['name']}"
             )
-        return found
+        return component
 
     def _member(self, component: str, pod: Pod, shown: Raw) -> tuple[str, Raw]:
         """The member definition that counts for a pod: of its component first, then of those above it."""
@@ -219,15 +216,14 @@ class KartaGrouper:
         known = self._instances(name, owner)
         if known in ([], [""]):
             return None
-        found = _printed(_single(selector, shown)) if selector else ""
-        if found not in known:
+        instance = _printed(_single(selector, shown)) if selector else ""
+        if instance not in known:
             raise Ungroupable(
-                f"the pod says it belongs to instance {found!r} of {name}, but there are only {', '.join(known)}"
+                f"the pod says it belongs to instance {instance!r} of {name}, but there are only {', '.join(known)}"
             )
-        return found
+        return instance
 
-    # --- how many pods a component has
-    # ---------------------------------------------------------------------------------
+    # --- how many pods a component has --------------------------------------------------------------------------------
 
     def scale(self, name: str, owner: Raw, instance: str | None = None) -> int:
         """Pods of a component and those below it; of one instance only, if it is named."""
@@ -263,10 +259,12 @@ class KartaGrouper:
         return instances
 
     def _sizes(self, name: str, owner: Raw) -> dict[str, int]:
-        said = self.component(name).get("scaleDefinition")
-        if said is None:
+        definition = self.component(name).get("scaleDefinition")
+        if definition is None:
             return {}
-        columns = [_counts(said.get(path), owner) for path in ("minReplicasPath", "replicasPath", "maxReplicasPath")]
+        columns = [
+            _counts(definition.get(path), owner) for path in ("minReplicasPath", "replicasPath", "maxReplicasPath")
+        ]
         least, usual, _ = columns
         rows = max(map(len, columns))
         instances = self._instances(name, owner)
@@ -303,8 +301,8 @@ def _selects(component: Raw, shown: Raw) -> bool:
     selector = (component.get("podSelector") or {}).get("componentTypeSelector")
     if selector is None:
         return False
-    found = _evaluated(selector.get("keyPath", ""), shown)
-    return any(item is not None if selector.get("value") is None else item == selector["value"] for item in found)
+    values = _evaluated(selector.get("keyPath", ""), shown)
+    return any(item is not None if selector.get("value") is None else item == selector["value"] for item in values)
 
 
 def _passes(member: Raw, shown: Raw) -> bool:
@@ -316,21 +314,27 @@ def _evaluated(path: str, obj: Raw) -> list[Any]:
 
 
 def _single(path: str, obj: Raw) -> Any:
-    found = _evaluated(path, obj)
-    if len(found) != 1 or found[0] is None or found[0] == "":
-        raise Ungroupable(f"{path} of {owners.title(obj)} gives {len(found)} values, or an empty one; it must give one")
-    return found[0]
+    values = _evaluated(path, obj)
+    if len(values) != 1 or values[0] is None or values[0] == "":
+        raise Ungroupable(
+            f"{path} of {owners.title(obj)} gives {len(values)} values, or an empty one; it must give one"
+        )
+    return values[0]
 
 
 def _printed(value: Any) -> str:
-    return ("true" if value else "false") if isinstance(value, bool) else str(whole(value))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(whole(value))
 
 
-def _placement(said: Raw | None) -> GroupTopology | None:
-    if said is None:
+def _placement(constraint: Raw | None) -> GroupTopology | None:
+    if constraint is None:
         return None
     placed = GroupTopology(
-        said.get("topologyName", ""), said.get("requiredTopologyLevel", ""), said.get("preferredTopologyLevel", "")
+        constraint.get("topologyName", ""),
+        constraint.get("requiredTopologyLevel", ""),
+        constraint.get("preferredTopologyLevel", ""),
     )
     if not placed.topology or not (placed.required or placed.preferred):
         raise Ungroupable(

@@ -54,16 +54,16 @@ def _members(pod: Pod, owner: Raw) -> int:
         )
     if _is_leader(pod) and not pod.spec.node_name:
         return 1
-    said = fields.whole(pod.annotations.get(SIZE, ""))
-    return size if said is None else said
+    current = fields.whole(pod.annotations.get(SIZE, ""))
+    return size if current is None else current
 
 
 def _check_index(pod: Pod) -> None:
-    said = pod.labels.get(WORKER_INDEX)
-    index = None if said is None else fields.whole(said)
-    if said is not None and (index is None or index < 0):
+    text = pod.labels.get(WORKER_INDEX)
+    index = None if text is None else fields.whole(text)
+    if text is not None and (index is None or index < 0):
         raise Ungroupable(
-            f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be a number from 0 up, not {said!r}"
+            f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be a number from 0 up, not {text!r}"
         )
 
 
@@ -103,12 +103,12 @@ def _segment_size(owner: Raw) -> int | None:
     """From the sub-group policy, else the owner's annotation, else the worker template's."""
     size = fields.integer(owner, *TEMPLATE, "subGroupPolicy", "subGroupSize")
     if size is None:
-        said = owners.annotations_of(owner).get(names.SEGMENT_SIZE)
-        if said is None:
-            said = _template_size(owner)
-        if said is None:
+        text = owners.annotations_of(owner).get(names.SEGMENT_SIZE)
+        if text is None:
+            text = _template_size(owner)
+        if text is None:
             return None
-        size = fields.whole(said)
+        size = fields.whole(text)
     if size is None or size <= 1:
         raise Ungroupable(
             f"segments of {owners.title(owner)} must have a whole number of pods above 1 "
@@ -163,7 +163,8 @@ def _arranged(policy: str, pieces: tuple[GroupPart, ...], cut: Cut, pod: Pod) ->
         first = pieces[0]
         workers = first.minimum - (0 if cut.even else 1)
         inside = (GroupPart(LEADER, 1, parent=first.name), GroupPart(WORKERS, workers, parent=first.name))
-        leaf = LEADER if _is_leader(pod) else WORKERS if segment == 0 else own
+        place = WORKERS if segment == 0 else own
+        leaf = LEADER if _is_leader(pod) else place
         return (replace(first, minimum=0, children=len(inside)), *pieces[1:], *inside), leaf
     if policy == LEADER_EXCLUDED:
         if not cut.even:
@@ -175,11 +176,11 @@ def _arranged(policy: str, pieces: tuple[GroupPart, ...], cut: Cut, pod: Pod) ->
 
 
 def _segment_of(pod: Pod, cut: Cut) -> int:
-    said = pod.labels.get(WORKER_INDEX)
-    index = None if said is None else fields.whole(said)
+    text = pod.labels.get(WORKER_INDEX)
+    index = None if text is None else fields.whole(text)
     if index is None or cut.segment_of(index) >= cut.count:
         raise Ungroupable(
             f"label {WORKER_INDEX} of pod {pod.namespace}/{pod.name} must be below {cut.members}, "
-            f"not {said!r}: without it the pod's segment is unknown"
+            f"not {text!r}: without it the pod's segment is unknown"
         )
     return cut.segment_of(index)

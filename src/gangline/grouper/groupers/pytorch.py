@@ -90,15 +90,15 @@ def _segments(pod: Pod, roles: Raw) -> tuple[int, int]:
 
 
 def _segment_size(pod: Pod, roles: Raw) -> int | None:
-    said, where = pod.annotations.get(names.SEGMENT_SIZE), f"pod {pod.namespace}/{pod.name}"
-    if not said:
-        said = fields.text(roles, WORKER, "template", "metadata", "annotations", names.SEGMENT_SIZE)
+    text, where = pod.annotations.get(names.SEGMENT_SIZE), f"pod {pod.namespace}/{pod.name}"
+    if not text:
+        text = fields.text(roles, WORKER, "template", "metadata", "annotations", names.SEGMENT_SIZE)
         where = f"spec.{REPLICAS}.{WORKER}.template"
-    if not said:
+    if not text:
         return None
-    size = fields.whole(said)
+    size = fields.whole(text)
     if size is None or size <= 0:
-        raise Ungroupable(f"annotation {names.SEGMENT_SIZE} of {where} must be a positive whole number, not {said!r}")
+        raise Ungroupable(f"annotation {names.SEGMENT_SIZE} of {where} must be a positive whole number, not {text!r}")
     return size
 
 
@@ -107,11 +107,11 @@ def _leaf(pod: Pod, owner: Raw, roles: Raw) -> str:
     size, count = _segments(pod, roles) if role == "worker" and WORKER in roles else (0, 0)
     if not count:
         return role if role in ("master", "worker") else ""
-    said = pod.labels.get(REPLICA_INDEX)
-    index = fields.whole(said) if said is not None else None
+    text = pod.labels.get(REPLICA_INDEX)
+    index = fields.whole(text) if text is not None else None
     if index is None or index < 0:
         raise Ungroupable(
             f"label {REPLICA_INDEX} of worker pod {pod.namespace}/{pod.name} must be a number from 0 up, "
-            f"not {said!r}: without it the pod's segment is unknown"
+            f"not {text!r}: without it the pod's segment is unknown"
         )
     return f"worker-{index // size}"

@@ -42,8 +42,8 @@ class RayGrouper:
     def _cluster(self, owner: Raw, read: GrouperView) -> Raw:
         if not self.cluster_paths:
             return owner
-        found = (fields.text(owner, *path) for path in self.cluster_paths)
-        name = next((item for item in found if item is not None), "")
+        cluster_names = (fields.text(owner, *path) for path in self.cluster_paths)
+        name = next((item for item in cluster_names if item is not None), "")
         if not name:
             raise Ungroupable(
                 f"{owners.title(owner)} names no RayCluster in its status yet: is the ray operator running?"

@@ -34,11 +34,11 @@ def annotation(template: Any, key: str) -> str:
 
 def placement(pod: Pod, template: Any, owner: Raw) -> GroupTopology | None:
     """Where one segment should stand; None when no topology or no level in it is named."""
-    topology = _said(pod, template, names.TOPOLOGY) or owners.annotations_of(owner).get(names.TOPOLOGY, "")
-    required = _said(pod, template, names.SEGMENT_REQUIRED)
-    preferred = _said(pod, template, names.SEGMENT_PREFERRED)
+    topology = _annotated(pod, template, names.TOPOLOGY) or owners.annotations_of(owner).get(names.TOPOLOGY, "")
+    required = _annotated(pod, template, names.SEGMENT_REQUIRED)
+    preferred = _annotated(pod, template, names.SEGMENT_PREFERRED)
     return GroupTopology(topology, required, preferred) if topology and (required or preferred) else None
 
 
-def _said(pod: Pod, template: Any, key: str) -> str:
+def _annotated(pod: Pod, template: Any, key: str) -> str:
     return pod.annotations.get(key) or annotation(template, key)

@@ -37,50 +37,52 @@ from gangline.installer.objects.workload import (
 )
 
 
-def wishes_of_config(said: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> Wishes:
-    wishes, config = Wishes(notes=in_vain(said, parts.backends)), configuration(said, parts.backends)
-    if not parts.check(OPERATOR.component, {}, config, said.compat):
-        add_configuration(wishes, said, config)
-    for service in (*services(said), *backends(said, parts.backends)):
-        _add_service(wishes, said, facts, parts, service, config)
-    if said.enabled(SCHEDULER):
-        wishes.add(SERVICE_ACCOUNT, account(said, SCHEDULER))
-        add_roles(wishes, said, parts, "scheduler", SCHEDULER)
-    if said.enabled("binder"):
+def wishes_of_config(reading: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> Wishes:
+    wishes, config = Wishes(notes=in_vain(reading, parts.backends)), configuration(reading, parts.backends)
+    if not parts.check(OPERATOR.component, {}, config, reading.compat):
+        add_configuration(wishes, reading, config)
+    for service in (*services(reading), *backends(reading, parts.backends)):
+        _add_service(wishes, reading, facts, parts, service, config)
+    if reading.enabled(SCHEDULER):
+        wishes.add(SERVICE_ACCOUNT, account(reading, SCHEDULER))
+        add_roles(wishes, reading, parts, "scheduler", SCHEDULER)
+    if reading.enabled("binder"):
         _add_helper(
             wishes,
-            said,
+            reading,
             parts,
             "binder",
             "resource-reservation",
-            (said.reservation_account, said.reservation_namespace),
+            (reading.reservation_account, reading.reservation_namespace),
         )
-    if said.enabled("nodeScaleAdjuster"):
-        wishes.add(SERVICE_ACCOUNT, account(said, said.scale_account, said.scale_namespace, "node-scale-adjuster"))
-    numa.add_exporter(wishes, said, facts, parts)
-    monitoring.add_monitoring(wishes, said, facts)
+    if reading.enabled("nodeScaleAdjuster"):
+        wishes.add(
+            SERVICE_ACCOUNT, account(reading, reading.scale_account, reading.scale_namespace, "node-scale-adjuster")
+        )
+    numa.add_exporter(wishes, reading, facts, parts)
+    monitoring.add_monitoring(wishes, reading, facts)
     return wishes
 
 
-def flags_of(said: ConfigReading, facts: InstallFacts, service: InstalledService) -> dict[str, str]:
+def flags_of(reading: ConfigReading, facts: InstallFacts, service: InstalledService) -> dict[str, str]:
     """All flags of a service's component."""
-    probe, metrics = probe_ports(said, service.section)
+    probe, metrics = probe_ports(reading, service.section)
     ports = {"metrics-bind-address": f":{metrics}", "health-probe-bind-address": f":{probe}"}
-    return service.flags(said, facts) | ports
+    return service.flags(reading, facts) | ports
 
 
 def _add_service(
     wishes: Wishes,
-    said: ConfigReading,
+    reading: ConfigReading,
     facts: InstallFacts,
     parts: ComponentParts,
     service: InstalledService,
     operators: Raw,
 ) -> None:
     """`operators`: the operator's configuration."""
-    flags = flags_of(said, facts, service)
+    flags = flags_of(reading, facts, service)
     config = operators if service in (OPERATOR, ADMISSION) or service.words else {}
-    refused = parts.check(service.component, flags, config, said.compat)
+    refused = parts.check(service.component, flags, config, reading.compat)
     if refused:
         wishes.problems.append(f"{service.name} stays as it is, because it would not start: {refused}")
         wishes.kept.append(service.name)
@@ -91,17 +93,17 @@ def _add_service(
         service.section,
         flags,
         service.resources,
-        probe_ports(said, service.section)[0],
+        probe_ports(reading, service.section)[0],
         everywhere=service.everywhere,
         mounts=tuple(_mounts(service, config)),
         words=service.words,
         config=f"{FOLDER}/{FILE}" if config else "",
         mark=digest(printed(config)) if config else "",
     )
-    add_running(wishes, said, running, service.ports(said), facts)
-    add_roles(wishes, said, parts, service.component, service.name)
+    add_running(wishes, reading, running, service.ports(reading), facts)
+    add_roles(wishes, reading, parts, service.component, service.name)
     if service is ADMISSION:
-        add_admission(wishes, said, facts, parts, flags, config)
+        add_admission(wishes, reading, facts, parts, flags, config)
 
 
 def _mounts(service: InstalledService, config: Raw) -> Iterable[tuple[str, Raw]]:
@@ -113,8 +115,8 @@ def _mounts(service: InstalledService, config: Raw) -> Iterable[tuple[str, Raw]]
 
 
 def _add_helper(
-    wishes: Wishes, said: ConfigReading, parts: ComponentParts, app: str, component: str, holder: tuple[str, str]
+    wishes: Wishes, reading: ConfigReading, parts: ComponentParts, app: str, component: str, holder: tuple[str, str]
 ) -> None:
     """The account that pods of a service's own making run under, and its rights."""
-    wishes.add(SERVICE_ACCOUNT, account(said, holder[0], holder[1], app))
-    add_roles(wishes, said, parts, component, component, holder)
+    wishes.add(SERVICE_ACCOUNT, account(reading, holder[0], holder[1], app))
+    add_roles(wishes, reading, parts, component, component, holder)

@@ -6,14 +6,12 @@ All of it needs the definitions of the Prometheus operator; without them a Confi
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, PROMETHEUS, SERVICE, SERVICE_ACCOUNT, SERVICE_MONITOR
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading, at
 from gangline.installer.contract import APP, InstallFacts, Wishes, meta
 from gangline.installer.objects.shapes import account
-from gangline.rules.values.times import duration, seconds
+from gangline.rules.values.times import duration, seconds, timestamp
 
 ADDRESS = "usage-prometheus"
 RETIRED = "kai/deprecation-timestamp"
@@ -31,16 +29,20 @@ NEEDED = (
 )
 
 
-def usage_address(said: ConfigReading) -> str | None:
+def usage_address(reading: ConfigReading) -> str | None:
     """Where schedulers ask for the history of usage, if somewhere."""
-    if said.at("prometheus.externalPrometheusUrl"):
-        return str(said.at("prometheus.externalPrometheusUrl"))
-    return f"http://{ADDRESS}.{said.namespace}.svc.cluster.local:9090" if said.at("prometheus.enabled", False) else None
+    if reading.at("prometheus.externalPrometheusUrl"):
+        return str(reading.at("prometheus.externalPrometheusUrl"))
+    return (
+        f"http://{ADDRESS}.{reading.namespace}.svc.cluster.local:9090"
+        if reading.at("prometheus.enabled", False)
+        else None
+    )
 
 
-def add_monitoring(wishes: Wishes, said: ConfigReading, facts: InstallFacts) -> None:
-    external = bool(said.at("prometheus.externalPrometheusUrl"))
-    if not said.at("prometheus.enabled", False) and not external:
+def add_monitoring(wishes: Wishes, reading: ConfigReading, facts: InstallFacts) -> None:
+    external = bool(reading.at("prometheus.externalPrometheusUrl"))
+    if not reading.at("prometheus.enabled", False) and not external:
         for instance in facts.instances:
             _retire(wishes, instance, facts.now)
         return
@@ -48,43 +50,43 @@ def add_monitoring(wishes: Wishes, said: ConfigReading, facts: InstallFacts) -> 
         wishes.missing.append(NEEDED)
         return
     if not external:
-        _add_instance(wishes, said)
-    if said.at("prometheus.serviceMonitor.enabled", True):
+        _add_instance(wishes, reading)
+    if reading.at("prometheus.serviceMonitor.enabled", True):
         for name, port, places, labels in (
             (
                 "queue-controller",
-                str(said.at("queueController.controllerService.metrics.name", "metrics")),
-                [said.namespace],
+                str(reading.at("queueController.controllerService.metrics.name", "metrics")),
+                [reading.namespace],
                 {APP: "queue-controller"},
             ),
             ("kube-state-metrics", "http", ["monitoring", "default"], {"app.kubernetes.io/name": "kube-state-metrics"}),
         ):
-            wishes.add(SERVICE_MONITOR, _monitor(said, name, port, places, labels))
+            wishes.add(SERVICE_MONITOR, _monitor(reading, name, port, places, labels))
 
 
-def _accounting(said: ConfigReading) -> dict[str, str]:
-    key = str(said.at("prometheus.accountingLabelKey") or "kai.scheduler/accounting")
-    return {key: str(said.at("prometheus.accountingLabelValue") or "true")}
+def _accounting(reading: ConfigReading) -> dict[str, str]:
+    key = str(reading.at("prometheus.accountingLabelKey") or "kai.scheduler/accounting")
+    return {key: str(reading.at("prometheus.accountingLabelValue") or "true")}
 
 
-def _add_instance(wishes: Wishes, said: ConfigReading) -> None:
-    name = str(said.at("prometheus.instanceName") or "prometheus")
-    role = f"{said.namespace}-{name}"
-    wishes.add(SERVICE_ACCOUNT, account(said, name))
+def _add_instance(wishes: Wishes, reading: ConfigReading) -> None:
+    name = str(reading.at("prometheus.instanceName") or "prometheus")
+    role = f"{reading.namespace}-{name}"
+    wishes.add(SERVICE_ACCOUNT, account(reading, name))
     wishes.add(CLUSTER_ROLE, {"metadata": meta(name, role), "rules": RULES})
     wishes.add(
         CLUSTER_ROLE_BINDING,
         {
             "metadata": meta(name, role),
             "roleRef": {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": role},
-            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": said.namespace}],
+            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": reading.namespace}],
         },
     )
-    wishes.add(PROMETHEUS, {"metadata": meta(name, name, said.namespace), "spec": _instance(said, name)})
+    wishes.add(PROMETHEUS, {"metadata": meta(name, name, reading.namespace), "spec": _instance(reading, name)})
     wishes.add(
         SERVICE,
         {
-            "metadata": meta(name, ADDRESS, said.namespace),
+            "metadata": meta(name, ADDRESS, reading.namespace),
             "spec": {
                 "type": "ClusterIP",
                 "selector": {"prometheus": name},
@@ -94,25 +96,25 @@ def _add_instance(wishes: Wishes, said: ConfigReading) -> None:
     )
 
 
-def _instance(said: ConfigReading, name: str) -> Raw:
-    chosen = {"matchLabels": _accounting(said)}
+def _instance(reading: ConfigReading, name: str) -> Raw:
+    chosen = {"matchLabels": _accounting(reading)}
     spec: Raw = {
         "serviceAccountName": name,
         "podMetadata": {"labels": {APP: name}},
         "ruleSelector": chosen,
         "ruleNamespaceSelector": {},
-        "retention": str(said.at("prometheus.retentionPeriod") or "2w"),
-        "scrapeInterval": str(said.at("prometheus.sampleInterval") or "1m"),
+        "retention": str(reading.at("prometheus.retentionPeriod") or "2w"),
+        "scrapeInterval": str(reading.at("prometheus.sampleInterval") or "1m"),
     }
-    if said.at("prometheus.serviceMonitor.enabled", True):
+    if reading.at("prometheus.serviceMonitor.enabled", True):
         spec |= {"serviceMonitorSelector": chosen, "serviceMonitorNamespaceSelector": {}}
-    if said.at("prometheus.enablePersistentStorage", True):
+    if reading.at("prometheus.enablePersistentStorage", True):
         spec["storage"] = {
             "volumeClaimTemplate": {
                 "spec": {
                     "accessModes": ["ReadWriteOnce"],
-                    "storageClassName": str(said.at("prometheus.storageClassName") or "standard"),
-                    "resources": {"requests": {"storage": str(said.at("prometheus.storageSize") or "50Gi")}},
+                    "storageClassName": str(reading.at("prometheus.storageClassName") or "standard"),
+                    "resources": {"requests": {"storage": str(reading.at("prometheus.storageSize") or "50Gi")}},
                 }
             }
         }
@@ -130,9 +132,7 @@ def _retire(wishes: Wishes, instance: Raw, now: float) -> None:
         kept = duration("30d")
     if since is not None and now > since + kept:
         return
-    stamp = (
-        annotations[RETIRED] if since is not None else datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    )
+    stamp = annotations[RETIRED] if since is not None else timestamp(now)
     metadata = meta(name, name, instance["metadata"]["namespace"]) | {"annotations": {RETIRED: stamp}}
     wishes.add(PROMETHEUS, {"metadata": metadata, "spec": instance["spec"]})
     wishes.kept.append(name)
@@ -141,8 +141,8 @@ def _retire(wishes: Wishes, instance: Raw, now: float) -> None:
     )
 
 
-def _monitor(said: ConfigReading, name: str, port: str, places: list[str], labels: dict[str, str]) -> Raw:
-    words = said.at("prometheus.serviceMonitor", {})
+def _monitor(reading: ConfigReading, name: str, port: str, places: list[str], labels: dict[str, str]) -> Raw:
+    words = reading.at("prometheus.serviceMonitor", {})
     endpoint = {
         "port": port,
         "interval": words.get("interval") or "30s",
@@ -150,7 +150,7 @@ def _monitor(said: ConfigReading, name: str, port: str, places: list[str], label
         "bearerTokenFile": words.get("bearerTokenFile") or TOKEN,
     }
     return {
-        "metadata": meta(name, name, said.namespace, _accounting(said)),
+        "metadata": meta(name, name, reading.namespace, _accounting(reading)),
         "spec": {
             "jobLabel": name,
             "namespaceSelector": {"matchNames": places},

@@ -18,72 +18,72 @@ NODES = {"feature.node.kubernetes.io/memory-numa": "true"}
 RESOURCES = {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"}}
 
 
-def wanted(said: ConfigReading, facts: InstallFacts) -> bool:
-    switch = said.at(f"{SECTION}.service.enabled")
+def wanted(reading: ConfigReading, facts: InstallFacts) -> bool:
+    switch = reading.at(f"{SECTION}.service.enabled")
     return (
         bool(switch) if switch is not None else any(at(shard, "plugins.numa.enabled", False) for shard in facts.shards)
     )
 
 
-def add_exporter(wishes: Wishes, said: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> None:
-    if not wanted(said, facts):
+def add_exporter(wishes: Wishes, reading: ConfigReading, facts: InstallFacts, parts: ComponentParts) -> None:
+    if not wanted(reading, facts):
         return
-    if not said.at(f"{SECTION}.service.image.name") and not said.at(f"{SECTION}.service.image.repository"):
+    if not reading.at(f"{SECTION}.service.image.name") and not reading.at(f"{SECTION}.service.image.repository"):
         wishes.missing.append(
             f"NUMA placement exporter: gangline's serves simulated nodes only; name KAI's image in spec.{SECTION}"
             ".service.image, or switch the exporter off"
         )
         return
-    wishes.add(SERVICE_ACCOUNT, account(said, NAME))
-    add_roles(wishes, said, parts, NAME, NAME)
-    wishes.add(DAEMON_SET, _daemon_set(said))
+    wishes.add(SERVICE_ACCOUNT, account(reading, NAME))
+    add_roles(wishes, reading, parts, NAME, NAME)
+    wishes.add(DAEMON_SET, _daemon_set(reading))
 
 
-def _daemon_set(said: ConfigReading) -> Raw:
-    image = said.image(f"{SECTION}.service.image")
-    sockets = str(said.at(f"{SECTION}.podResourcesHostPath") or SOCKET_FOLDER)
+def _daemon_set(reading: ConfigReading) -> Raw:
+    image = reading.image(f"{SECTION}.service.image")
+    sockets = str(reading.at(f"{SECTION}.podResourcesHostPath") or SOCKET_FOLDER)
     container: Raw = {
         "name": NAME,
         "image": str(image),
         "imagePullPolicy": image.pull_policy,
-        "args": _arguments(said),
+        "args": _arguments(reading),
         "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}}}],
         "securityContext": {"runAsUser": 0, "runAsNonRoot": False},
-        "resources": said.resources(SECTION, RESOURCES),
+        "resources": reading.resources(SECTION, RESOURCES),
         "volumeMounts": [
             {"name": "podresources", "mountPath": sockets, "readOnly": True},
             {"name": "sysfs", "mountPath": SEEN_AS, "readOnly": True},
         ],
     }
-    folders = (("podresources", sockets), ("sysfs", str(said.at(f"{SECTION}.sysfsHostPath") or SYSTEM_FOLDER)))
-    tolerations = [*said.at("global.daemonsetsTolerations", []), *said.at(f"{SECTION}.tolerations", [])]
+    folders = (("podresources", sockets), ("sysfs", str(reading.at(f"{SECTION}.sysfsHostPath") or SYSTEM_FOLDER)))
+    tolerations = [*reading.at("global.daemonsetsTolerations", []), *reading.at(f"{SECTION}.tolerations", [])]
     spec: Raw = {
         "serviceAccountName": NAME,
         "containers": [container],
-        "nodeSelector": said.at(f"{SECTION}.nodeSelector", NODES),
+        "nodeSelector": reading.at(f"{SECTION}.nodeSelector", NODES),
         "volumes": [{"name": name, "hostPath": {"path": path, "type": "Directory"}} for name, path in folders],
         "tolerations": tolerations,
-        "affinity": said.at(f"{SECTION}.service.affinity"),
-        "priorityClassName": said.at("global.priorityClassName"),
-        "imagePullSecrets": said.pull_secrets(),
+        "affinity": reading.at(f"{SECTION}.service.affinity"),
+        "priorityClassName": reading.at("global.priorityClassName"),
+        "imagePullSecrets": reading.pull_secrets(),
     }
     template = {
         "metadata": {"labels": {APP: NAME, **OURS}},
         "spec": {key: value for key, value in spec.items() if value},
     }
     return {
-        "metadata": meta(NAME, NAME, said.namespace),
+        "metadata": meta(NAME, NAME, reading.namespace),
         "spec": {"selector": {"matchLabels": {APP: NAME}}, "template": template},
     }
 
 
-def _arguments(said: ConfigReading) -> list[str]:
+def _arguments(reading: ConfigReading) -> list[str]:
     """KAI's flags, not ours."""
-    socket = said.at(f"{SECTION}.podResourcesSocket") or f"{SOCKET_FOLDER}/kubelet.sock"
-    found = {
+    socket = reading.at(f"{SECTION}.podResourcesSocket") or f"{SOCKET_FOLDER}/kubelet.sock"
+    flags = {
         "podresources-socket": socket,
         "sysfs-root": SEEN_AS,
-        "poll-interval": said.at(f"{SECTION}.pollInterval"),
-        "drift-resync-interval": said.at(f"{SECTION}.driftResyncInterval"),
+        "poll-interval": reading.at(f"{SECTION}.pollInterval"),
+        "drift-resync-interval": reading.at(f"{SECTION}.driftResyncInterval"),
     }
-    return [f"--{name}={value}" for name, value in found.items() if value]
+    return [f"--{name}={value}" for name, value in flags.items() if value]

@@ -18,16 +18,16 @@ GROUP = CLUSTER_ROLE.group
 
 def add_roles(
     wishes: Wishes,
-    said: ConfigReading,
+    reading: ConfigReading,
     parts: ComponentParts,
     component: str,
     app: str,
     account: tuple[str, str] | None = None,
 ) -> None:
     """`account`: name and namespace of who gets the rights; None: the account of the app."""
-    holder = account or (app, said.namespace)
-    name = f"{said.namespace}-{app}"
-    for namespace, rules in sorted(_placed(parts.rules(component), said).items()):
+    holder = account or (app, reading.namespace)
+    name = f"{reading.namespace}-{app}"
+    for namespace, rules in sorted(_placed(parts.rules(component), reading).items()):
         mine = [rule for rule in rules if component != "admission" or not _registers(rule)]
         kinds: tuple[Kind[Any], Kind[Any]] = (ROLE, ROLE_BINDING) if namespace else (CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
         if mine:
@@ -35,12 +35,12 @@ def add_roles(
             wishes.add(kinds[1], _binding(meta(app, name, namespace), kinds[0], name, holder))
 
 
-def _placed(rules: Mapping[str, Sequence[Raw]], said: ConfigReading) -> dict[str, list[Raw]]:
+def _placed(rules: Mapping[str, Sequence[Raw]], reading: ConfigReading) -> dict[str, list[Raw]]:
     """Rules by the namespace that they are needed in here."""
-    found: dict[str, list[Raw]] = {}
+    placed: dict[str, list[Raw]] = {}
     for namespace, mine in rules.items():
-        found.setdefault(said.namespaces.get(namespace, namespace), []).extend(mine)
-    return found
+        placed.setdefault(reading.namespaces.get(namespace, namespace), []).extend(mine)
+    return placed
 
 
 def _registers(rule: Raw) -> bool:

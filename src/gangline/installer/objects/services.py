@@ -50,7 +50,7 @@ class InstalledService:
     section: str
     """Of the Config."""
     flags: Callable[[ConfigReading, InstallFacts], dict[str, str]]
-    ports: Callable[[ConfigReading], tuple[Port, ...]] = lambda said: ()
+    ports: Callable[[ConfigReading], tuple[Port, ...]] = lambda reading: ()
     """Of its Service; none: it has no Service."""
     resources: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: SMALL)
     everywhere: bool = False
@@ -68,31 +68,31 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _labels(found: Mapping[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in sorted(found.items()))
+def _labels(labels: Mapping[str, str]) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
 
 
-def _operator(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
-    return {"init-container-image": str(said.settings.image), "leader-elect": "true"}
+def _operator(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+    return {"init-container-image": str(reading.settings.image), "leader-elect": "true"}
 
 
-def _grouper(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
-    args = said.at("podGrouper.args", {})
+def _grouper(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+    args = reading.at("podGrouper.args", {})
     defaults = [args.get(f"defaultPrioritiesConfigMap{part}") for part in ("Name", "Namespace")]
     named = defaults if all(defaults) else [None, None]
     return given(
         [
-            ("scheduler-name", said.scheduler_names),
-            ("queue-label-key", said.queue_key),
+            ("scheduler-name", reading.scheduler_names),
+            ("queue-label-key", reading.queue_key),
             ("knative-gang-schedule", args.get("gangScheduleKnative")),
             ("generic-karta-fallback", args.get("genericKartaFallback")),
             ("default-priorities-configmap-name", named[0]),
             ("default-priorities-configmap-namespace", named[1]),
-            ("max-concurrent-reconciles", said.at("podGrouper.maxConcurrentReconciles")),
-            ("namespace-label-selector", _labels(said.at("global.namespaceLabelSelector", {}))),
-            ("pod-label-selector", _labels(said.at("global.podLabelSelector", {}))),
+            ("max-concurrent-reconciles", reading.at("podGrouper.maxConcurrentReconciles")),
+            ("namespace-label-selector", _labels(reading.at("global.namespaceLabelSelector", {}))),
+            ("pod-label-selector", _labels(reading.at("global.podLabelSelector", {}))),
         ]
-    ) | {"nodepool-label-key": said.pool_key}
+    ) | {"nodepool-label-key": reading.pool_key}
 
 
 PLUGINS: dict[str, dict[str, Any]] = {
@@ -103,40 +103,40 @@ PLUGINS: dict[str, dict[str, Any]] = {
 }
 
 
-def binder_plugins(said: ConfigReading, facts: InstallFacts) -> dict[str, dict[str, Any]]:
+def binder_plugins(reading: ConfigReading, facts: InstallFacts) -> dict[str, dict[str, Any]]:
     """KAI's plugins with what the Config says of each: switch and priority one by one, arguments as a whole."""
-    seconds = str(said.at("binder.volumeBindingTimeoutSeconds", 120))
+    seconds = str(reading.at("binder.volumeBindingTimeoutSeconds", 120))
     usual = {"volumebinding": {"bindTimeoutSeconds": seconds}, "dynamicresources": {"bindTimeoutSeconds": seconds}}
-    found = {name: {**rest, "arguments": dict(usual.get(name, {}))} for name, rest in PLUGINS.items()}
-    for name, words in sorted(said.at("binder.plugins", {}).items()):
-        base = found.get(name) or {"enabled": True, "priority": 0, "arguments": {}}
-        found[name] = base | {key: value for key, value in words.items() if value is not None}
-    sharing = found["gpusharing"]
-    cdi = {"cdiEnabled": _text(bool(said.at("binder.cdiEnabled", facts.cdi)))}
-    found["gpusharing"] = sharing | {"arguments": cdi | sharing["arguments"]}
-    return found
+    plugins = {name: {**rest, "arguments": dict(usual.get(name, {}))} for name, rest in PLUGINS.items()}
+    for name, words in sorted(reading.at("binder.plugins", {}).items()):
+        base = plugins.get(name) or {"enabled": True, "priority": 0, "arguments": {}}
+        plugins[name] = base | {key: value for key, value in words.items() if value is not None}
+    sharing = plugins["gpusharing"]
+    cdi = {"cdiEnabled": _text(bool(reading.at("binder.cdiEnabled", facts.cdi)))}
+    plugins["gpusharing"] = sharing | {"arguments": cdi | sharing["arguments"]}
+    return plugins
 
 
-def _binder(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
-    reserves = said.at("binder.resourceReservation", {})
+def _binder(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+    reserves = reading.at("binder.resourceReservation", {})
     own_image = at(reserves, "image.name") or at(reserves, "image.repository")
-    security = reserves.get("reservationContainerSecurityContext") or said.security()
+    security = reserves.get("reservationContainerSecurityContext") or reading.security()
     flags = given(
         [
-            ("scheduler-name", said.scheduler_names),
-            ("resource-reservation-namespace", said.reservation_namespace),
-            ("resource-reservation-service-account", said.reservation_account),
-            ("resource-reservation-app-label", said.reservation_app),
-            ("resource-reservation-pod-image", said.image("binder.resourceReservation.image")),
+            ("scheduler-name", reading.scheduler_names),
+            ("resource-reservation-namespace", reading.reservation_namespace),
+            ("resource-reservation-service-account", reading.reservation_account),
+            ("resource-reservation-app-label", reading.reservation_app),
+            ("resource-reservation-pod-image", reading.image("binder.resourceReservation.image")),
             ("resource-reservation-pod-command", None if own_image else _json(RESERVATION_COMMAND)),
             ("resource-reservation-allocation-timeout", reserves.get("allocationTimeout")),
             ("resource-reservation-pod-resources", _json(reserves.get("podResources"))),
             ("resource-reservation-pod-security-context", _json(reserves.get("reservationPodSecurityContext"))),
             ("resource-reservation-container-security-context", _json(security)),
             ("runtime-class-name", reserves.get("runtimeClassName")),
-            ("scale-adjust-namespace", said.scale_namespace),
-            ("max-concurrent-reconciles", said.at("binder.maxConcurrentReconciles")),
-            ("plugins", _json(binder_plugins(said, facts))),
+            ("scale-adjust-namespace", reading.scale_namespace),
+            ("max-concurrent-reconciles", reading.at("binder.maxConcurrentReconciles")),
+            ("plugins", _json(binder_plugins(reading, facts))),
         ]
     )
     return flags | ({"fake-gpu-nodes": "true"} if facts.fake_gpus else {})
@@ -146,17 +146,17 @@ def _json(value: Any) -> str | None:
     return json.dumps(value, sort_keys=True, separators=(",", ":")) if value else None
 
 
-def _pod_groups(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+def _pod_groups(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     return given(
         [
-            ("scheduler-name", said.scheduler_names),
-            ("max-concurrent-reconciles", said.at("podGroupController.maxConcurrentReconciles")),
+            ("scheduler-name", reading.scheduler_names),
+            ("max-concurrent-reconciles", reading.at("podGroupController.maxConcurrentReconciles")),
         ]
     )
 
 
-def _queues(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
-    section = said.at("queueController", {})
+def _queues(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+    section = reading.at("queueController", {})
     return given(
         [
             ("metrics-namespace", section.get("metricsNamespace") or "kai"),
@@ -166,21 +166,21 @@ def _queues(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     )
 
 
-def _node_scale(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
-    ratio = said.at("nodeScaleAdjuster.args.gpuMemoryToFractionRatio")
+def _node_scale(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+    ratio = reading.at("nodeScaleAdjuster.args.gpuMemoryToFractionRatio")
     return given(
         [
-            ("scheduler-name", said.scheduler_names),
-            ("scale-adjust-namespace", said.scale_namespace),
-            ("scaling-pod-service-account", said.scale_account),
-            ("scaling-pod-image", said.image("nodeScaleAdjuster.args.scalingPodImage")),
+            ("scheduler-name", reading.scheduler_names),
+            ("scale-adjust-namespace", reading.scale_namespace),
+            ("scaling-pod-service-account", reading.scale_account),
+            ("scaling-pod-image", reading.image("nodeScaleAdjuster.args.scalingPodImage")),
             ("gpu-memory-to-fraction-ratio", ratio),
         ]
     )
 
 
-def _admission(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
-    section = said.at("admission", {})
+def _admission(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+    section = reading.at("admission", {})
     old, new = section.get("gpuPodRuntimeClassName"), section.get("gpuFractionRuntimeClassName")
     runtime = (
         {"gpu-pod-runtime-class-name": old}
@@ -190,14 +190,14 @@ def _admission(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     return (
         given(
             [
-                ("scheduler-name", said.scheduler_names),
+                ("scheduler-name", reading.scheduler_names),
                 ("gpu-sharing-enabled", bool(section.get("gpuSharing", False))),
                 ("block-nvidia-visible-devices", bool(section.get("blockNvidiaVisibleDevices", False))),
-                ("namespace", said.namespace),
-                ("half", said.settings.half),
+                ("namespace", reading.namespace),
+                ("half", reading.settings.half),
                 ("cert-dir", CERTIFICATES),
-                ("webhook-addr", said.at("admission.webhook.targetPort", 9443)),
-                ("queue-label-key", said.queue_key),
+                ("webhook-addr", reading.at("admission.webhook.targetPort", 9443)),
+                ("queue-label-key", reading.queue_key),
                 ("schedule-queued-pods", section.get("scheduleQueuedPods")),
             ]
         )
@@ -205,37 +205,39 @@ def _admission(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     )
 
 
-def probe_ports(said: ConfigReading, section: str) -> tuple[int, int]:
+def probe_ports(reading: ConfigReading, section: str) -> tuple[int, int]:
     """Where a component is asked whether it lives, and for its metrics."""
     where = "admission.webhook" if section == "admission" else section
-    metrics = said.at("queueController.controllerService.metrics.targetPort") if section == "queueController" else None
-    return int(said.at(f"{where}.probePort", PROBES)), int(metrics or said.at(f"{where}.metricsPort", METRICS))
+    metrics = (
+        reading.at("queueController.controllerService.metrics.targetPort") if section == "queueController" else None
+    )
+    return int(reading.at(f"{where}.probePort", PROBES)), int(metrics or reading.at(f"{where}.metricsPort", METRICS))
 
 
-def admission_address(said: ConfigReading) -> Address:
-    return Address("admission", said.namespace, int(said.at("admission.webhook.port", 443)))
+def admission_address(reading: ConfigReading) -> Address:
+    return Address("admission", reading.namespace, int(reading.at("admission.webhook.port", 443)))
 
 
-def _admission_ports(said: ConfigReading) -> tuple[Port, ...]:
-    metrics = probe_ports(said, "admission")[1]
+def _admission_ports(reading: ConfigReading) -> tuple[Port, ...]:
+    metrics = probe_ports(reading, "admission")[1]
     return (
-        Port("webhook", admission_address(said).port, int(said.at("admission.webhook.targetPort", 9443))),
+        Port("webhook", admission_address(reading).port, int(reading.at("admission.webhook.targetPort", 9443))),
         Port("http-metrics", metrics, metrics),
     )
 
 
-def _binder_ports(said: ConfigReading) -> tuple[Port, ...]:
-    metrics = probe_ports(said, "binder")[1]
+def _binder_ports(reading: ConfigReading) -> tuple[Port, ...]:
+    metrics = probe_ports(reading, "binder")[1]
     return (Port("http-metrics", metrics, metrics),)
 
 
-def _queue_ports(said: ConfigReading) -> tuple[Port, ...]:
+def _queue_ports(reading: ConfigReading) -> tuple[Port, ...]:
     path = "queueController.controllerService.metrics"
-    target = probe_ports(said, "queueController")[1]
-    return (Port(str(said.at(f"{path}.name", "metrics")), int(said.at(f"{path}.port", METRICS)), target),)
+    target = probe_ports(reading, "queueController")[1]
+    return (Port(str(reading.at(f"{path}.name", "metrics")), int(reading.at(f"{path}.port", METRICS)), target),)
 
 
-def plain_ports(said: ConfigReading) -> tuple[Port, ...]:
+def plain_ports(reading: ConfigReading) -> tuple[Port, ...]:
     return (Port("http-metrics", METRICS, METRICS),)
 
 
@@ -254,10 +256,10 @@ SCHEDULER = "scheduler"
 """The account that the schedulers of all shards share, and their section of the Config."""
 
 
-def services(said: ConfigReading) -> list[InstalledService]:
+def services(reading: ConfigReading) -> list[InstalledService]:
     """Those that this Config wants; whether there is an operator of sets at all, the installer is told at start."""
     return [
         service
         for service in SERVICES
-        if said.enabled(service.section) and (service is not OPERATOR or said.settings.half == BOTH)
+        if reading.enabled(service.section) and (service is not OPERATOR or reading.settings.half == BOTH)
     ]

@@ -45,39 +45,39 @@ class RunningComponent:
     """Changes when its pods must be started again."""
 
 
-def command(running: RunningComponent, said: ConfigReading) -> list[str]:
+def command(running: RunningComponent, reading: ConfigReading) -> list[str]:
     """The whole command line of the container."""
     options = [
-        "--log-format=json" if said.at("global.jsonLog", False) else "--log-format=text",
-        *(f"--compat={item}" for item in said.compat),
+        "--log-format=json" if reading.at("global.jsonLog", False) else "--log-format=text",
+        *(f"--compat={item}" for item in reading.compat),
         *([f"--config={running.config}"] if running.config else []),
     ]
     flags = [f"--{name}={value}" for name, value in running.flags.items()]
     return ["gangline", "run", *(running.words or (running.component,)), *options, *flags]
 
 
-def account(said: ConfigReading, name: str, namespace: str = "", app: str = "") -> Raw:
-    found: Raw = {"metadata": meta(app or name, name, namespace or said.namespace)}
-    return found | ({"imagePullSecrets": said.pull_secrets()} if said.pull_secrets() else {})
+def account(reading: ConfigReading, name: str, namespace: str = "", app: str = "") -> Raw:
+    account_object: Raw = {"metadata": meta(app or name, name, namespace or reading.namespace)}
+    return account_object | ({"imagePullSecrets": reading.pull_secrets()} if reading.pull_secrets() else {})
 
 
 def add_running(
-    wishes: Wishes, said: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts
+    wishes: Wishes, reading: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts
 ) -> None:
     """Everything that one component needs to run, but its rights."""
     if not running.account:
-        wishes.add(SERVICE_ACCOUNT, account(said, running.app))
+        wishes.add(SERVICE_ACCOUNT, account(reading, running.app))
     if ports:
-        wishes.add(SERVICE, service(said, running.app, ports))
-    wishes.add(DEPLOYMENT, deployment(said, running))
-    budget = said.at(f"{running.section}.service.podDisruptionBudget", {})
-    if budget.get("enabled") and said.replicas(running.section) > 1:
-        wishes.add(PDB, _budget(said, running.app, int(budget.get("maxUnavailable") or 1)))
-    _add_autoscaler(wishes, said, running, facts)
+        wishes.add(SERVICE, service(reading, running.app, ports))
+    wishes.add(DEPLOYMENT, deployment(reading, running))
+    budget = reading.at(f"{running.section}.service.podDisruptionBudget", {})
+    if budget.get("enabled") and reading.replicas(running.section) > 1:
+        wishes.add(PDB, _budget(reading, running.app, int(budget.get("maxUnavailable") or 1)))
+    _add_autoscaler(wishes, reading, running, facts)
 
 
 def service(
-    said: ConfigReading,
+    reading: ConfigReading,
     app: str,
     ports: Sequence[Port],
     *,
@@ -93,75 +93,78 @@ def service(
     }
     spec |= {"selector": {APP: app}} if selector else {}
     spec |= {"clusterIP": "None"} if headless else {}
-    metadata = meta(app, app, said.namespace) | {"annotations": {"prometheus.io/scrape": "true"}}
+    metadata = meta(app, app, reading.namespace) | {"annotations": {"prometheus.io/scrape": "true"}}
     return {"metadata": metadata, "spec": spec}
 
 
-def deployment(said: ConfigReading, running: RunningComponent) -> Raw:
-    replicas = said.replicas(running.section)
+def deployment(reading: ConfigReading, running: RunningComponent) -> Raw:
+    replicas = reading.replicas(running.section)
     annotations = {"annotations": {names.CONFIG_HASH: running.mark}} if running.mark else {}
-    template = {"metadata": {"labels": {APP: running.app, **OURS}} | annotations, "spec": _pod(said, running, replicas)}
+    template = {
+        "metadata": {"labels": {APP: running.app, **OURS}} | annotations,
+        "spec": _pod(reading, running, replicas),
+    }
     return {
-        "metadata": meta(running.app, running.app, said.namespace),
+        "metadata": meta(running.app, running.app, reading.namespace),
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": {APP: running.app}},
-            "strategy": _strategy(said, running),
+            "strategy": _strategy(reading, running),
             "template": template,
         },
     }
 
 
-def _strategy(said: ConfigReading, running: RunningComponent) -> Raw:
+def _strategy(reading: ConfigReading, running: RunningComponent) -> Raw:
     """A second copy of a component with a lease could only wait for the first; a server must answer all the time."""
     if not running.everywhere:
         return {"type": "Recreate"}
-    step = {"maxSurge": 0, "maxUnavailable": 1} if said.strictly_apart else {"maxSurge": 1, "maxUnavailable": 0}
+    step = {"maxSurge": 0, "maxUnavailable": 1} if reading.strictly_apart else {"maxSurge": 1, "maxUnavailable": 0}
     return {"type": "RollingUpdate", "rollingUpdate": step}
 
 
-def _pod(said: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
+def _pod(reading: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
     spec: Raw = {
         "serviceAccountName": running.account or running.app,
-        "containers": [_container(said, running, replicas)],
-        "affinity": said.affinity(running.section, running.app),
+        "containers": [_container(reading, running, replicas)],
+        "affinity": reading.affinity(running.section, running.app),
     }
     if running.mounts:
         spec["volumes"] = [volume for _, volume in running.mounts]
-    return spec | _wherever(said)
+    return spec | _wherever(reading)
 
 
-def _wherever(said: ConfigReading) -> Raw:
+def _wherever(reading: ConfigReading) -> Raw:
     """What `global` says of every pod."""
-    found = {
-        "nodeSelector": said.at("global.nodeSelector"),
-        "tolerations": said.at("global.tolerations"),
-        "priorityClassName": said.at("global.priorityClassName"),
-        "imagePullSecrets": said.pull_secrets(),
+    fields = {
+        "nodeSelector": reading.at("global.nodeSelector"),
+        "tolerations": reading.at("global.tolerations"),
+        "priorityClassName": reading.at("global.priorityClassName"),
+        "imagePullSecrets": reading.pull_secrets(),
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
-def _container(said: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
-    image = said.image(f"{running.section}.service.image")
-    found: Raw = {
+def _container(reading: ConfigReading, running: RunningComponent, replicas: int) -> Raw:
+    image = reading.image(f"{running.section}.service.image")
+    container: Raw = {
         "name": running.app,
         "image": str(image),
         "imagePullPolicy": image.pull_policy,
-        "command": command(running, said),
+        "command": command(running, reading),
         "env": ENVIRONMENT,
-        "resources": said.resources(running.section, running.resources),
+        "resources": reading.resources(running.section, running.resources),
         "livenessProbe": _probe("/healthz", running.probe) | {"failureThreshold": 6},
         "readinessProbe": _probe("/readyz" if running.everywhere or replicas == 1 else "/healthz", running.probe),
     }
-    security = said.security()
+    security = reading.security()
     if security is not None:
-        found["securityContext"] = security
+        container["securityContext"] = security
     if running.mounts:
-        found["volumeMounts"] = [
+        container["volumeMounts"] = [
             {"name": volume["name"], "mountPath": folder, "readOnly": True} for folder, volume in running.mounts
         ]
-    return found
+    return container
 
 
 def _probe(path: str, port: int) -> Raw:
@@ -169,15 +172,15 @@ def _probe(path: str, port: int) -> Raw:
     return {"httpGet": {"path": path, "port": port}, "periodSeconds": 5, "timeoutSeconds": 3}
 
 
-def _budget(said: ConfigReading, app: str, unavailable: int) -> Raw:
+def _budget(reading: ConfigReading, app: str, unavailable: int) -> Raw:
     return {
-        "metadata": meta(app, app, said.namespace),
+        "metadata": meta(app, app, reading.namespace),
         "spec": {"maxUnavailable": unavailable, "selector": {"matchLabels": {APP: app}}},
     }
 
 
-def _add_autoscaler(wishes: Wishes, said: ConfigReading, running: RunningComponent, facts: InstallFacts) -> None:
-    wanted = said.autoscaler(running.section)
+def _add_autoscaler(wishes: Wishes, reading: ConfigReading, running: RunningComponent, facts: InstallFacts) -> None:
+    wanted = reading.autoscaler(running.section)
     if wanted is None:
         return
     if VPA.resource not in facts.served:
@@ -190,4 +193,4 @@ def _add_autoscaler(wishes: Wishes, said: ConfigReading, running: RunningCompone
         "updatePolicy": policy,
     }
     spec |= {"resourcePolicy": wanted["resourcePolicy"]} if wanted.get("resourcePolicy") else {}
-    wishes.add(VPA, {"metadata": meta(running.app, running.app, said.namespace), "spec": spec})
+    wishes.add(VPA, {"metadata": meta(running.app, running.app, reading.namespace), "spec": spec})

@@ -48,26 +48,26 @@ PLUGINS = {
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
 
 
-def app_of(said: ConfigReading, shard: str) -> str:
+def app_of(reading: ConfigReading, shard: str) -> str:
     """The name of everything that belongs to a shard."""
-    return f"{said.scheduler_name}-{shard}"
+    return f"{reading.scheduler_name}-{shard}"
 
 
-def wishes_of_shard(said: ConfigReading, name: str, spec: Raw, facts: InstallFacts, parts: ComponentParts) -> Wishes:
+def wishes_of_shard(reading: ConfigReading, name: str, spec: Raw, facts: InstallFacts, parts: ComponentParts) -> Wishes:
     wishes = Wishes()
-    if not said.enabled(SCHEDULER):
+    if not reading.enabled(SCHEDULER):
         wishes.notes.append("no scheduler runs: spec.scheduler.service.enabled of the Config is false")
         return wishes
-    config, flags = config_yaml(said, spec, wishes), scheduler_flags(said, spec, parts, wishes)
-    _check(wishes, said, spec, facts, parts.check("scheduler", flags, config, said.compat), config)
+    config, flags = config_yaml(reading, spec, wishes), scheduler_flags(reading, spec, parts, wishes)
+    _check(wishes, reading, spec, facts, parts.check("scheduler", flags, config, reading.compat), config)
     if wishes.problems:
-        wishes.kept.append(app_of(said, name))
+        wishes.kept.append(app_of(reading, name))
         return wishes
-    _add_objects(wishes, said, name, flags, yaml.safe_dump(config, sort_keys=False), facts)
+    _add_objects(wishes, reading, name, flags, yaml.safe_dump(config, sort_keys=False), facts)
     return wishes
 
 
-def _check(wishes: Wishes, said: ConfigReading, spec: Raw, facts: InstallFacts, refused: str, config: Raw) -> None:
+def _check(wishes: Wishes, reading: ConfigReading, spec: Raw, facts: InstallFacts, refused: str, config: Raw) -> None:
     if refused:
         wishes.problems.append(f"the scheduler would not start: {refused}")
     actions = [item.strip() for item in config["actions"].split(",")]
@@ -80,27 +80,26 @@ def _check(wishes: Wishes, said: ConfigReading, spec: Raw, facts: InstallFacts, 
     if facts.rivals:
         pool = spec.get("partitionLabelValue") or ""
         wishes.problems.append(
-            f"spec.partitionLabelValue: shard {facts.rivals[0]} serves {_pool(said, pool)} already; two schedulers "
+            f"spec.partitionLabelValue: shard {facts.rivals[0]} serves {_pool(reading, pool)} already; two schedulers "
             "would give the same nodes away twice: choose another value, or delete one of the shards"
         )
 
 
-def _pool(said: ConfigReading, value: str) -> str:
-    if not said.pool_key:
+def _pool(reading: ConfigReading, value: str) -> str:
+    if not reading.pool_key:
         return "every node (spec.global.nodePoolLabelKey of the Config is empty)"
-    return f"the nodes labelled {said.pool_key}={value}" if value else f"the nodes without label {said.pool_key}"
+    return f"the nodes labelled {reading.pool_key}={value}" if value else f"the nodes without label {reading.pool_key}"
 
 
-# --- config.yaml
-# -------------------------------------------------------------------------------------------------------------
+# --- config.yaml ------------------------------------------------------------------------------------------------------
 
 
-def config_yaml(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
-    found: Raw = {"actions": ", ".join(_actions(spec)), "tiers": [{"plugins": _plugins(spec)}]}
+def config_yaml(reading: ConfigReading, spec: Raw, wishes: Wishes) -> Raw:
+    written: Raw = {"actions": ", ".join(_actions(spec)), "tiers": [{"plugins": _plugins(spec)}]}
     for key in ("queueDepthPerAction", "scenarioSearchBudgets"):
-        found |= {key: spec[key]} if spec.get(key) else {}
-    usage = _usage(said, spec, wishes)
-    return found | ({"usageDBConfig": usage} if usage else {})
+        written |= {key: spec[key]} if spec.get(key) else {}
+    usage = _usage(reading, spec, wishes)
+    return written | ({"usageDBConfig": usage} if usage else {})
 
 
 def _actions(spec: Raw) -> list[str]:
@@ -114,7 +113,7 @@ def _actions(spec: Raw) -> list[str]:
 def _plugins(spec: Raw) -> list[Raw]:
     packs = at(spec, "placementStrategy.gpu", BINPACK) == BINPACK
     off = {"gpuspread"} if packs else {"gpupack", "gpusharingorder"}
-    said = {
+    arguments = {
         "nodeplacement": {part: at(spec, f"placementStrategy.{part}", BINPACK) for part in ("gpu", "cpu")},
         "proportion": given([("kValue", _number(spec.get("kValue")))]),
         "minruntime": given(
@@ -125,7 +124,7 @@ def _plugins(spec: Raw) -> list[Raw]:
         ),
     }
     usual = {
-        name: {"enabled": name not in off, "priority": priority, "arguments": said.get(name, {})}
+        name: {"enabled": name not in off, "priority": priority, "arguments": arguments.get(name, {})}
         for name, priority in PLUGINS.items()
     }
     return [
@@ -142,15 +141,15 @@ def _number(value: Any) -> str | None:
 def _ordered(usual: Mapping[str, Raw], given: Mapping[str, Raw]) -> list[tuple[str, Raw]]:
     """Those that are switched on, the highest priority first. Switch and priority are changed one by one, arguments as
     a whole."""
-    found = dict(usual)
+    settings = dict(usual)
     for name, words in given.items():
-        said = {key: value for key, value in words.items() if value is not None}
-        found[name] = {"enabled": True, "priority": 0} | found.get(name, {}) | said
-    on = [(name, words) for name, words in found.items() if words["enabled"]]
+        changes = {key: value for key, value in words.items() if value is not None}
+        settings[name] = {"enabled": True, "priority": 0} | settings.get(name, {}) | changes
+    on = [(name, words) for name, words in settings.items() if words["enabled"]]
     return sorted(on, key=lambda item: (-item[1]["priority"], item[0]))
 
 
-def _usage(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
+def _usage(reading: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
     usage: Raw | None = spec.get("usageDBConfig")
     if (
         usage is None
@@ -159,7 +158,7 @@ def _usage(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
         or usage.get("connectionStringEnvVar")
     ):
         return usage
-    address = usage_address(said)
+    address = usage_address(reading)
     if address is None:
         wishes.problems.append(
             "spec.usageDBConfig: nothing says where Prometheus is; give connectionString, or set "
@@ -169,11 +168,10 @@ def _usage(said: ConfigReading, spec: Raw, wishes: Wishes) -> Raw | None:
     return {**usage, "connectionString": address}
 
 
-# --- flags
-# -------------------------------------------------------------------------------------------------------------------
+# --- flags ------------------------------------------------------------------------------------------------------------
 
 
-def scheduler_flags(said: ConfigReading, spec: Raw, parts: ComponentParts, wishes: Wishes) -> dict[str, str]:
+def scheduler_flags(reading: ConfigReading, spec: Raw, parts: ComponentParts, wishes: Wishes) -> dict[str, str]:
     """What follows from Config and shard, then the shard's own `args`."""
     args = spec.get("args") or {}
     strange = sorted(name for name in args if name not in parts.scheduler_flags)
@@ -181,46 +179,45 @@ def scheduler_flags(said: ConfigReading, spec: Raw, parts: ComponentParts, wishe
     flags = given(
         [
             ("scheduler-conf", f"{FOLDER}/{FILE}"),
-            ("scheduler-name", said.scheduler_names),
-            ("namespace", said.namespace),
-            ("resource-reservation-app-label", said.reservation_app),
-            ("queue-label-key", said.queue_key),
-            ("listen-address", f":{_port(said).target}"),
-            ("metrics-namespace", said.at("queueController.metricsNamespace")),
+            ("scheduler-name", reading.scheduler_names),
+            ("namespace", reading.namespace),
+            ("resource-reservation-app-label", reading.reservation_app),
+            ("queue-label-key", reading.queue_key),
+            ("listen-address", f":{_port(reading).target}"),
+            ("metrics-namespace", reading.at("queueController.metricsNamespace")),
         ]
     )
-    pool = {"nodepool-label-key": said.pool_key, "partition-label-value": str(spec.get("partitionLabelValue") or "")}
+    pool = {"nodepool-label-key": reading.pool_key, "partition-label-value": str(spec.get("partitionLabelValue") or "")}
     return flags | pool | {name: str(value) for name, value in sorted(args.items()) if name not in strange}
 
 
-def lease_of(said: ConfigReading, spec: Raw) -> str:
+def lease_of(reading: ConfigReading, spec: Raw) -> str:
     """The lease that only one of a shard's pods holds."""
-    return "-".join(filter(None, (said.scheduler_name, str(spec.get("partitionLabelValue") or ""))))
+    return "-".join(filter(None, (reading.scheduler_name, str(spec.get("partitionLabelValue") or ""))))
 
 
-# --- objects
-# -----------------------------------------------------------------------------------------------------------------
+# --- objects ----------------------------------------------------------------------------------------------------------
 
 
-def _port(said: ConfigReading) -> Port:
-    words = said.at("scheduler.schedulerService", {})
+def _port(reading: ConfigReading) -> Port:
+    words = reading.at("scheduler.schedulerService", {})
     port = int(words.get("port") or 8080)
     return Port("http-metrics", port, int(words.get("targetPort") or port))
 
 
 def _add_objects(
-    wishes: Wishes, said: ConfigReading, name: str, flags: Mapping[str, str], text: str, facts: InstallFacts
+    wishes: Wishes, reading: ConfigReading, name: str, flags: Mapping[str, str], text: str, facts: InstallFacts
 ) -> None:
-    app, port, alone = app_of(said, name), _port(said), said.replicas(SCHEDULER) == 1
-    wishes.add(CONFIG_MAP, {"metadata": meta(app, app, said.namespace), "data": {FILE: text}})
-    kind = str(said.at("scheduler.schedulerService.type") or "ClusterIP")
-    wishes.add(SERVICE, service(said, app, [port], selector=alone, kind=kind, headless=kind == "ClusterIP"))
+    app, port, alone = app_of(reading, name), _port(reading), reading.replicas(SCHEDULER) == 1
+    wishes.add(CONFIG_MAP, {"metadata": meta(app, app, reading.namespace), "data": {FILE: text}})
+    kind = str(reading.at("scheduler.schedulerService.type") or "ClusterIP")
+    wishes.add(SERVICE, service(reading, app, [port], selector=alone, kind=kind, headless=kind == "ClusterIP"))
     if not alone:
-        wishes.add(ENDPOINT_SLICE, _leader_slice(said, app, port, facts))
+        wishes.add(ENDPOINT_SLICE, _leader_slice(reading, app, port, facts))
     volume = {"name": "config", "configMap": {"name": app}}
     add_running(
         wishes,
-        said,
+        reading,
         RunningComponent(
             app,
             "scheduler",
@@ -237,22 +234,22 @@ def _add_objects(
     )
 
 
-def _leader_slice(said: ConfigReading, app: str, port: Port, facts: InstallFacts) -> Raw:
+def _leader_slice(reading: ConfigReading, app: str, port: Port, facts: InstallFacts) -> Raw:
     """The one address of a Service without a selector: the pod that leads."""
-    found, leader = [], facts.leader
+    endpoints, leader = [], facts.leader
     if leader is not None:
-        found = [
+        endpoints = [
             {
                 "addresses": [leader.ip],
                 "conditions": {"ready": True},
-                "targetRef": {"kind": "Pod", "namespace": said.namespace, "name": leader.pod, "uid": leader.uid},
+                "targetRef": {"kind": "Pod", "namespace": reading.namespace, "name": leader.pod, "uid": leader.uid},
             }
         ]
     labels = {"kubernetes.io/service-name": app, "endpointslice.kubernetes.io/managed-by": names.INSTALLER}
     family = "IPv6" if leader is not None and ":" in leader.ip else "IPv4"
     return {
-        "metadata": meta(app, f"{app}-leader", said.namespace, labels),
+        "metadata": meta(app, f"{app}-leader", reading.namespace, labels),
         "addressType": family,
-        "endpoints": found,
+        "endpoints": endpoints,
         "ports": [{"name": port.name, "port": port.target, "protocol": "TCP"}],
     }

@@ -23,7 +23,7 @@ PODS = ".pods.gangline.io"
 
 def add_admission(
     wishes: Wishes,
-    said: ConfigReading,
+    reading: ConfigReading,
     facts: InstallFacts,
     parts: ComponentParts,
     flags: Mapping[str, str],
@@ -31,30 +31,32 @@ def add_admission(
 ) -> None:
     if facts.certificate is None:
         return
-    wishes.add(SECRET, secret(said, facts.certificate))
+    wishes.add(SECRET, secret(reading, facts.certificate))
     if not facts.answers:
         return
-    for kind, found in parts.webhooks(flags, config, said.compat, admission_address(said), facts.certificate.authority):
+    for kind, configuration in parts.webhooks(
+        flags, config, reading.compat, admission_address(reading), facts.certificate.authority
+    ):
         word = "mutating" if kind == MUTATING_WEBHOOK else "validating"
-        name = str(said.at(f"admission.{word}WebhookConfigurationName") or f"{word}-kai-admission")
-        hooks = [_narrowed(said, webhook) for webhook in found["webhooks"] if _wanted(said, webhook)]
+        name = str(reading.at(f"admission.{word}WebhookConfigurationName") or f"{word}-kai-admission")
+        hooks = [_narrowed(reading, webhook) for webhook in configuration["webhooks"] if _wanted(reading, webhook)]
         if hooks:
             wishes.add(kind, {"metadata": meta(ADMISSION.name, name), "webhooks": hooks})
 
 
-def secret(said: ConfigReading, pair: Pair) -> Raw:
+def secret(reading: ConfigReading, pair: Pair) -> Raw:
     data = {
         name: base64.b64encode(part).decode()
         for name, part in ((CERTIFICATE, pair.certificate), (KEY, pair.key), (AUTHORITY, pair.authority))
     }
-    return {"metadata": meta(ADMISSION.name, TLS_SECRET, said.namespace), "type": "kubernetes.io/tls", "data": data}
+    return {"metadata": meta(ADMISSION.name, TLS_SECRET, reading.namespace), "type": "kubernetes.io/tls", "data": data}
 
 
 def pair_of(kept: Raw) -> Pair:
     """What a Secret of ours holds."""
     data = kept.get("data") or {}
-    found = [base64.b64decode(data.get(name) or "") for name in (CERTIFICATE, KEY, AUTHORITY)]
-    return Pair(*found)
+    parts = [base64.b64decode(data.get(name) or "") for name in (CERTIFICATE, KEY, AUTHORITY)]
+    return Pair(*parts)
 
 
 def with_what_others_add(wanted: Raw, live: Raw) -> Raw:
@@ -67,10 +69,10 @@ def with_what_others_add(wanted: Raw, live: Raw) -> Raw:
 
 
 def _joined(hook: Raw, there: Sequence[Raw]) -> Raw:
-    said = at(hook, "namespaceSelector.matchExpressions", [])
-    added = [item for item in there if item["key"] not in {mine["key"] for mine in said}]
+    expressions = at(hook, "namespaceSelector.matchExpressions", [])
+    added = [item for item in there if item["key"] not in {mine["key"] for mine in expressions}]
     return (
-        hook | {"namespaceSelector": {**hook.get("namespaceSelector", {}), "matchExpressions": [*said, *added]}}
+        hook | {"namespaceSelector": {**hook.get("namespaceSelector", {}), "matchExpressions": [*expressions, *added]}}
         if added
         else hook
     )
@@ -82,26 +84,26 @@ SWITCHES = {
 }
 
 
-def _wanted(said: ConfigReading, hook: Raw) -> bool:
+def _wanted(reading: ConfigReading, hook: Raw) -> bool:
     """Checks of queues and groups can be switched off each."""
     rule = hook["rules"][0]
     switch = SWITCHES.get(rule["resources"][0]) if rule["apiGroups"] == [QUEUE.group] else None
-    return switch is None or bool(said.at(switch, True))
+    return switch is None or bool(reading.at(switch, True))
 
 
-def _narrowed(said: ConfigReading, hook: Raw) -> Raw:
+def _narrowed(reading: ConfigReading, hook: Raw) -> Raw:
     """Only pods and namespaces that the Config selects."""
     if not hook["name"].endswith(PODS):
         return hook
     spaces: Raw = dict(hook.get("namespaceSelector", {}))
-    if said.at("admission.queueLabelSelector", False):
+    if reading.at("admission.queueLabelSelector", False):
         spaces["matchExpressions"] = [
             *spaces.get("matchExpressions", []),
-            {"key": said.queue_key, "operator": "Exists"},
+            {"key": reading.queue_key, "operator": "Exists"},
         ]
-    if said.at("global.namespaceLabelSelector"):
-        spaces["matchLabels"] = said.at("global.namespaceLabelSelector")
-    labels = said.at("global.podLabelSelector")
+    if reading.at("global.namespaceLabelSelector"):
+        spaces["matchLabels"] = reading.at("global.namespaceLabelSelector")
+    labels = reading.at("global.podLabelSelector")
     return (
         hook
         | ({"namespaceSelector": spaces} if spaces else {})

@@ -28,23 +28,23 @@ RealNames = Callable[[Iterable[str]], Sequence[str]]
 """Names of backends, aliases too → what they are really called, each once."""
 
 
-def configuration(said: ConfigReading, real: RealNames) -> Raw:
+def configuration(reading: ConfigReading, real: RealNames) -> Raw:
     """The operator's configuration; empty: nothing is said of it. What is left out is as it is without a file."""
-    given = {name: said.at(f"{SECTION}.{name}") for name in FIELDS if said.at(f"{SECTION}.{name}") is not None}
-    if not given or said.settings.half != BOTH:
+    given = {name: reading.at(f"{SECTION}.{name}") for name in FIELDS if reading.at(f"{SECTION}.{name}") is not None}
+    if not given or reading.settings.half != BOTH:
         return {}
     usual: Raw = {
-        "scheduler": {"profiles": _profiles(said)},
+        "scheduler": {"profiles": _profiles(reading)},
         "topologyAwareScheduling": {"enabled": OperatorSettings().topology_aware},
     }
     merged = {name: usual[name] | given.get(name, {}) for name in usual}
-    logs = {"logFormat": "json" if said.at("global.jsonLog", False) else "text"} if "logLevel" in given else {}
-    return HEAD | given | merged | logs | _authorizer(said, real)
+    logs = {"logFormat": "json" if reading.at("global.jsonLog", False) else "text"} if "logLevel" in given else {}
+    return HEAD | given | merged | logs | _authorizer(reading, real)
 
 
-def _profiles(said: ConfigReading) -> list[Raw]:
+def _profiles(reading: ConfigReading) -> list[Raw]:
     """The usual ones, of backends that are switched on."""
-    on = said.at(f"{SECTION}.scheduler.backends") or ()
+    on = reading.at(f"{SECTION}.scheduler.backends") or ()
     return [
         {"name": profile.name, "backend": profile.backend}
         for profile in OperatorSettings().profiles
@@ -52,30 +52,30 @@ def _profiles(said: ConfigReading) -> list[Raw]:
     ]
 
 
-def _authorizer(said: ConfigReading, real: RealNames) -> Raw:
+def _authorizer(reading: ConfigReading, real: RealNames) -> Raw:
     """Whoever keeps the objects of sets may change them: the operator and its backends, by the accounts they have
     here."""
-    given = said.at(f"{SECTION}.authorizer", {})
+    given = reading.at(f"{SECTION}.authorizer", {})
     if not given.get("enabled"):
         return {}
-    apps = [OPERATOR.name, *(app_of(name) for name in outside(said, real))]
-    keepers = [f"system:serviceaccount:{said.namespace}:{app}" for app in apps]
+    apps = [OPERATOR.name, *(app_of(name) for name in outside(reading, real))]
+    keepers = [f"system:serviceaccount:{reading.namespace}:{app}" for app in apps]
     return {
         "authorizer": given
         | {"exemptServiceAccountUserNames": [*given.get("exemptServiceAccountUserNames", []), *keepers]}
     }
 
 
-def outside(said: ConfigReading, real: RealNames) -> Sequence[str]:
+def outside(reading: ConfigReading, real: RealNames) -> Sequence[str]:
     """Backends that run as processes of their own."""
-    return real(said.at(f"{SECTION}.scheduler.outside") or ()) if said.settings.half == BOTH else ()
+    return real(reading.at(f"{SECTION}.scheduler.outside") or ()) if reading.settings.half == BOTH else ()
 
 
 def app_of(backend: str) -> str:
     return f"gangline-{BACKEND}-{backend}"
 
 
-def backends(said: ConfigReading, real: RealNames) -> list[InstalledService]:
+def backends(reading: ConfigReading, real: RealNames) -> list[InstalledService]:
     """Those that are deployed here; somebody else may run the others."""
     installed_services = [
         InstalledService(
@@ -87,21 +87,21 @@ def backends(said: ConfigReading, real: RealNames) -> list[InstalledService]:
             SMALL,
             words=(BACKEND, name),
         )
-        for name in outside(said, real)
+        for name in outside(reading, real)
     ]
-    return [item for item in installed_services if said.enabled(item.section)]
+    return [item for item in installed_services if reading.enabled(item.section)]
 
 
-def _no_flags(said: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+def _no_flags(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
     return {}
 
 
-def alone(said: ConfigReading, component: str) -> Raw:
+def alone(reading: ConfigReading, component: str) -> Raw:
     """The Deployment of a backend without an installer, under the account that `gangline rights` prints."""
     name = component.removeprefix(f"{BACKEND}-")
     flags = {"metrics-bind-address": f":{METRICS}", "health-probe-bind-address": f":{PROBES}"}
     made = deployment(
-        said,
+        reading,
         RunningComponent(
             app_of(name), component, SECTION, flags, SMALL, PROBES, account=component, words=(BACKEND, name)
         ),
@@ -127,24 +127,24 @@ def printed(config: Raw) -> str:
     return yaml.safe_dump(config, sort_keys=False)
 
 
-def add_configuration(wishes: Wishes, said: ConfigReading, config: Raw) -> None:
+def add_configuration(wishes: Wishes, reading: ConfigReading, config: Raw) -> None:
     if config:
         wishes.add(
             CONFIG_MAP,
-            {"metadata": meta(OPERATOR.name, OPERATOR.name, said.namespace), "data": {FILE: printed(config)}},
+            {"metadata": meta(OPERATOR.name, OPERATOR.name, reading.namespace), "data": {FILE: printed(config)}},
         )
 
 
-def in_vain(said: ConfigReading, real: RealNames) -> list[str]:
+def in_vain(reading: ConfigReading, real: RealNames) -> list[str]:
     """What the section says of something that is not deployed."""
-    if said.at(SECTION) and said.settings.half != BOTH:
+    if reading.at(SECTION) and reading.settings.half != BOTH:
         return [
             f"spec.{SECTION}: nothing of it is deployed, because the installer was started with "
-            f"--half={said.settings.half}"
+            f"--half={reading.settings.half}"
         ]
-    there = outside(said, real)
+    there = outside(reading, real)
     return [
         f"spec.{SECTION}.backendServices.{name}: it is deployed only if spec.{SECTION}.scheduler.outside lists {name}"
-        for name in sorted(said.at(f"{SECTION}.backendServices", {}))
+        for name in sorted(reading.at(f"{SECTION}.backendServices", {}))
         if not {*real([name])} & {*there}
     ]

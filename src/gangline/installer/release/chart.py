@@ -75,16 +75,18 @@ def chart(manifests: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str
         "Chart.yaml": about(),
         "values.yaml": values(),
         "values.schema.json": schema(definitions),
-        "templates/rights.yaml": _file(*(_document(_said(item.whole)) for item in manifests if item.kind in RIGHTS)),
-        "templates/installer.yaml": _file(GLOBAL, _document(_installer(_said(deployment.whole)))),
+        "templates/rights.yaml": _file(*(_document(_worded(item.whole)) for item in manifests if item.kind in RIGHTS)),
+        "templates/installer.yaml": _file(GLOBAL, _document(_installer(_worded(deployment.whole)))),
         "templates/defaults.yaml": _file(*(_guarded(item) for item in usual)),
         "templates/config.yaml": _file(_document(_config(config.whole)), _shards(shard.whole)),
-        "templates/uninstall.yaml": _file(GLOBAL, *(_document(item) for item in uninstalling(_said(deployment.whole)))),
+        "templates/uninstall.yaml": _file(
+            GLOBAL, *(_document(item) for item in uninstalling(_worded(deployment.whole)))
+        ),
     }
 
 
 def about() -> str:
-    said = {
+    chart = {
         "apiVersion": "v2",
         "name": "gangline",
         "type": "application",
@@ -94,7 +96,7 @@ def about() -> str:
         "deploy",
         "keywords": ["gang scheduling", "scheduler", "gpu"],
     }
-    return "# Printed by `make chart`.\n" + yaml.safe_dump(said, sort_keys=False, width=200)
+    return "# Printed by `make chart`.\n" + yaml.safe_dump(chart, sort_keys=False, width=200)
 
 
 def values() -> str:
@@ -103,19 +105,20 @@ def values() -> str:
     return "# Printed by `make chart`: what can be said, with what holds if nothing is said.\n\n" + "\n".join(parts)
 
 
-# --- objects
-# -----------------------------------------------------------------------------------------------------------------
+# --- objects ----------------------------------------------------------------------------------------------------------
 
 
-def _said(data: Any) -> Any:
+def _worded(data: Any) -> Any:
     """An object with the chart's words; what is marked as the installer's at its top is Helm's here."""
     if isinstance(data, dict):
-        found = {key: _said(value) for key, value in data.items()}
+        worded = {key: _worded(value) for key, value in data.items()}
         return (
-            found | {"metadata": _marked(found["metadata"])} if "apiVersion" in data and "metadata" in data else found
+            worded | {"metadata": _marked(worded["metadata"])}
+            if "apiVersion" in data and "metadata" in data
+            else worded
         )
     if isinstance(data, list):
-        return [_said(item) for item in data]
+        return [_worded(item) for item in data]
     return WORDS.get(data, data) if isinstance(data, str) else data
 
 
@@ -176,11 +179,11 @@ def _config(obj: Raw) -> Raw:
 
 
 def _shards(obj: Raw) -> str:
-    each = obj | {
+    shard = obj | {
         "metadata": {"name": "{{ $name }}"},
         "spec": {Line("{{- toYaml ($spec | default dict) | nindent 2 }}"): None},
     }
-    return f"{{{{- range $name, $spec := .Values.shards }}}}\n{_document(each)}\n{{{{- end }}}}"
+    return f"{{{{- range $name, $spec := .Values.shards }}}}\n{_document(shard)}\n{{{{- end }}}}"
 
 
 def _guarded(manifest: Manifest) -> str:
@@ -190,8 +193,7 @@ def _guarded(manifest: Manifest) -> str:
     return f"{asked}\n{_document(obj | {'metadata': obj['metadata'] | {'annotations': dict(ONCE)}})}\n{{{{- end }}}}"
 
 
-# --- before `helm uninstall`
-# ---------------------------------------------------------------------------------------------------
+# --- before `helm uninstall` ------------------------------------------------------------------------------------------
 
 
 def uninstalling(installer: Raw) -> list[Raw]:
@@ -265,8 +267,7 @@ def uninstaller_rules() -> list[Raw]:
     ]
 
 
-# --- text
-# ----------------------------------------------------------------------------------------------------------------------
+# --- text -------------------------------------------------------------------------------------------------------------
 
 
 class _Dumper(yaml.SafeDumper):

@@ -55,14 +55,16 @@ def manifests(
 ) -> list[Manifest]:
     """In the order in which they are written. `given`: the user's own Config and shards."""
     config, shards = wanted(given)
-    said = ConfigReading(config.obj.get("spec") or {}, settings)
-    spaces = dict.fromkeys((names.SYSTEM_NAMESPACE, said.namespace, said.reservation_namespace, said.scale_namespace))
+    reading = ConfigReading(config.obj.get("spec") or {}, settings)
+    spaces = dict.fromkeys(
+        (names.SYSTEM_NAMESPACE, reading.namespace, reading.reservation_namespace, reading.scale_namespace)
+    )
     return [
         *(Manifest(CRD, definition) for definition in definitions),
         *(Manifest(NAMESPACE, {"metadata": {"name": name, "labels": dict(OURS)}}, once=True) for name in spaces),
         Manifest(SERVICE_ACCOUNT, {"metadata": meta(names.INSTALLER, ACCOUNT, names.SYSTEM_NAMESPACE)}),
         *(Manifest(kind, obj) for kind, obj in rights),
-        Manifest(DEPLOYMENT, _installer(said)),
+        Manifest(DEPLOYMENT, _installer(reading)),
         *(Manifest(kind, obj, once=True) for kind, obj in defaults),
         config,
         *shards,
@@ -103,13 +105,17 @@ def _bare(obj: Raw) -> Raw:
     return {"metadata": meta, "spec": obj.get("spec") or {}}
 
 
-def _installer(said: ConfigReading) -> Raw:
+def _installer(reading: ConfigReading) -> Raw:
     """The installer's own Deployment, where the Config lets all pods go: one copy, which keeps no distance from others.
     Manners are the Config's to say, as it stands later."""
-    flags = {"image": str(said.settings.image), "half": said.settings.half, "health-probe-bind-address": f":{PROBES}"}
+    flags = {
+        "image": str(reading.settings.image),
+        "half": reading.settings.half,
+        "health-probe-bind-address": f":{PROBES}",
+    }
     alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False, "compat": []}
     home = ConfigReading(
-        {"namespace": names.SYSTEM_NAMESPACE, "global": {**said.at("global", {}), **alone}}, said.settings
+        {"namespace": names.SYSTEM_NAMESPACE, "global": {**reading.at("global", {}), **alone}}, reading.settings
     )
     return deployment(
         home, RunningComponent(names.INSTALLER, "installer", "installer", flags, SMALL, PROBES, account=ACCOUNT)

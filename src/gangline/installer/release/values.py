@@ -69,7 +69,7 @@ def schema(definitions: Iterable[Raw]) -> str:
             "type": "object",
         }
     }
-    found = {
+    document = {
         "$schema": DIALECT,
         "title": "Values of gangline",
         "type": "object",
@@ -77,12 +77,12 @@ def schema(definitions: Iterable[Raw]) -> str:
         "additionalProperties": False,
         "definitions": shared.definitions,
     }
-    return json.dumps(found, indent=1) + "\n"
+    return json.dumps(document, indent=1) + "\n"
 
 
 def _spec(definition: Raw) -> Raw:
-    found: Raw = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"].get("spec", {})
-    return found
+    spec: Raw = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"].get("spec", {})
+    return spec
 
 
 def _plain(data: Any) -> Any:
@@ -91,18 +91,24 @@ def _plain(data: Any) -> Any:
         return [_plain(item) for item in data]
     if not isinstance(data, dict):
         return data
-    found = {
+    plain = {
         key: _plain(value) for key, value in data.items() if not key.startswith("x-kubernetes-") and key != "format"
     }
-    if found.get("exclusiveMinimum") is True:
-        found["exclusiveMinimum"] = found.pop("minimum")
+    if plain.get("exclusiveMinimum") is True:
+        plain["exclusiveMinimum"] = plain.pop("minimum")
     if (
         isinstance(data.get("properties"), dict)
         and data.get("type") == "object"
         and not data.get("x-kubernetes-preserve-unknown-fields")
     ):
-        found["additionalProperties"] = False
-    return found
+        plain["additionalProperties"] = False
+    return plain
+
+
+def _members(data: Any) -> Iterable[Any]:
+    if isinstance(data, dict):
+        return data.values()
+    return data if isinstance(data, list) else ()
 
 
 class _Shared:
@@ -117,7 +123,7 @@ class _Shared:
     def _count(self, data: Any) -> None:
         if isinstance(data, dict) and data.get("type") == "object":
             self._counts[json.dumps(data)] += 1
-        for item in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        for item in _members(data):
             self._count(item)
 
     def short(self, data: Any, name: str = "", *, top: bool = False) -> Any:

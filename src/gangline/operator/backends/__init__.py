@@ -139,8 +139,7 @@ class Registry:
         if len({name or self.settings.default_profile for name in wanted}) > 1:
             raise NoBackend(
                 f"the cliques of {pcs.name} name different schedulers: "
-                f"{', '.join(name or '(none)' for name in wanted)}; "
-                "a gang has one"
+                f"{', '.join(name or '(none)' for name in wanted)}; a gang has one"
             )
         return self.for_scheduler(named[0] if named else "")
 

@@ -17,7 +17,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import CliqueTemplate, GangPack, PodCliqueSet, PodReference
 from gangline.api.kinds import Kind
-from gangline.api.meta import Model, Object, Raw, as_raw
+from gangline.api.meta import Object, Raw, spec_of
 from gangline.config import NATIVE, Manner
 from gangline.errors import GanglineError, Problem
 
@@ -109,9 +109,10 @@ class GroupInfo:
     @property
     def usual_minimum(self) -> int:
         """Its minimum when no update has released the gang."""
-        spec = self.template.spec if self.template else None
-        usual = None if spec is None else spec.replicas if spec.min_available is None else spec.min_available
-        return self.minimum or usual or 0
+        if self.minimum or self.template is None:
+            return self.minimum
+        spec = self.template.spec
+        return spec.replicas if spec.min_available is None else spec.min_available
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ class Backend(ABC):
         return bool(scheduler_name) and scheduler_name == self.scheduler_name
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
-        """What is wrong with a set, in its eyes; asked at admission."""
+        """The problems that this backend sees in a set; asked at admission."""
         return ()
 
     @abstractmethod
@@ -308,8 +309,7 @@ def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:
     """The spec of an object that was written for the gang before, or None."""
     for item, obj in gang.live:
         if item == kind and obj.name == name and not obj.metadata.deleting:
-            spec = getattr(obj, "spec", None)
-            return as_raw(spec) if isinstance(spec, Model) else dict(spec or {})
+            return spec_of(obj)
     return None
 
 
@@ -345,12 +345,12 @@ def setting(gang: PodGangInfo, key: str, config: str = "") -> str:
     """What a set says under a key, as label or annotation, on itself or on a clique; else what the profile says."""
     places: list[Mapping[str, str]] = [gang.labels, gang.annotations]
     if gang.pcs is not None:
-        places += said_by(gang.pcs)
-    said = next((place[key] for place in places if place.get(key)), "")
-    return said or str(gang.facts.config.get(config) or "")
+        places += labels_and_annotations(gang.pcs)
+    own = next((place[key] for place in places if place.get(key)), "")
+    return own or str(gang.facts.config.get(config) or "")
 
 
-def said_by(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
+def labels_and_annotations(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
     """Labels and annotations of a set and of its cliques."""
     templates = pcs.spec.template.cliques
     return [
@@ -363,5 +363,5 @@ def said_by(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
 
 def first_condition(status: Any, type: str, state: str) -> Raw | None:
     """The condition of a type and state in a plain status."""
-    found = (status or {}).get("conditions") or ()
-    return next((item for item in found if item.get("type") == type and item.get("status") == state), None)
+    conditions = (status or {}).get("conditions") or ()
+    return next((item for item in conditions if item.get("type") == type and item.get("status") == state), None)

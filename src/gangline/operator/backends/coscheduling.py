@@ -27,7 +27,7 @@ from gangline.operator.backends.contract import (
     with_metadata,
 )
 from gangline.operator.backends.losses import demand, lost_wishes, refusals
-from gangline.operator.backends.said import said_of_a_pod
+from gangline.operator.backends.pod_messages import refused_pod
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -66,7 +66,7 @@ class CoschedulingBackend(Backend):
         return with_metadata(pod, {MEMBER: gang.name}, {})
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
-        refused = said_of_a_pod(gang)
+        refused = refused_pod(gang)
         lost = lost_wishes(gang, self.capabilities)
         if not refused:
             return GangState(lost=lost)

@@ -24,7 +24,7 @@ from gangline.api.kinds import (
     WORKLOAD_V1BETA1,
     Kind,
 )
-from gangline.api.meta import Raw
+from gangline.api.meta import Raw, status_of
 from gangline.errors import Problem
 from gangline.operator.backends import default_tree
 from gangline.operator.backends.contract import (
@@ -57,8 +57,8 @@ from gangline.operator.backends.default_generations import (
     probes,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
-from gangline.operator.backends.near import domains
-from gangline.operator.backends.said import said_of_a_pod
+from gangline.operator.backends.pod_messages import refused_pod
+from gangline.operator.backends.surplus_domains import domains
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -91,36 +91,36 @@ class DefaultBackend(Backend):
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         if facts.manner.topology_for_kai_only or not facts.known:
             return
-        found = generation(facts)
-        yield from refusals(pcs, *abilities(found, facts))
-        if found in NEWEST:
+        served = generation(facts)
+        yield from refusals(pcs, *abilities(served, facts))
+        if served in NEWEST:
             yield from _priorities(pcs)
-        if found == KUBE_137 or (found in FLAT_GROUPS and keeps_priority(facts, FLAT_GROUPS[found])):
+        if served == KUBE_137 or (served in FLAT_GROUPS and keeps_priority(facts, FLAT_GROUPS[served])):
             yield from _system_classes(pcs)
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
-        found = generation_of(gang)
-        name, can = abilities(found, facts)
+        served = generation_of(gang)
+        name, can = abilities(served, facts)
         one = levelled(gang, can)
         demand(one, name, can)
-        if found == KUBE_135:
+        if served == KUBE_135:
             yield _workload(gang)
-        elif found in FLAT_GROUPS:
-            yield _flat_group(one, FLAT_GROUPS[found])
-        elif found == KUBE_137:
+        elif served in FLAT_GROUPS:
+            yield _flat_group(one, FLAT_GROUPS[served])
+        elif served == KUBE_137:
             yield from default_tree.objects(one, _rank(one))
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
-        found = generation_of(gang)
-        if found == KUBE_NONE:
+        served = generation_of(gang)
+        if served == KUBE_NONE:
             return pod
-        if found == KUBE_135:
+        if served == KUBE_135:
             return pod | {"spec": pod["spec"] | {"workloadRef": {"name": gang.name, "podGroup": GROUP}}}
         clique = pod["metadata"]["labels"][names.POD_CLIQUE]
-        if found in NEWEST and above_minimum(pod, gang):
+        if served in NEWEST and above_minimum(pod, gang):
             return pod
         return pod | {
-            "spec": pod["spec"] | {"schedulingGroup": {"podGroupName": clique if found == KUBE_137 else gang.name}}
+            "spec": pod["spec"] | {"schedulingGroup": {"podGroupName": clique if served == KUBE_137 else gang.name}}
         }
 
     def may_be_held(self, pod: Pod, facts: Facts) -> bool:
@@ -131,17 +131,17 @@ class DefaultBackend(Backend):
     def domains_of(
         self, pod: Pod, facts: Facts, gang: Callable[[], PodGangInfo], labels: Callable[[str], Mapping[str, str]]
     ) -> Mapping[str, str]:
-        """The domains that surplus of no group must stay in: those where the others are."""
+        """The domains of the other pods, for a surplus pod that is in no group."""
         if pod.spec.scheduling_group is not None or generation(facts) not in NEWEST:
             return {}
         info = gang()
         return domains(pod, levelled(info, abilities(generation_of(info), facts)[1]), labels)
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
-        found = generation_of(gang)
-        can = abilities(found, gang.facts)[1]
-        wishes = lost_wishes(levelled(gang, can), can) + tuple(lost_fields(gang, found))
-        if found == KUBE_NONE:
+        served = generation_of(gang)
+        can = abilities(served, gang.facts)[1]
+        wishes = lost_wishes(levelled(gang, can), can) + tuple(lost_fields(gang, served))
+        if served == KUBE_NONE:
             serves = "no longer serves" if _linked(gang) else "does not serve"
             return GangState(
                 f"this cluster {serves} {WORKLOAD.resource}, so pods are placed one by one: enable that API, "
@@ -150,18 +150,17 @@ class DefaultBackend(Backend):
                 wishes,
                 blocked=True,
             )
-        if _unlinked(gang, found):
+        if _unlinked(gang, served):
             return GangState(
                 "the API server dropped the pods' link to their group, so they are placed one by one: switch on "
-                "feature gate "
-                "GenericWorkload; pods from before an upgrade are linked once they are made anew",
+                "feature gate GenericWorkload; pods from before an upgrade are linked once they are made anew",
                 UNAVAILABLE,
                 wishes,
                 blocked=True,
             )
         for _, live in gang.live:
             for type in CONDITIONS:
-                refused = first_condition(getattr(live, "status", None), type, "False")
+                refused = first_condition(status_of(live), type, "False")
                 if refused is not None:
                     return GangState(
                         _words(gang, str(refused.get("message") or "")),
@@ -215,7 +214,7 @@ def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
 
 def _words(gang: PodGangInfo, told: str) -> str:
     """What the scheduler says of a group, and of one of its pods: of a group it does not say what the nodes lack."""
-    of_a_pod = said_of_a_pod(gang)
+    of_a_pod = refused_pod(gang)
     return f"{told}; it says of {of_a_pod}" if of_a_pod and told not in of_a_pod else told
 
 
@@ -225,15 +224,15 @@ def _linked(gang: PodGangInfo) -> bool:
     return any(pod.spec.workload_ref is not None or pod.spec.scheduling_group is not None for pod in pods)
 
 
-def _unlinked(gang: PodGangInfo, found: str) -> bool:
+def _unlinked(gang: PodGangInfo, served: str) -> bool:
     """Whether some pod has lost its link: the feature is off in the API server."""
     pods = [pod for group in gang.groups for pod in group.pods]
-    if found == KUBE_135:
+    if served == KUBE_135:
         return any(pod.spec.workload_ref is None for pod in pods)
     grouped = [[pod.spec.scheduling_group for pod in group.pods] for group in gang.groups if group.pods]
     return (
         any(not any(links) for links in grouped)
-        if found in NEWEST
+        if served in NEWEST
         else not all(link for links in grouped for link in links)
     )
 

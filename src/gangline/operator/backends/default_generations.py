@@ -69,34 +69,34 @@ def generation(facts: Facts) -> str:
 def generation_of(gang: PodGangInfo) -> str:
     """The generation for one gang: pods that were linked to one flat group cannot change that, so it stays flat through
     an upgrade."""
-    found = generation(gang.facts)
+    newest = generation(gang.facts)
     pods = (pod for group in gang.groups for pod in group.pods if not pod.metadata.deleting)
-    if found == KUBE_137 and any((pod.spec.scheduling_group or {}).get("podGroupName") == gang.name for pod in pods):
+    if newest == KUBE_137 and any((pod.spec.scheduling_group or {}).get("podGroupName") == gang.name for pod in pods):
         return KUBE_137_FLAT
-    return found
+    return newest
 
 
-def abilities(found: str, facts: Facts) -> tuple[str, Capabilities]:
+def abilities(served: str, facts: Facts) -> tuple[str, Capabilities]:
     """What a generation can express here, and its name with the gate that is off."""
-    can = GENERATIONS[found]
-    if can.required and not all(facts.keeps(kind, CONSTRAINTS) for kind in _grouping(found)):
-        return f"{found} without feature gate {TOPOLOGY_GATE}", replace(can, required=())
-    return found, can
+    can = GENERATIONS[served]
+    if can.required and not all(facts.keeps(kind, CONSTRAINTS) for kind in _grouping(served)):
+        return f"{served} without feature gate {TOPOLOGY_GATE}", replace(can, required=())
+    return served, can
 
 
-def _grouping(found: str) -> tuple[Kind[Any], ...]:
-    return (KUBE_POD_GROUP, COMPOSITE_POD_GROUP) if found == KUBE_137 else (FLAT_GROUPS[found],)
+def _grouping(served: str) -> tuple[Kind[Any], ...]:
+    return (KUBE_POD_GROUP, COMPOSITE_POD_GROUP) if served == KUBE_137 else (FLAT_GROUPS[served],)
 
 
-def lost_fields(gang: PodGangInfo, found: str) -> Iterator[str]:
+def lost_fields(gang: PodGangInfo, served: str) -> Iterator[str]:
     """What the server drops although it is meant to be there, in words."""
     facts = gang.facts
-    if found == KUBE_137_FLAT and facts.serves(COMPOSITE_POD_GROUP) and not facts.keeps(KUBE_POD_GROUP, PARENT):
+    if served == KUBE_137_FLAT and facts.serves(COMPOSITE_POD_GROUP) and not facts.keeps(KUBE_POD_GROUP, PARENT):
         yield (
             "the gang would rather be a tree of groups, but the API server drops that: "
             "switch on feature gate CompositePodGroup"
         )
-    kind = FLAT_GROUPS.get(found)
+    kind = FLAT_GROUPS.get(served)
     if kind is not None and not facts.keeps(kind, DISRUPTION):
         yield (
             "the gang would rather be preempted whole, but the API server drops that: "
@@ -105,14 +105,13 @@ def lost_fields(gang: PodGangInfo, found: str) -> Iterator[str]:
     if kind is not None and gang.priority_class and not keeps_priority(facts, kind):
         yield (
             f"the group would rather have priority class {gang.priority_class}, but the API server drops that: switch "
-            f"on feature gate "
-            f"{PREEMPTION_GATE}"
+            f"on feature gate {PREEMPTION_GATE}"
         )
 
 
 def keeps_priority(facts: Facts, kind: Kind[Any]) -> bool:
-    """A class cannot be tried: there is none that is sure to be there and allowed for a group. One gate keeps it and
-    the mode."""
+    """Whether the server keeps a priority class. It cannot be probed, because no class is sure to exist and to be
+    allowed for a group; the feature gate that guards the disruption mode guards the class too."""
     return facts.keeps(kind, DISRUPTION)
 
 

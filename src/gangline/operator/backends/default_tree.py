@@ -96,9 +96,9 @@ def _common(pack: GangPack | None, rank: Raw) -> Raw:
 def _template(node: CompositeGroup, name: str, leaves: Mapping[str, Raw], shared: dict[str, str]) -> Raw:
     """A node as a template; notes in `shared` which template serves each group and composite below it."""
     groups = _distinct([(group.name, leaves[group.name]) for group in node.groups], shared)
-    found = [_template(parent, parent.name, leaves, shared) for parent in node.parents]
+    composites = [_template(parent, parent.name, leaves, shared) for parent in node.parents]
     shared[node.name] = name
-    if max(len(groups), len(found)) > MOST:
+    if max(len(groups), len(composites)) > MOST:
         raise CannotTranslate(
             f"gang {node.name} has more than {MOST} kinds of groups in one place; a Workload holds no more: "
             "make groups alike, or choose backend kai"
@@ -107,7 +107,7 @@ def _template(node: CompositeGroup, name: str, leaves: Mapping[str, Raw], shared
         {"name": name}
         | node.spec
         | ({"podGroupTemplates": groups} if groups else {})
-        | ({"compositePodGroupTemplates": found} if found else {})
+        | ({"compositePodGroupTemplates": composites} if composites else {})
     )
 
 

@@ -65,7 +65,7 @@ class KaiBackend(Backend):
         if gang.constrained and not _topology(gang):
             raise CannotTranslate(
                 f"gang {gang.name} has a topology constraint but names no topology; set topologyName in the "
-                f"PodCliqueSet"
+                "PodCliqueSet"
             )
         meta: Raw = {
             "name": group_name(gang),
@@ -144,9 +144,9 @@ def _grace(gang: PodGangInfo) -> str:
 
     Where the operator may end a part of a gang (one replica of a scaling group, whose place may stay empty for long
     while the rest serves), or is told to end nothing, KAI must not end the whole: then for ever."""
-    said = gang.annotations.get(names.STALENESS_GRACE, "")
-    if said or gang.pcs is None:
-        return said or NEVER
+    grace = gang.annotations.get(names.STALENESS_GRACE, "")
+    if grace or gang.pcs is None:
+        return grace or NEVER
     template = gang.pcs.spec.template
     in_parts = (
         bool(template.pod_clique_scaling_groups) or gang.pcs.annotations.get(names.GANG_TERMINATION) == "disabled"

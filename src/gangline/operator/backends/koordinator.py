@@ -21,7 +21,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_QUOTA, KOORDINATOR_TOPOLOGY
-from gangline.api.meta import Raw
+from gangline.api.meta import Raw, status_of
 from gangline.errors import Problem
 from gangline.operator.backends.contract import (
     GANG,
@@ -41,7 +41,7 @@ from gangline.operator.backends.contract import (
     with_metadata,
 )
 from gangline.operator.backends.losses import demand, levelled, lost_wishes, refusals
-from gangline.operator.backends.said import said_of_a_pod
+from gangline.operator.backends.pod_messages import refused_pod
 from gangline.operator.desired import topology
 from gangline.operator.desired.layout import minimum
 
@@ -109,9 +109,9 @@ class KoordinatorBackend(Backend):
         return with_metadata(pod, marks, {})
 
     def gang_status(self, gang: PodGangInfo, read: Reader) -> GangState:
-        phases = {live.name: str((getattr(live, "status", None) or {}).get("phase") or "") for _, live in gang.live}
+        phases = {live.name: str(status_of(live).get("phase") or "") for _, live in gang.live}
         waiting = [f"{name} is {phase}" for name, phase in sorted(phases.items()) if phase and phase not in FINE]
-        why = "; ".join(filter(None, (", ".join(waiting), _cause(said_of_a_pod(gang))))) if waiting else ""
+        why = "; ".join(filter(None, (", ".join(waiting), _cause(refused_pod(gang))))) if waiting else ""
         return GangState(
             f"koordinator: {why}" if why else "",
             "Unschedulable" if why else "",
@@ -119,11 +119,11 @@ class KoordinatorBackend(Backend):
         )
 
 
-def _cause(said: str) -> str:
+def _cause(message: str) -> str:
     """The nodes' answer inside what Koordinator says: it tries again several times a second, and each time names other
     pods around it."""
-    match_ = CAUSE.search(said)
-    return match_.group() if match_ is not None else said
+    match_ = CAUSE.search(message)
+    return match_.group() if match_ is not None else message
 
 
 def _members(group: GroupInfo) -> list[Pod]:
@@ -146,8 +146,8 @@ def _policy(gang: PodGangInfo) -> str:
         return TOGETHER
     if all(there >= least for there, least in placed):
         return ONCE
-    said = [obj.annotations.get(POLICY) for kind, obj in gang.live if kind == KOORDINATOR_POD_GROUP]
-    return ONCE if said and all(item == ONCE for item in said) else TOGETHER
+    policies = [obj.annotations.get(POLICY) for kind, obj in gang.live if kind == KOORDINATOR_POD_GROUP]
+    return ONCE if policies and all(item == ONCE for item in policies) else TOGETHER
 
 
 def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:

@@ -30,7 +30,7 @@ from gangline.operator.backends.contract import (
     above_minimum,
     first_condition,
     group_of,
-    said_by,
+    labels_and_annotations,
     setting,
     with_metadata,
 )
@@ -67,7 +67,7 @@ class KueueBackend(Backend):
 
     def check(self, pcs: PodCliqueSet, facts: Facts) -> Iterable[Problem]:
         yield from refusals(pcs, self.name, self.capabilities)
-        queues = list(dict.fromkeys(place[QUEUE] for place in said_by(pcs) if place.get(QUEUE)))
+        queues = list(dict.fromkeys(place[QUEUE] for place in labels_and_annotations(pcs) if place.get(QUEUE)))
         if len(queues) > 1:
             yield Problem(
                 "spec",
@@ -109,8 +109,7 @@ class KueueBackend(Backend):
         if gang.facts.serves(KUEUE_QUEUE) and read.get(KUEUE_QUEUE, queue, gang.namespace) is None:
             return GangState(
                 f"LocalQueue {queue} does not exist in namespace {gang.namespace}: create it, or label the "
-                f"PodCliqueSet with "
-                f"another {QUEUE}",
+                f"PodCliqueSet with another {QUEUE}",
                 "QueueDoesNotExist",
                 lost,
                 blocked=True,
@@ -118,10 +117,10 @@ class KueueBackend(Backend):
         live: Any = read.get(KUEUE_WORKLOAD, gang.name, gang.namespace)
         status = live.status if live is not None else None
         for type, state, reason in (("Evicted", "True", "Evicted"), ("QuotaReserved", "False", "QuotaPending")):
-            found = first_condition(status, type, state)
-            if found is not None:
+            told = first_condition(status, type, state)
+            if told is not None:
                 return GangState(
-                    f"Kueue: {found.get('message') or found.get('reason')}", str(found.get("reason") or reason), lost
+                    f"Kueue: {told.get('message') or told.get('reason')}", str(told.get("reason") or reason), lost
                 )
         return GangState(lost=lost)
 

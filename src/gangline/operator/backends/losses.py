@@ -53,7 +53,9 @@ def able(level: str) -> list[str]:
 
 
 def _level(path: str) -> str:
-    return PARENT if "podCliqueScalingGroups" in path else GROUP if ".cliques[" in path else GANG
+    if "podCliqueScalingGroups" in path:
+        return PARENT
+    return GROUP if ".cliques[" in path else GANG
 
 
 def demand(gang: PodGangInfo, name: str, can: Capabilities) -> None:
@@ -72,12 +74,12 @@ def lost_wishes(gang: PodGangInfo, can: Capabilities) -> tuple[str, ...]:
     """What is wished for and cannot be passed on, in words."""
     if gang.facts.manner.topology_for_kai_only:
         return ()
-    found = [
+    constraints = [
         f"{what} would rather be in one {pack.preferred}"
         for level, what, pack in _constraints(gang)
         if pack.preferred and (level not in can.preferred or (pack.required and not can.both))
     ]
-    return tuple(found) + _lost_places(gang, can)
+    return tuple(constraints) + _lost_places(gang, can)
 
 
 def _lost_places(gang: PodGangInfo, can: Capabilities) -> tuple[str, ...]:

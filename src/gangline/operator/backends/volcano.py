@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gangline.api import names
 from gangline.api.grove import GangPack, PodCliqueSet
 from gangline.api.kinds import HYPER_NODE, VOLCANO_POD_GROUP, VOLCANO_QUEUE
-from gangline.api.meta import Raw
+from gangline.api.meta import Raw, status_of
 from gangline.errors import Problem
 from gangline.operator.backends.contract import (
     GANG,
@@ -95,16 +95,15 @@ class VolcanoBackend(Backend):
         if gang.facts.serves(VOLCANO_QUEUE) and read.get(VOLCANO_QUEUE, queue) is None:
             return GangState(
                 f"queue {queue} does not exist: create a Queue of {VOLCANO_QUEUE.group}, or name another one with "
-                f"annotation "
-                f"{names.VOLCANO_QUEUE}",
+                f"annotation {names.VOLCANO_QUEUE}",
                 "QueueDoesNotExist",
                 lost,
                 blocked=True,
             )
         for _, live in gang.live:
-            found = first_condition(getattr(live, "status", None), "Unschedulable", "True")
-            if found is not None:
-                return GangState(str(found.get("message", "")), str(found.get("reason", "Unschedulable")), lost)
+            refused = first_condition(status_of(live), "Unschedulable", "True")
+            if refused is not None:
+                return GangState(str(refused.get("message", "")), str(refused.get("reason", "Unschedulable")), lost)
         return GangState(lost=lost)
 
 
@@ -143,8 +142,8 @@ def _queues(pcs: PodCliqueSet) -> list[tuple[str, str]]:
     """Path and name of the queue of the set, where it names one, and of each clique: its own, else the set's, else the
     default one."""
     own = pcs.annotations.get(names.VOLCANO_QUEUE, "").strip()
-    found = [(f"metadata.annotations[{names.VOLCANO_QUEUE}]", own)] if own else []
-    return found + [
+    own_queue = [(f"metadata.annotations[{names.VOLCANO_QUEUE}]", own)] if own else []
+    return own_queue + [
         (
             f"spec.template.cliques[{index}].annotations[{names.VOLCANO_QUEUE}]",
             template.annotations.get(names.VOLCANO_QUEUE, "").strip() or own or names.DEFAULT_VOLCANO_QUEUE,
@@ -157,7 +156,7 @@ def _closed(queue: str, facts: Facts) -> Iterable[Problem]:
     if facts.read is None:
         return
     live = facts.read.get(VOLCANO_QUEUE, queue)
-    state = ((getattr(live, "status", None) or {}).get("state") or "") if live is not None else ""
+    state = status_of(live).get("state") if live is not None else ""
     if live is None:
         yield Problem(
             "spec",

@@ -88,7 +88,7 @@ class YunikornBackend(Backend):
                 f"{PREFIX}task-group-name": clique,
                 f"{PREFIX}task-groups": json.dumps(groups, separators=(",", ":")),
                 f"{PREFIX}schedulingPolicyParameters": f"placeholderTimeoutInSeconds={patience} "
-                f"gangSchedulingStyle=Hard",
+                "gangSchedulingStyle=Hard",
             },
         )
 
@@ -134,9 +134,9 @@ def _rejected(gang: PodGangInfo, pod: Pod) -> str:
     queue = setting(gang, QUEUE, "queue")
     asked = f"queue {queue}" if queue else f"the queue of namespace {gang.namespace}"
     return (
-        f"YuniKorn rejected the gang: {(pod.status.message or 'it does not say why').strip()}; see that {asked} "
-        f"exists in YuniKorn's "
-        f"configuration and takes applications, or name another one with label {QUEUE}; it is tried again every minute"
+        f"YuniKorn rejected the gang: {(pod.status.message or 'it does not say why').strip()}; see that {asked} exists "
+        f"in YuniKorn's configuration and takes applications, or name another one with label {QUEUE}; it is tried "
+        "again every minute"
     )
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.grove import PodCliqueSet, ResourceSharing
-from gangline.api.kinds import Kind
+from gangline.api.kinds import RESOURCE_CLAIM, Kind
 from gangline.api.meta import Object, Raw
 from gangline.operator.desired import podspec
 from gangline.operator.desired.bounds import number
 from gangline.operator.desired.layout import CliquePlace
 from gangline.operator.desired.metadata import default_labels, metadata
+from gangline.operator.plan import Create, Step, delete
 
 ALL_REPLICAS, PER_REPLICA = "AllReplicas", "PerReplica"
 Lookup = Callable[[str, str], Raw | None]
@@ -58,6 +59,21 @@ def claims(level: Level, internal: Mapping[str, Raw], external: Lookup) -> Itera
             yield {"metadata": metadata(name, level.kind, level.owner, marks), "spec": spec}
 
 
+def writes(
+    level: Level, live: Sequence[Object], pcs: PodCliqueSet, external: Lookup, *, create_code: str, delete_code: str
+) -> list[Step]:
+    """The writes that make the claims of a level as wanted; raises MissingTemplate where one cannot be built."""
+    there = {claim.name for claim in live}
+    steps: list[Step] = [
+        Create(RESOURCE_CLAIM, claim, create_code)
+        for claim in claims(level, internal_templates(pcs), external)
+        if claim["metadata"]["name"] not in there
+    ]
+    return steps + [
+        delete(RESOURCE_CLAIM, claim, delete_code) for claim in surplus(level, live) if not claim.metadata.deleting
+    ]
+
+
 def internal_templates(pcs: PodCliqueSet) -> dict[str, Raw]:
     """The set's own claim templates: name → claim spec."""
     return {
@@ -71,13 +87,13 @@ def _spec(level: Level, entry: ResourceSharing, internal: Mapping[str, Raw], ext
     if not entry.namespace and entry.name in internal:
         return internal[entry.name]
     namespace = entry.namespace or level.owner.namespace
-    found = external(namespace, entry.name)
-    if found is None:
+    template = external(namespace, entry.name)
+    if template is None:
         raise MissingTemplate(
             f"resourceSharing of {level.owner.name} names ResourceClaimTemplate {namespace}/{entry.name}, which does "
             f"not exist; create it, or add {entry.name} to the set's resourceClaimTemplates"
         )
-    return found
+    return template
 
 
 def surplus(level: Level, live: Iterable[Object]) -> list[Object]:
@@ -100,18 +116,18 @@ def names_for_pod(pcs: PodCliqueSet, place: CliquePlace, index: int) -> list[str
     """The claims a pod uses, in the order set, scaling group, clique; shared by all before shared per replica."""
     clique = place.template.name
     group = place.group.name if place.group else ""
-    found = _names(
+    claim_names = _names(
         pcs.name,
         place.replica,
         [item for item in pcs.spec.template.resource_sharing if _passes(item.filter, clique, group)],
     )
     if place.group is not None:
-        found += _names(
+        claim_names += _names(
             place.group_name,
             place.group_replica,
             [item for item in place.group.resource_sharing if _passes(item.filter, clique, "")],
         )
-    return found + _names(place.name, index, place.template.resource_sharing)
+    return claim_names + _names(place.name, index, place.template.resource_sharing)
 
 
 def _names(owner: str, replica: int, sharing: Sequence[ResourceSharing]) -> list[str]:

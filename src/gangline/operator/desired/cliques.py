@@ -15,8 +15,8 @@ from gangline.operator.desired import mnnvl, podspec
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import CliquePlace, template_of
 from gangline.operator.desired.metadata import default_labels, metadata
-from gangline.operator.desired.remembered import remembered
 from gangline.operator.desired.startup import starts_after
+from gangline.operator.memory.remembered import remembered
 from gangline.rules.typed import plain
 
 
@@ -96,8 +96,8 @@ def _spec(pcs: PodCliqueSet, place: CliquePlace, mnnvl_group: str, live: PodCliq
 def _pod_spec(pcs: PodCliqueSet, template: CliqueTemplate) -> Raw:
     """The template's pod spec without what it gives empty: pods are made from it, and nobody asks for an empty
     value."""
-    found: Raw = remembered(pcs, f"pod {template.name}", lambda: plain("core", "PodSpec", template.spec.pod_spec))
-    return found
+    completed: Raw = remembered(pcs, f"pod {template.name}", lambda: plain("core", "PodSpec", template.spec.pod_spec))
+    return completed
 
 
 def _group_variables(pcs: PodCliqueSet, place: CliquePlace) -> list[Raw]:

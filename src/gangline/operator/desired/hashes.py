@@ -11,7 +11,7 @@ import msgspec
 
 from gangline.api import names
 from gangline.api.grove import CliqueTemplate, PodCliqueSet
-from gangline.operator.desired.remembered import remembered
+from gangline.operator.memory.remembered import remembered
 
 
 def _content(pcs: PodCliqueSet, template: CliqueTemplate) -> str:

@@ -14,7 +14,7 @@ from itertools import islice
 from gangline.api import names
 from gangline.api.grove import CliqueTemplate, PodClique, PodCliqueSet, ScalingGroupConfig
 from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, number
-from gangline.operator.desired.remembered import remembered
+from gangline.operator.memory.remembered import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +152,10 @@ def missing_gangs(
 
 def asks_for_gang(pcs: PodCliqueSet, name: str, sizes: Mapping[str, int]) -> bool:
     """Whether a gang of that name belongs to the set as it is now."""
-    found = _gang_parts(pcs, name)
-    if found is None or found[0] >= pcs.spec.replicas:
+    parts = _gang_parts(pcs, name)
+    if parts is None or parts[0] >= pcs.spec.replicas:
         return False
-    replica, group, index = found
+    replica, group, index = parts
     return group is None or index < sizes.get(names.scaling_group(pcs.name, replica, group.name), group_replicas(group))
 
 
@@ -197,10 +197,10 @@ def scaled_gang(pcs: PodCliqueSet, replica: int, group: ScalingGroupConfig, inde
 
 def gang_place(pcs: PodCliqueSet, name: str) -> GangPlace | None:
     """The gang of that name, whether or not the set is large enough for it."""
-    found = _gang_parts(pcs, name)
-    if found is None:
+    parts = _gang_parts(pcs, name)
+    if parts is None:
         return None
-    replica, group, index = found
+    replica, group, index = parts
     return base_gang(pcs, replica) if group is None else scaled_gang(pcs, replica, group, index)
 
 
@@ -222,8 +222,8 @@ def place_of(pcs: PodCliqueSet, clique: PodClique) -> CliquePlace | None:
         return None
     group_name, index = clique.labels.get(names.SCALING_GROUP, ""), clique.labels.get(names.SCALING_GROUP_REPLICA, "")
     if not group_name:
-        found = standalone_places(pcs, int(replica))
+        places = standalone_places(pcs, int(replica))
     else:
         group = group_of(pcs, group_name.removeprefix(f"{pcs.name}-{replica}-"))
-        found = group_places(pcs, int(replica), group, int(index)) if group is not None and index.isdigit() else ()
-    return next((place for place in found if place.name == clique.name), None)
+        places = group_places(pcs, int(replica), group, int(index)) if group is not None and index.isdigit() else ()
+    return next((place for place in places if place.name == clique.name), None)

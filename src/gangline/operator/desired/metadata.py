@@ -15,8 +15,8 @@ def default_labels(set_name: str) -> dict[str, str]:
 
 
 def labels(set_name: str, component: str, name: str = "", **more: str) -> dict[str, str]:
-    found = default_labels(set_name) | {names.COMPONENT: component}
-    return found | ({names.APP_NAME: name} if name else {}) | more
+    common = default_labels(set_name) | {names.COMPONENT: component}
+    return common | ({names.APP_NAME: name} if name else {}) | more
 
 
 def metadata(

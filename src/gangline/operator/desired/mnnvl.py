@@ -20,8 +20,8 @@ from gangline.operator.desired.metadata import labels, metadata
 
 def effective_group(*layers: Mapping[str, str]) -> str:
     """The group the most specific layer names; empty for none."""
-    found = next((layer[names.MNNVL_GROUP] for layer in layers if names.MNNVL_GROUP in layer), "")
-    return "" if found == names.MNNVL_OPT_OUT else found
+    group = next((layer[names.MNNVL_GROUP] for layer in layers if names.MNNVL_GROUP in layer), "")
+    return "" if group == names.MNNVL_OPT_OUT else group
 
 
 def with_domain(spec: Raw, domain: str) -> Raw:
@@ -40,14 +40,14 @@ def _with_claim(container: Raw) -> Raw:
 
 def groups(pcs: PodCliqueSet) -> tuple[str, ...]:
     """Every MNNVL group that some GPU clique of the set belongs to, in order of appearance."""
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for template in pcs.spec.template.cliques:
         group = group_containing(pcs, template.name)
         layers = [template.annotations, *([group.annotations] if group else []), pcs.annotations]
         wanted = effective_group(*layers)
         if wanted and podspec.wants_gpus(template.spec.pod_spec):
-            found[wanted] = None
-    return tuple(found)
+            distinct[wanted] = None
+    return tuple(distinct)
 
 
 def compute_domains(pcs: PodCliqueSet, size: int) -> Iterator[Raw]:

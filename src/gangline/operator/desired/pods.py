@@ -14,11 +14,12 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodCliqueSet
 from gangline.api.kinds import POD_CLIQUE
-from gangline.api.meta import Raw, condition
+from gangline.api.meta import Raw
 from gangline.operator.desired import claims, podspec, services
 from gangline.operator.desired.layout import CliquePlace
 from gangline.operator.desired.metadata import default_labels, metadata
 from gangline.operator.desired.startup import minimum_of
+from gangline.operator.status import is_true
 
 FINISHED = ("Succeeded", "Failed")
 
@@ -41,13 +42,13 @@ def failed(pod: Pod) -> bool:
 def free_indices(pods: Iterable[Pod], count: int) -> list[int]:
     """The lowest indices that no active pod has."""
     taken = {index_of(pod) for pod in pods if active(pod)}
-    found: list[int] = []
+    free: list[int] = []
     number = 0
-    while len(found) < count:
+    while len(free) < count:
         if number not in taken:
-            found.append(number)
+            free.append(number)
         number += 1
-    return found
+    return free
 
 
 def pod_name(clique: PodClique, index: int, pods: Mapping[str, Pod]) -> str:
@@ -60,17 +61,14 @@ def pod_name(clique: PodClique, index: int, pods: Mapping[str, Pod]) -> str:
 
 
 # --- who goes first when there are too many
-# ----------------------------------------------------------------------------
 
 
 def ready(pod: Pod) -> bool:
-    found = condition(pod.status.conditions, "Ready")
-    return found is not None and found.status == "True"
+    return is_true(pod.status.conditions, "Ready")
 
 
 def scheduled(pod: Pod) -> bool:
-    found = condition(pod.status.conditions, "PodScheduled")
-    return found is not None and found.status == "True"
+    return is_true(pod.status.conditions, "PodScheduled")
 
 
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
@@ -93,7 +91,7 @@ def removal_order(pods: Iterable[Pod], wanted_hash: str) -> list[Pod]:
     return sorted(youngest_first, key=key)
 
 
-# --- building one ----------------------------------------------------------------------------------------------------
+# --- building one
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +198,8 @@ def without_gates(pod: Pod, gates: Iterable[str]) -> list[Raw]:
 
 def names_by_clique(pods: Sequence[Pod], gang: str) -> dict[str, list[str]]:
     """Living pods of a gang, by clique."""
-    found: dict[str, list[str]] = {}
+    by_clique: dict[str, list[str]] = {}
     for pod in pods:
         if not pod.metadata.deleting and pod.labels.get(names.POD_GANG) == gang:
-            found.setdefault(pod.labels.get(names.POD_CLIQUE, ""), []).append(pod.name)
-    return found
+            by_clique.setdefault(pod.labels.get(names.POD_CLIQUE, ""), []).append(pod.name)
+    return by_clique

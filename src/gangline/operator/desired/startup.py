@@ -23,8 +23,8 @@ def parents(pcs: PodCliqueSet, clique: str) -> tuple[str, ...]:
         earlier = [name for name in order[: order.index(clique)] if _waited_for(pcs, name)]
         return tuple(earlier[-1:])
     template = template_of(pcs, clique)
-    found = template.spec.starts_after if kind == EXPLICIT and template is not None else ()
-    return tuple(name for name in found if _waited_for(pcs, name))
+    earlier_ones = template.spec.starts_after if kind == EXPLICIT and template is not None else ()
+    return tuple(name for name in earlier_ones if _waited_for(pcs, name))
 
 
 def _waited_for(pcs: PodCliqueSet, clique: str) -> bool:
@@ -56,11 +56,11 @@ def minimum_of(pcs: PodCliqueSet, clique_name: str, replica: int) -> int:
     for template in pcs.spec.template.cliques:
         group = group_containing(pcs, template.name)
         if group is None:
-            found = clique_name == names.standalone_clique(pcs.name, replica, template.name)
+            matches = clique_name == names.standalone_clique(pcs.name, replica, template.name)
         else:
             prefix = f"{names.scaling_group(pcs.name, replica, group.name)}-"
             index, _, rest = clique_name.removeprefix(prefix).partition("-")
-            found = clique_name.startswith(prefix) and index.isdigit() and rest == template.name
-        if found:
+            matches = clique_name.startswith(prefix) and index.isdigit() and rest == template.name
+        if matches:
             return minimum(template)
     return 1

@@ -47,8 +47,8 @@ def topology_name(pcs: PodCliqueSet) -> str:
 
 def domains(pcs: PodCliqueSet) -> list[str]:
     """Every domain that the set refers to, once, in order of appearance."""
-    found = [domain for _, item in constraints(pcs) for domain in (required(item), preferred(item)) if domain]
-    return list(dict.fromkeys(found))
+    named = [domain for _, item in constraints(pcs) for domain in (required(item), preferred(item)) if domain]
+    return list(dict.fromkeys(named))
 
 
 def translate(constraint: CliqueTopology | None, known: Levels) -> Raw | None:

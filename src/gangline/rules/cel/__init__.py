@@ -34,7 +34,8 @@ from gangline.rules.cel.kinds import (
     variables_of,
 )
 from gangline.rules.cel.runtime import Budget
-from gangline.rules.cel.syntax import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select, parse, too_deep
+from gangline.rules.cel.syntax import parse, too_deep
+from gangline.rules.cel.tree import Call, CelSyntaxError, Expr, Ident, ListLit, Macro, MapLit, Select
 from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, no_overload
 
 __all__ = [

@@ -25,15 +25,15 @@ def weight(value: Any, most: int) -> int:
     """The parts of a value, and its letters by tens. Parts that stand in it several times count each time."""
     total, todo = 0, [value]
     while todo and total <= most:
-        each = todo.pop()
+        part = todo.pop()
         total += 1
-        if isinstance(each, list):
-            todo.extend(each)
-        elif isinstance(each, dict):
-            todo.extend(each.values())
-            total += len(each)
-        elif isinstance(each, str | bytes):
-            total += len(each) // LETTERS
+        if isinstance(part, list):
+            todo.extend(part)
+        elif isinstance(part, dict):
+            todo.extend(part.values())
+            total += len(part)
+        elif isinstance(part, str | bytes):
+            total += len(part) // LETTERS
     return total
 
 

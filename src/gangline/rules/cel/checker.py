@@ -5,11 +5,12 @@ What is `dyn` is left to run time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-from gangline.rules.cel import access, kubernetes, standard
+from gangline.rules.cel.functions import access, kubernetes, signatures
 from gangline.rules.cel.kinds import (
     BOOL,
     BYTES,
@@ -29,7 +30,7 @@ from gangline.rules.cel.kinds import (
     optional_of,
     read_kind,
 )
-from gangline.rules.cel.syntax import (
+from gangline.rules.cel.tree import (
     LEVELS,
     Call,
     CelSyntaxError,
@@ -59,7 +60,7 @@ class Overload:
 def overloads() -> dict[str, list[Overload]]:
     """Function name (methods with a leading dot, their target first) → its overloads."""
     table: dict[str, list[Overload]] = {}
-    for line in filter(None, (standard.SIGNATURES + kubernetes.SIGNATURES + access.SIGNATURES).splitlines()):
+    for line in filter(None, (signatures.SIGNATURES + kubernetes.SIGNATURES + access.SIGNATURES).splitlines()):
         call, _, result = line.rpartition(" -> ")
         target, dot, rest = call.partition(" .")
         if not dot:
@@ -85,8 +86,8 @@ class _Checker:
         return CelSyntaxError(message, at, self.text)
 
     def kind(self, node: Expr, scope: dict[str, CelType]) -> CelType:
-        node.kind = getattr(self, f"_{type(node).__name__.lower()}")(node, scope)
-        return node.kind  # type: ignore[no-any-return]
+        kind = node.kind = _CHECKS[type(node)](self, node, scope)
+        return kind
 
     def _const(self, node: Const, scope: dict[str, CelType]) -> CelType:
         return _CONSTANTS[node.form]
@@ -101,10 +102,10 @@ class _Checker:
     def _select(self, node: Select, scope: dict[str, CelType]) -> CelType:
         operand = self.kind(node.operand, scope)
         inner = operand.args[0] if operand.name == "optional_type" else operand
-        found = self._field(node, inner)
+        field = self._field(node, inner)
         if node.test:
             return BOOL
-        return optional_of(found) if node.optional or operand.name == "optional_type" else found
+        return optional_of(field) if node.optional or operand.name == "optional_type" else field
 
     def _field(self, node: Select, kind: CelType) -> CelType:
         if kind.name == "dyn":
@@ -118,10 +119,10 @@ class _Checker:
             return own
         if kind.name != "object":
             raise self.error(f"type '{kind}' does not support field selection", node.at)
-        found = field_of(kind, node.field)
-        if found is None:
+        field = field_of(kind, node.field)
+        if field is None:
             raise self.error(f"undefined field '{node.field}'", node.at)
-        return found[1]
+        return field[1]
 
     def _listlit(self, node: ListLit, scope: dict[str, CelType]) -> CelType:
         kinds = [self.kind(item, scope) for item in node.items]
@@ -255,10 +256,24 @@ class _Checker:
         if name == "sortBy":
             return list_of(target.args[0]) if target.name == "list" else list_of(DYN)
         if name == "transformMap":
-            return map_of(target.args[0] if target.name == "map" else INT if target.name == "list" else DYN, kinds[-1])
+            keys = target.args[0] if target.name == "map" else _INDEXES.get(target.name, DYN)
+            return map_of(keys, kinds[-1])
         if name == "transformMapEntry":
             return kinds[-1] if kinds[-1].name == "map" else map_of(DYN, DYN)
         return optional_of(kinds[0]) if name == "optMap" else kinds[0]
+
+
+_INDEXES = {"list": INT}
+"""What the keys are of a map that is made from something that has none."""
+_CHECKS: dict[type[Expr], Callable[[_Checker, Any, dict[str, CelType]], CelType]] = {
+    Const: _Checker._const,
+    Ident: _Checker._ident,
+    Select: _Checker._select,
+    ListLit: _Checker._listlit,
+    MapLit: _Checker._maplit,
+    Call: _Checker._call,
+    Macro: _Checker._macro,
+}
 
 
 def _common(kinds: list[CelType]) -> CelType:

@@ -5,11 +5,12 @@ the one the runtime budget is counted in."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from gangline.rules.cel.kinds import unescape
-from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.cel.tree import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
 from gangline.rules.values.schema_node import SchemaNode
 
 REQUEST = 3 * 2**20
@@ -121,23 +122,25 @@ class Estimate:
         return min(self._of(tree, self.sizes)[0], UNKNOWN)
 
     def _of(self, tree: Expr, scope: dict[str, Size]) -> tuple[int, Size]:
-        if isinstance(tree, Const):
-            return 0, Size(len(tree.value) if isinstance(tree.value, str | bytes) else 1)
-        if isinstance(tree, Ident):
-            return 1, scope.get(tree.name, Size(UNKNOWN))
-        if isinstance(tree, Select):
-            cost, size = self._of(tree.operand, scope)
-            return cost + (0 if tree.test else 1), self._child(size, tree.field)
-        if isinstance(tree, ListLit):
-            parts = [self._of(item, scope) for item in tree.items]
-            return 10 + sum(cost for cost, _ in parts), Size(len(parts))
-        if isinstance(tree, MapLit):
-            costs = [self._of(part, scope)[0] for key, value, _ in tree.entries for part in (key, value)]
-            return 30 + sum(costs), Size(len(tree.entries))
-        if isinstance(tree, Macro):
-            return self._macro(tree, scope)
-        assert isinstance(tree, Call)
-        return self._chain(tree, scope) if tree.target is None and tree.name in LEVELS else self._call(tree, scope)
+        return _COSTS[type(tree)](self, tree, scope)
+
+    def _const(self, tree: Const, scope: dict[str, Size]) -> tuple[int, Size]:
+        return 0, Size(len(tree.value) if isinstance(tree.value, str | bytes) else 1)
+
+    def _ident(self, tree: Ident, scope: dict[str, Size]) -> tuple[int, Size]:
+        return 1, scope.get(tree.name, Size(UNKNOWN))
+
+    def _select(self, tree: Select, scope: dict[str, Size]) -> tuple[int, Size]:
+        cost, size = self._of(tree.operand, scope)
+        return cost + (0 if tree.test else 1), self._child(size, tree.field)
+
+    def _list(self, tree: ListLit, scope: dict[str, Size]) -> tuple[int, Size]:
+        parts = [self._of(item, scope) for item in tree.items]
+        return 10 + sum(cost for cost, _ in parts), Size(len(parts))
+
+    def _map(self, tree: MapLit, scope: dict[str, Size]) -> tuple[int, Size]:
+        costs = [self._of(part, scope)[0] for key, value, _ in tree.entries for part in (key, value)]
+        return 30 + sum(costs), Size(len(tree.entries))
 
     def _child(self, size: Size, name: str) -> Size:
         node = size.node.child(unescape(name)) if size.node is not None else None
@@ -166,12 +169,14 @@ class Estimate:
 
     def _chain(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
         first, calls = chain(tree)
-        found = self._of(first, scope)
+        total = self._of(first, scope)
         for call in calls:
-            found = self._sum(call, [found, self._of(call.args[1], scope)])
-        return found
+            total = self._sum(call, [total, self._of(call.args[1], scope)])
+        return total
 
     def _call(self, tree: Call, scope: dict[str, Size]) -> tuple[int, Size]:
+        if tree.target is None and tree.name in LEVELS:
+            return self._chain(tree, scope)
         parts = [*([tree.target] if tree.target is not None else []), *tree.args]
         return self._sum(tree, [self._of(part, scope) for part in parts])
 
@@ -188,25 +193,24 @@ class Estimate:
         return cost + extra, result
 
     def _extra(self, name: str, sizes: list[Size], tree: Call) -> tuple[int, Size]:
-        first = sizes[0] if sizes else Size(1)
-        text = self._is_text(tree)
-        if (
-            name == "_+_"
-            and getattr(tree.kind, "name", "") not in _NUMBERS
-            and (text or UNKNOWN in (size.most for size in sizes))
-        ):
+        if name == "_+_" and self._joins(tree, sizes):
             total = sum(size.most for size in sizes)
             return total // 10, Size(total)
         if name in ("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"):
-            return (min(size.most for size in sizes) // 10 if text else 0), Size(1)
+            return (min(size.most for size in sizes) // 10 if self._is_text(tree) else 0), Size(1)
         if name == "@in":
             return sizes[1].most, Size(1)
+        first = sizes[0] if sizes else Size(1)
         if name in ("_[_]", "_[?_]"):
-            node = first.node
-            return 0, size_of(node.items or node.values) if node is not None and (node.items or node.values) else Size(
-                UNKNOWN
-            )
+            inside = (first.node.items or first.node.values) if first.node is not None else None
+            return 0, size_of(inside)
         return self._function(name, first, sizes)
+
+    def _joins(self, tree: Call, sizes: list[Size]) -> bool:
+        """Whether a plus may put texts or lists together."""
+        if _kind_name(tree) in _NUMBERS:
+            return False
+        return self._is_text(tree) or UNKNOWN in (size.most for size in sizes)
 
     def _function(self, name: str, first: Size, sizes: list[Size]) -> tuple[int, Size]:
         if name == "contains":
@@ -241,7 +245,23 @@ class Estimate:
 
     @staticmethod
     def _is_text(tree: Call) -> bool:
-        return any(getattr(arg.kind, "name", "") in ("string", "bytes", "dyn") for arg in tree.args)
+        return any(_kind_name(arg) in ("string", "bytes", "dyn") for arg in tree.args)
+
+
+def _kind_name(tree: Expr) -> str:
+    """Of its static type; empty where the checker gave it none."""
+    return "" if tree.kind is None else str(tree.kind.name)
+
+
+_COSTS: dict[type[Expr], Callable[[Estimate, Any, dict[str, Size]], tuple[int, Size]]] = {
+    Const: Estimate._const,
+    Ident: Estimate._ident,
+    Select: Estimate._select,
+    ListLit: Estimate._list,
+    MapLit: Estimate._map,
+    Call: Estimate._call,
+    Macro: Estimate._macro,
+}
 
 
 def estimate(tree: Expr, sizes: dict[str, Size]) -> int:

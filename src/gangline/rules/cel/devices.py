@@ -10,7 +10,7 @@ from typing import Any
 
 from gangline.api.kept import kept
 from gangline.rules import cel
-from gangline.rules.cel import kubernetes
+from gangline.rules.cel.functions import kubernetes
 from gangline.rules.values.schema_node import SchemaNode
 
 _TEXT = SchemaNode("scalar", "string", "str")

@@ -11,11 +11,11 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-from gangline.rules.cel import access, kubernetes, standard
 from gangline.rules.cel.charges import charge
+from gangline.rules.cel.functions import access, kubernetes, standard
 from gangline.rules.cel.kinds import CelType, field_of
 from gangline.rules.cel.runtime import RUNTIME
-from gangline.rules.cel.syntax import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
+from gangline.rules.cel.tree import LEVELS, Call, Const, Expr, Ident, ListLit, Macro, MapLit, Select, chain
 from gangline.rules.cel.values import CelError, TypeOf, UInt, duration, timestamp
 from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
@@ -50,8 +50,7 @@ class _Emitter:
         return name
 
     def code(self, node: Expr) -> str:
-        text: str = getattr(self, f"_{type(node).__name__.lower()}")(node)
-        return text
+        return _CODES[type(node)](self, node)
 
     def _const(self, node: Const) -> str:
         if node.form in ("bool", "null", "int"):
@@ -66,11 +65,11 @@ class _Emitter:
     def _select(self, node: Select) -> str:
         operand, kind = self.code(node.operand), node.operand.kind
         inner = kind.args[0] if kind.name == "optional_type" else kind
-        found = field_of(inner, node.field) if inner.name == "object" else None
-        name = self.constant(found[0] if found else node.field)
+        field = field_of(inner, node.field) if inner.name == "object" else None
+        name = self.constant(field[0] if field else node.field)
         if node.test:
             return f"_has({operand}, {name})"
-        convert = self.constant(_conversion(found[1])) if found and _conversion(found[1]) else "None"
+        convert = self.constant(_conversion(field[1])) if field and _conversion(field[1]) else "None"
         if node.optional or kind.name == "optional_type":
             return f"_opt_select({operand}, {name}, {convert})"
         text = f"_select({operand}, {name})"
@@ -91,26 +90,46 @@ class _Emitter:
     def _call(self, node: Call) -> str:
         name = node.name if node.target is None else f".{node.name}"
         args = [*([node.target] if node.target is not None else []), *node.args]
-        if name in ("_&&_", "_||_"):
-            first, calls = chain(node)
-            sides = ", ".join(f"lambda: {self.code(side)}" for side in (first, *(call.args[1] for call in calls)))
-            return f"_{'and' if name == '_&&_' else 'or'}({sides})"
+        form = _FORMS.get(name)
+        if form is not None:
+            return form(self, node, args)
         if LEVELS.get(name, 0) > LEVELS["_==_"] and len(chain(node)[1]) > _NESTED:
             return self._long(node)
-        if name in ("_==_", "_!=_"):
-            text = self._equality(args[0], args[1])
-            return f"(not {text})" if name == "_!=_" else text
         codes = [self.code(arg) for arg in args]
-        if name == "_?_:_":
-            return f"(({codes[1]}) if _bool({codes[0]}) else ({codes[2]}))"
-        if name == "!_":
-            return f"(not _bool({codes[0]}))"
-        if name in (".or", ".orValue"):
-            return f"_opt_{'or' if name == '.or' else 'value'}({codes[0]}, lambda: {codes[1]})"
         function = self.constant(FUNCTIONS[name])
         if name in _CHEAP or (name in _CHEAP_NUMBERS and any(_is_number(arg) for arg in args)):
             return f"{function}({', '.join(codes)})"
         return f"_call(_b, {function}, {self.constant(charge(name))}, {', '.join(codes)})" if codes else f"{function}()"
+
+    def _and(self, node: Call, args: list[Expr]) -> str:
+        return f"_and({self._sides(node)})"
+
+    def _or(self, node: Call, args: list[Expr]) -> str:
+        return f"_or({self._sides(node)})"
+
+    def _sides(self, node: Call) -> str:
+        """The operands of a chain of && or ||, none of which is worked out before it is needed."""
+        first, calls = chain(node)
+        return ", ".join(f"lambda: {self.code(side)}" for side in (first, *(call.args[1] for call in calls)))
+
+    def _equals(self, node: Call, args: list[Expr]) -> str:
+        return self._equality(args[0], args[1])
+
+    def _differs(self, node: Call, args: list[Expr]) -> str:
+        return f"(not {self._equality(args[0], args[1])})"
+
+    def _choice(self, node: Call, args: list[Expr]) -> str:
+        test, yes, no = (self.code(arg) for arg in args)
+        return f"(({yes}) if _bool({test}) else ({no}))"
+
+    def _negation(self, node: Call, args: list[Expr]) -> str:
+        return f"(not _bool({self.code(args[0])}))"
+
+    def _opt_or(self, node: Call, args: list[Expr]) -> str:
+        return f"_opt_or({self.code(args[0])}, lambda: {self.code(args[1])})"
+
+    def _opt_value(self, node: Call, args: list[Expr]) -> str:
+        return f"_opt_value({self.code(args[0])}, lambda: {self.code(args[1])})"
 
     def _long(self, node: Call) -> str:
         """Arithmetic of many operands."""
@@ -135,6 +154,28 @@ class _Emitter:
             return f"_{node.name}({target}, {bodies[0]})"
         pairs = f"_pairs(_b, {target})" if len(node.variables) == 2 else f"_items(_b, {target})"
         return f"_m_{node.name}({pairs}, {len(node.variables)}, {', '.join(bodies)})"
+
+
+_CODES: dict[type[Expr], Callable[[_Emitter, Any], str]] = {
+    Const: _Emitter._const,
+    Ident: _Emitter._ident,
+    Select: _Emitter._select,
+    ListLit: _Emitter._listlit,
+    MapLit: _Emitter._maplit,
+    Call: _Emitter._call,
+    Macro: _Emitter._macro,
+}
+_FORMS: dict[str, Callable[[_Emitter, Call, list[Expr]], str]] = {
+    "_&&_": _Emitter._and,
+    "_||_": _Emitter._or,
+    "_==_": _Emitter._equals,
+    "_!=_": _Emitter._differs,
+    "_?_:_": _Emitter._choice,
+    "!_": _Emitter._negation,
+    ".or": _Emitter._opt_or,
+    ".orValue": _Emitter._opt_value,
+}
+"""Calls that are no calls of a function."""
 
 
 def _is_number(node: Expr) -> bool:

@@ -124,8 +124,8 @@ def field_of(kind: CelType, name: str) -> tuple[str, CelType] | None:
         return None
     if node.typed and real == "metadata":
         return real, CelType("object", (), _METADATA)
-    found = _kind(child)
-    return (real, found) if found is not None else None
+    kind_of_field = _kind(child)
+    return (real, kind_of_field) if kind_of_field is not None else None
 
 
 _METADATA = SchemaNode(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gangline.rules.cel import standard
 from gangline.rules.cel.charges import LETTERS, Charge, weight
+from gangline.rules.cel.functions import lists
 from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, equal, no_overload
 from gangline.rules.values.problems import compact
 from gangline.rules.values.schema_node import MAP, SET, SchemaNode
@@ -43,14 +43,20 @@ def same(node: SchemaNode | None, left: Any, right: Any) -> bool:
         )
     if not isinstance(left, list) or node.shape != "list":
         return equal(left, right)
-    if len(left) != len(right):
-        return False
+    return len(left) == len(right) and _same_items(node, left, right)
+
+
+def _same_items(node: SchemaNode, left: list[Any], right: list[Any]) -> bool:
     if node.list_type == MAP:
-        known = {compact([item.get(key) for key in node.keys]): item for item in right}
-        return all(same(node.items, item, known.get(compact([item.get(key) for key in node.keys]))) for item in left)
+        known = {_key_text(node, item): item for item in right}
+        return all(same(node.items, item, known.get(_key_text(node, item))) for item in left)
     if node.list_type == SET:
         return sorted(map(compact, left)) == sorted(map(compact, right))
     return all(same(node.items, a, b) for a, b in zip(left, right, strict=True))
+
+
+def _key_text(node: SchemaNode, item: Any) -> str:
+    return compact([item.get(key) for key in node.keys])
 
 
 def _select(operand: Any, name: str) -> Any:
@@ -244,7 +250,7 @@ def _transform_entry(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[
 
 def _sort_by(rows: list[tuple[Any, ...]], count: int, key: Callable[..., Any]) -> list[Any]:
     keyed = [(key(*row), row[0]) for row in _kept(rows, None)]
-    standard.sort([entry for entry, _ in keyed])
+    lists.sort([entry for entry, _ in keyed])
     return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 
 

@@ -5,112 +5,18 @@ up yet."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from typing import Any
 
-from gangline.errors import GanglineError
+from gangline.rules.cel.tokens import LONGEST, tokens_of, unquoted
+from gangline.rules.cel.tree import Call, CelSyntaxError, Const, Expr, Ident, ListLit, Macro, MapLit, Select
 
 DEPTH = 40
 """Nesting beyond this is refused, so that no text can exhaust the stack."""
 CHAIN = 250
 """Operators that may follow each other without brackets, at most."""
-LONGEST = 100_000
-"""Letters of an expression, at most."""
 
 
-class CelSyntaxError(GanglineError):
-    """The text is not an expression, or does not type-check. `at` is the offset of the first fault."""
-
-    def __init__(self, message: str, at: int, text: str = "") -> None:
-        self.at = at
-        line = text.count("\n", 0, at) + 1
-        start = text.rfind("\n", 0, at) + 1
-        source = text[start:].split("\n", 1)[0]
-        column = at - start
-        super().__init__(f"ERROR: <input>:{line}:{column + 1}: {message}\n | {source}\n | {'.' * column}^")
-
-
-@dataclass(eq=False, slots=True)
-class Expr:
-    at: int
-    kind: Any = field(default=None, init=False)
-    """The static type, set by the checker."""
-
-
-@dataclass(eq=False, slots=True)
-class Const(Expr):
-    value: Any
-    form: str
-
-
-@dataclass(eq=False, slots=True)
-class Ident(Expr):
-    name: str
-
-
-@dataclass(eq=False, slots=True)
-class Select(Expr):
-    operand: Expr
-    field: str
-    optional: bool = False
-    test: bool = False
-    """has(): only whether it is there."""
-
-
-@dataclass(eq=False, slots=True)
-class Call(Expr):
-    target: Expr | None
-    name: str
-    args: list[Expr]
-
-
-@dataclass(eq=False, slots=True)
-class ListLit(Expr):
-    items: list[Expr]
-    optional: list[bool]
-
-
-@dataclass(eq=False, slots=True)
-class MapLit(Expr):
-    entries: list[tuple[Expr, Expr, bool]]
-
-
-@dataclass(eq=False, slots=True)
-class Macro(Expr):
-    """`target.name(variables…, bodies…)`."""
-
-    name: str
-    target: Expr
-    variables: list[str]
-    bodies: list[Expr]
-
-
-_TOKEN = re.compile(
-    r"""
-    (?P<space>[ \t\r\n\f]+|//[^\n]*)
-  | (?P<string>[rR]?(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))
-  | (?P<bytes>(?:[bB][rR]?|[rR][bB])(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))
-  | (?P<float>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)
-  | (?P<number>0[xX][0-9a-fA-F]+[uU]?|\d+[uU]?)
-  | (?P<quoted>`[A-Za-z0-9_./ -]+`)
-  | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-  | (?P<mark>\[\?|\.\?|&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])
-""",
-    re.VERBOSE | re.DOTALL,
-)
 _RELATIONS = ("==", "!=", "<=", ">=", "<", ">", "in")
-LEVELS = {
-    "_||_": 1,
-    "_&&_": 2,
-    **dict.fromkeys(("_==_", "_!=_", "_<=_", "_>=_", "_<_", "_>_", "@in"), 3),
-    "_+_": 4,
-    "_-_": 4,
-    "_*_": 5,
-    "_/_": 5,
-    "_%_": 5,
-}
-"""Operators of two operands; those of one level follow each other without brackets."""
 _RESERVED = frozenset(
     (
         "as",
@@ -154,20 +60,6 @@ MACROS: dict[str, dict[int, tuple[int, int]]] = {
     "sortBy": {2: (1, 1)},
 }
 """name → number of arguments → how many are variables, how many bodies."""
-_ESCAPES = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "v": "\v",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "`": "`",
-    "?": "?",
-}
 
 
 def parse(text: str) -> Expr:
@@ -183,23 +75,10 @@ def too_deep(limit: int = DEPTH, at: int = 0, text: str = "") -> CelSyntaxError:
     return CelSyntaxError(f"expression recursion limit exceeded: {limit}", at, text)
 
 
-def chain(tree: Call) -> tuple[Expr, list[Call]]:
-    """`a + b - c` taken apart: its first operand, and the operators that follow, each with its second one."""
-    calls = [tree]
-    while (
-        (left := calls[-1].args[0])
-        and isinstance(left, Call)
-        and left.target is None
-        and (LEVELS.get(left.name, 0) == LEVELS[tree.name])
-    ):
-        calls.append(left)
-    return calls[-1].args[0], calls[::-1]
-
-
 class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = _tokens(text)
+        self.tokens = tokens_of(text)
         self.index = 0
         self.depth = 0
 
@@ -340,9 +219,9 @@ class _Parser:
         if form in ("number", "float"):
             return self.number(form, word, at, negative)
         if form == "string":
-            return Const(at, _unquote(word, self, at), "string")
+            return Const(at, unquoted(word, self.error, at), "string")
         if form == "bytes":
-            return Const(at, _unquote(word.lstrip("bB").replace("rb", "r"), self, at).encode(), "bytes")
+            return Const(at, unquoted(word.lstrip("bB").replace("rb", "r"), self.error, at).encode(), "bytes")
         if form == "name":
             return self.named(word, at)
         if word == "(":
@@ -412,47 +291,3 @@ class _Parser:
             self.expect(":")
             entries.append((key, self.ternary(), optional))
         return MapLit(at, entries)
-
-
-def _tokens(text: str) -> list[tuple[str, str, int]]:
-    tokens: list[tuple[str, str, int]] = []
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise CelSyntaxError(f"Syntax error: token recognition error at: '{text[at]}'", at, text)
-        form = match.lastgroup or ""
-        if form != "space":
-            tokens.append((form, match.group(), at))
-        at = match.end()
-    tokens.append(("end", "", at))
-    return tokens
-
-
-def _letter(number: int, parser: _Parser, at: int) -> str:
-    if number > 0x10FFFF or 0xD800 <= number < 0xE000:
-        raise parser.error("Syntax error: invalid unicode code point", at)
-    return chr(number)
-
-
-def _unquote(word: str, parser: _Parser, at: int) -> str:
-    raw = word[0] in "rR"
-    body = word[1:] if raw else word
-    quotes = 3 if body[:3] in ('"""', "'''") else 1
-    inner = body[quotes:-quotes]
-    if raw:
-        return inner
-
-    def replace(match: re.Match[str]) -> str:
-        code = match.group(1)
-        if code[0] in "xXuU" and len(code) > 1:
-            return _letter(int(code[1:], 16), parser, at)
-        if code[0] in "0123":
-            return chr(int(code, 8))
-        if code not in _ESCAPES:
-            raise parser.error(f"Syntax error: invalid escape sequence '\\{code}'", at)
-        return _ESCAPES[code]
-
-    return re.sub(
-        r"\\([xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", replace, inner, flags=re.DOTALL
-    )

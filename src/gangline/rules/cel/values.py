@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gangline.errors import GanglineError
+from gangline.rules.values import times
 
 
 class CelError(GanglineError):
@@ -75,24 +76,16 @@ class Semver:
         return (self.major, self.minor, self.patch, 0 if self.pre else 1, marks)
 
 
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_DURATION = re.compile(r"([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)\Z", re.ASCII)
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:?\d\d)?)?\Z", re.ASCII)
 
 
 def duration(text: Any) -> Duration:
     if isinstance(text, Duration):
         return text
-    match = _DURATION.match(text) if isinstance(text, str) else None
-    if match is None:
+    nanos = times.endless_nanoseconds(text) if isinstance(text, str) else None
+    if nanos is None:
         raise CelError(f'time: invalid duration "{text}"')
-    total = 0
-    for number, unit in re.findall(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)", match.group(2)):
-        whole, _, part = number.partition(".")
-        total += int(whole or "0") * _UNITS[unit]
-        if part:
-            total += int(part) * _UNITS[unit] // 10 ** len(part)
-    return Duration(-total if match.group(1) == "-" else total)
+    return Duration(nanos)
 
 
 def duration_text(value: Duration) -> str:
@@ -130,7 +123,7 @@ def timestamp(text: Any) -> datetime:
 
 def timestamp_text(moment: datetime) -> str:
     fraction = f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else ""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S") + fraction + "Z"
+    return times.utc_text(moment, fraction)
 
 
 _NAMES: dict[type, str] = {

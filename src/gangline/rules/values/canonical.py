@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from gangline.api import resources
 from gangline.api.kept import kept
 from gangline.errors import GanglineError
+from gangline.rules.values.times import utc_text
 
 QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
@@ -47,7 +48,7 @@ def time(text: str, micro: bool = False) -> str:
     except (ValueError, OverflowError) as error:
         raise BadForm(f'parsing time "{text}": {error}') from None
     tail = f".{(fraction or '.')[1:7].ljust(6, '0')}" if micro else ""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S") + tail + "Z"
+    return utc_text(moment, tail)
 
 
 def bytes_(text: str) -> str:

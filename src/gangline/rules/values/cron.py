@@ -55,8 +55,7 @@ class _Field(NamedTuple):
 _FIELDS = (_Bounds(0, 59, {}), _Bounds(0, 23, {}), _Bounds(1, 31, {}), _Bounds(1, 12, _MONTHS), _Bounds(0, 6, _DAYS))
 
 
-# --- reading
-# -----------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,8 @@ class Calendar:
     """The day must be right by both fields: one of them is a star."""
 
     def on(self, day: datetime) -> bool:
-        found = day.day in self.days, day.isoweekday() % 7 in self.weekdays
-        return all(found) if self.both else any(found)
+        days_match = day.day in self.days, day.isoweekday() % 7 in self.weekdays
+        return all(days_match) if self.both else any(days_match)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +113,8 @@ def _descriptor(text: str) -> Schedule:
 
 
 def _field(text: str, bounds: _Bounds) -> _Field:
-    found = [_part(part, bounds) for part in text.split(",") if part]
-    return _Field(frozenset().union(*(item.values for item in found)), any(item.star for item in found))
+    parts = [_part(part, bounds) for part in text.split(",") if part]
+    return _Field(frozenset().union(*(item.values for item in parts)), any(item.star for item in parts))
 
 
 def _part(part: str, bounds: _Bounds) -> _Field:
@@ -161,8 +160,7 @@ def _number(text: str, names: dict[str, int]) -> int:
     return int(text)
 
 
-# --- when it comes
-# -----------------------------------------------------------------------------------------------------
+# --- when it comes ----------------------------------------------------------------------------------------------------
 
 
 def next_after(schedule: Schedule, moment: float, zone: tzinfo = UTC) -> float | None:
@@ -203,9 +201,9 @@ def _next(schedule: Calendar, second: int, zone: tzinfo) -> float | None:
 
 def _midnight(year: int, month: int, day: int, zone: tzinfo) -> int:
     """The first moment of a day, also where the clocks skip midnight."""
-    found = int(datetime(year, month, day, tzinfo=zone).timestamp())
-    local = datetime.fromtimestamp(found, zone)
-    return found if local.day == day else found + 3600 * (24 - local.hour)
+    moment = int(datetime(year, month, day, tzinfo=zone).timestamp())
+    local = datetime.fromtimestamp(moment, zone)
+    return moment if local.day == day else moment + 3600 * (24 - local.hour)
 
 
 def due(schedule: Schedule, since: float, now: float, zone: tzinfo = UTC) -> tuple[float | None, float | None]:
@@ -220,7 +218,7 @@ def due(schedule: Schedule, since: float, now: float, zone: tzinfo = UTC) -> tup
     low, high = int(first) - 1, int(now // 1) + 1
     while high - low > 1:  # something comes after `low` and by `now`; nothing does after `high`
         middle = (low + high) // 2
-        found = next_after(schedule, middle, zone)
-        low, high = (middle, high) if found is not None and found <= now else (low, middle)
+        start = next_after(schedule, middle, zone)
+        low, high = (middle, high) if start is not None and start <= now else (low, middle)
     last = next_after(schedule, low, zone) or first
     return last, next_after(schedule, last, zone)

@@ -39,7 +39,7 @@ LONGEST_NUMBER = 1024
 """Letters of a number at most; what is longer is text."""
 _LETTERS = 16
 """Letters of a text that count as one more value when it is repeated."""
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Loader: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 _decode = msgspec.json.Decoder().decode
 _STRING = re.compile(rb'"(?:[^"\\]+|\\.)*+"', re.DOTALL)
 _TAG = "tag:yaml.org,2002:"
@@ -86,12 +86,12 @@ def _too_deep(where: str = "") -> DocumentUnreadable:
 
 
 def _is_deep(data: Any) -> bool:
-    level = [data]
+    level = [data] if type(data) in (dict, list) else []
     for _ in range(DEPTH + 1):
         level = [
             part
             for item in level
-            for part in (item.values() if type(item) is dict else item if type(item) is list else ())
+            for part in (item.values() if type(item) is dict else item)
             if type(part) is dict or type(part) is list
         ]
         if not level:
@@ -270,10 +270,10 @@ def _to_merge(value: Any, event: Any) -> list[dict[str, Any]]:
 
 def _merged(maps: list[dict[str, Any]]) -> dict[str, Any]:
     """What stands first counts."""
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for item in maps:
-        found |= {key: value for key, value in item.items() if key not in found}
-    return found
+        merged |= {key: value for key, value in item.items() if key not in merged}
+    return merged
 
 
 def _key(value: Any, event: Any) -> str:
@@ -283,8 +283,8 @@ def _key(value: Any, event: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    shown = "null" if value is None else "map" if isinstance(value, dict) else "list"
-    raise DocumentUnreadable(f"{_place(event)}a key must be a text, not {shown}")
+    shown = "map" if isinstance(value, dict) else "list"
+    raise DocumentUnreadable(f"{_place(event)}a key must be a text, not {'null' if value is None else shown}")
 
 
 def _scalar(event: Any) -> Any:
@@ -296,15 +296,15 @@ def _scalar(event: Any) -> Any:
         return text
     if tag == _TAG + "binary":
         return _binary(text, event)
-    found = _plain(text, event)
-    if tag == _TAG + "float" and type(found) is int:
-        return float(found)
+    value = _plain(text, event)
+    if tag == _TAG + "float" and type(value) is int:
+        return float(value)
     kinds: dict[str, Any] = {"int": int, "float": float, "bool": bool, "null": type(None)}
     if not tag.startswith(_TAG) or tag.removeprefix(_TAG) not in kinds:
         raise DocumentUnreadable(f"{_place(event)}unknown tag {tag}")
-    if type(found) is not kinds[tag.removeprefix(_TAG)]:
+    if type(value) is not kinds[tag.removeprefix(_TAG)]:
         raise DocumentUnreadable(f"{_place(event)}cannot decode {_shown(text)} as a {tag.removeprefix(_TAG)}")
-    return found
+    return value
 
 
 def _plain(text: str, event: Any) -> Any:
@@ -325,9 +325,9 @@ def _plain(text: str, event: Any) -> Any:
     if not _ENDLESS.fullmatch(text):
         if not _FLOAT.fullmatch(text):
             return text
-        found = float(text.replace("_", ""))
-        if math.isfinite(found):
-            return found
+        float_number = float(text.replace("_", ""))
+        if math.isfinite(float_number):
+            return float_number
     raise DocumentUnreadable(f"{_place(event)}{_shown(text)} is no number that JSON can write")
 
 

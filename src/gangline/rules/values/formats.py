@@ -10,9 +10,10 @@ from collections.abc import Callable
 from datetime import date, datetime
 from urllib.parse import urlsplit
 
+from gangline.rules.values.times import is_go_duration
+
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(r"(?:[^\W_](?:(?:-?[^\W_]{0,62})?)|(?:[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?\.)+[^\W\d_]{2,63})\Z")
-_DURATION = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+\Z|[+-]?0\Z", re.ASCII)
 _LONG_DURATION = re.compile(
     r"\d+\s*(?:ns|nano|us|µs|micro|ms|milli|s|sec|seconds?|m|min|minutes?|h|hr|hours?|d|days?|w|weeks?)\Z", re.I
 )
@@ -65,7 +66,7 @@ def date_time(text: str) -> bool:
 
 
 def duration(text: str) -> bool:
-    return bool(_DURATION.match(text) or _LONG_DURATION.match(text))
+    return is_go_duration(text) or bool(_LONG_DURATION.match(text))
 
 
 def _uri(text: str) -> bool:

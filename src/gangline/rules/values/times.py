@@ -1,4 +1,5 @@
-"""Time stamps and durations as Kubernetes and KAI write them. Nothing here knows what time it is.
+"""Time stamps and durations as Kubernetes and KAI write them: the one place where they are read and printed. Nothing
+here knows what time it is.
 
 `duration` reads what people write, days and weeks included, as seconds. `nanoseconds` and `canonical` read and print
 exactly as Go does (`90s` is stored as `1m30s`), so that a stored object is equal to upstream's."""
@@ -6,7 +7,7 @@ exactly as Go does (`90s` is stored as `1m30s`), so that a stored object is equa
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 _SECOND = 10**9
 _UNITS = {
@@ -22,39 +23,74 @@ _UNITS = {
     "w": 604800 * _SECOND,
 }
 _PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w)", re.ASCII)
+_GO = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 _LONGEST = 2**63 - 1
+_LETTERS = 1000
+"""Of a duration, at most: Python counts no further, and no duration needs so many."""
 
 
-def seconds(text: str | None) -> float | None:
-    """An RFC 3339 time stamp as seconds since the epoch; None when there is none or it is not one."""
-    if not text:
+def timestamp(moment: float) -> str:
+    """Seconds since 1970 as RFC 3339, as Kubernetes writes it."""
+    return utc_text(datetime.fromtimestamp(moment, UTC))
+
+
+def micro_timestamp(moment: float) -> str:
+    """The same with microseconds, as leases use it."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def utc_text(moment: datetime, fraction: str = "") -> str:
+    """A moment in UTC as RFC 3339; `fraction` is what stands behind its whole seconds."""
+    return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def seconds_of(text: str) -> float:
+    """An RFC 3339 time stamp as seconds since 1970. Raises ValueError on anything else."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def seconds(text: object) -> float | None:
+    """The same; None when there is no time stamp, or the text is none."""
+    if not isinstance(text, str) or not text:
         return None
     try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+        return seconds_of(text)
     except ValueError:
         return None
+
+
+def is_go_duration(text: str) -> bool:
+    """Whether Go reads the text as a duration: no days, no weeks."""
+    return _GO.fullmatch(text) is not None
 
 
 def duration(text: str) -> float:
     """`1h30m`, `2d`, `500ms` as seconds. Raises ValueError on anything else."""
     body = text.strip()
-    found = _nanoseconds(body.lstrip("+-"))
-    if found is None:
+    length = _nanoseconds(body.lstrip("+-"))
+    if length is None:
         raise ValueError(f"{text!r} is not a duration: write for example 90s, 1h30m or 2d")
-    return (-found if body.startswith("-") else found) / _SECOND
+    return (-length if body.startswith("-") else length) / _SECOND
 
 
 def nanoseconds(text: str) -> int | None:
     """A duration as Go reads it; None when the text is none, or too long for Go."""
-    sign, body = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
-    found = None if "d" in body or "w" in body else _nanoseconds(body)
-    return None if found is None or found > _LONGEST else sign * found
+    length = endless_nanoseconds(text)
+    return None if length is None or abs(length) > _LONGEST else length
+
+
+def endless_nanoseconds(text: str) -> int | None:
+    """A duration as Go writes it, however long; None when the text is none."""
+    if not is_go_duration(text):
+        return None
+    length = _nanoseconds(text.lstrip("+-"))
+    return -length if length is not None and text.startswith("-") else length
 
 
 def _nanoseconds(body: str) -> int | None:
     if body == "0":
         return 0
-    parts = _PART.findall(body)
+    parts = _PART.findall(body) if len(body) <= _LETTERS else ()
     if not parts or "".join(number + unit for number, unit in parts) != body:
         return None
     return sum(_part(number, _UNITS[unit]) for number, unit in parts)

@@ -197,9 +197,14 @@ def most_gpus(accounts: Accounts, taker: Taker, largest: Mapping[str, float]) ->
 
 
 def _lower(left: Amounts, right: Amounts) -> Amounts:
-    pairs = ((a, b) for a, b in zip(left, right, strict=True))
-    cpu, memory, gpu = (b if a == UNLIMITED else a if b == UNLIMITED else min(a, b) for a, b in pairs)
+    cpu, memory, gpu = (_lower_amount(a, b) for a, b in zip(left, right, strict=True))
     return (cpu, memory, gpu)
+
+
+def _lower_amount(left: float, right: float) -> float:
+    if left == UNLIMITED:
+        return right
+    return left if right == UNLIMITED else min(left, right)
 
 
 def _surplus(held: Amounts, keeps: Amounts, step: float) -> float:

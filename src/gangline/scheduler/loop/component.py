@@ -14,11 +14,11 @@ from gangline.runtime import BackgroundService, Cache, Component, Context, backg
 from gangline.runtime.health import Endpoint
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.loop.flags import read_flags
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.pages import pages
 from gangline.scheduler.loop.service import SchedulerService
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.settings import SchedulerSettings, shard_settings
+from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.usage.history import History
 from gangline.scheduler.usage.windows import UsageSettings
 

@@ -8,8 +8,8 @@ nothing is booked twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -42,14 +42,10 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.api.selectors import parse_labels
 from gangline.rules import requests
-from gangline.rules.values import times
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.model.cluster import ClusterModel
-from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects.devices import allocated_devices
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
 from gangline.scheduler.objects.reading import ObjectReading
@@ -57,7 +53,6 @@ from gangline.scheduler.records import (
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
-    DeviceId,
     GangRecord,
     NodeRecord,
     QueueRecord,
@@ -67,6 +62,19 @@ from gangline.scheduler.records import (
     TaskRecord,
     TopologyRecord,
     VolumeClaimRecord,
+)
+from gangline.scheduler.thought.changes import ModelChange
+from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.readings import (
+    Promise,
+    for_pod,
+    promises,
+    read_claim,
+    read_gang,
+    read_of,
+    read_task,
+    turns,
+    used_claims,
 )
 
 CONFIG_MAP_NAMES: Kind[Object] = replace(cast("Kind[Any]", CONFIG_MAP), type=Object)
@@ -83,65 +91,11 @@ OWN_HANDLERS = (
 )
 POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
 """What is divided into node pools: only our own pool's are put into the model."""
-STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
 PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
 
 T = TypeVar("T", bound=Object)
-Promise = tuple[str, tuple[DeviceId, ...]]
-"""The uid of a pod, and the devices that one of its claims gets."""
 Usage = Callable[[str], dict[str, float]]
 """A queue's part of the cluster in the past, per cpu, memory and gpu."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChange:
-    """One thing to put into the model, or to take away (`make` None)."""
-
-    type: type[Record]
-    key: Any
-    make: Callable[[], Record] | None
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadRecord:
-    """An object that could not be read, and why."""
-
-    type: type[Record]
-    key: Any
-    reason: str
-
-
-def apply(cluster: ClusterModel, changes: Iterable[ModelChange]) -> list[UnreadRecord]:
-    """Put changes into the model; an object that cannot be read is left out and hurts nobody else."""
-    unread = []
-    for change in changes:
-        record: Record | None = None
-        try:
-            record = change.make() if change.make is not None else None
-        except (objects.ObjectUnreadable, ValueError) as error:
-            unread.append(UnreadRecord(change.type, change.key, str(error)))
-        if record is not None:
-            cluster.apply(record)
-        elif _there(cluster, change):
-            cluster.remove(change.type, change.key)
-    return unread
-
-
-def _there(cluster: ClusterModel, change: ModelChange) -> bool:
-    held: dict[type[Record], Any] = {
-        TaskRecord: cluster.tasks,
-        GangRecord: cluster.gangs,
-        NodeRecord: cluster.nodes,
-        QueueRecord: cluster.queues,
-        TopologyRecord: cluster.topologies,
-        ClaimRecord: cluster.devices.records,
-        SliceRecord: cluster.devices.slices,
-        DeviceClassRecord: cluster.devices.classes,
-        VolumeClaimRecord: cluster.volume_claims,
-        StorageCapacityRecord: cluster.capacities,
-        ConfigMapRecord: cluster.config_maps,
-    }
-    return change.key in held[change.type]
 
 
 class Feed:
@@ -209,12 +163,12 @@ class Feed:
     def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
         """That a request was fulfilled is told by its pod."""
         request = after or before
-        if request is not None and (before is None or after is None or _promises(before) != _promises(after)):
+        if request is not None and (before is None or after is None or promises(before) != promises(after)):
             self.note_pod(Key(request.namespace, request.spec.pod_name))
 
     def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
         """What others write into its status changes nothing here."""
-        if before is None or after is None or _read_of(before) != _read_of(after):
+        if before is None or after is None or read_of(before) != read_of(after):
             self._changed_itself(POD_GROUP, before, after)
         if before is None and after is not None:
             for owner in after.metadata.owner_references:
@@ -260,10 +214,10 @@ class Feed:
         obj = after or before
         if obj is None:
             return
-        found = self._cache.by(PVC, index, obj.name)
+        claims = self._cache.by(PVC, index, obj.name)
         if isinstance(obj, Untyped) and index == "volume":
-            found = [*found, *self._cache.by(PVC, "class", given_class(as_raw(obj)))]
-        for claim in found:
+            claims = [*claims, *self._cache.by(PVC, "class", given_class(as_raw(obj)))]
+        for claim in claims:
             self.note(PVC, key_of(claim))
 
     def _namespace_changed(self, before: Object | None, after: Object | None) -> None:
@@ -287,7 +241,7 @@ class Feed:
             elif kind is POD_GROUP:
                 group = self._mine(self._cache.get(POD_GROUP, key.name, key.namespace))
                 over = self._overlay.of_gang(gang_uid(*key))
-                make = None if group is None else partial(gang, group, known, aliases, reading, over)
+                make = None if group is None else partial(read_gang, group, known, aliases, reading, over)
                 changes.append(ModelChange(GangRecord, gang_uid(*key), make))
             else:
                 changes.append(self._plain(kind, key, reading))
@@ -333,7 +287,7 @@ class Feed:
             if (claim := self._cache.get(RESOURCE_CLAIM, name, pod.namespace)) is not None
         ]
         over = self._overlay.of_pod(pod, request)
-        yield ModelChange(TaskRecord, pod.uid, partial(task, pod, request, claims, reading, over, now))
+        yield ModelChange(TaskRecord, pod.uid, partial(read_task, pod, request, claims, reading, over, now))
 
     def _in_own_group(self, pod: Pod) -> Pod:
         """A pod that stands for itself is in the group made for it, whether or not it is marked as its member yet."""
@@ -382,7 +336,8 @@ class Feed:
     def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
         """The claim's volume, or those it could have, and its class, by name."""
         volume = self._cache.get(PV, claim.spec.volume_name)
-        volumes = [volume] if volume is not None else [] if claim.spec.volume_name else self._cache.list(PV)
+        every = () if claim.spec.volume_name else self._cache.list(PV)
+        volumes = every if volume is None else (volume,)
         storage = self._cache.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
         return {item.name: as_raw(item) for item in volumes}, (
             {} if storage is None else {storage.name: as_raw(storage)}
@@ -413,81 +368,8 @@ class Feed:
             self.note(POD, key)
 
 
-def _promises(request: BindRequest) -> tuple[Any, ...]:
-    return request.uid, request.spec, request.metadata.deleting, objects.bind_request_live(request)
-
-
-def _read_of(group: PodGroup) -> tuple[Any, ...]:
-    """All that a gang's record is made of."""
-    noted, spec = group.annotations, group.spec
-    conditions = group.status.scheduling_conditions if spec.scheduling_backoff is not None else ()
-    return group.uid, spec, group.labels, conditions, *(noted.get(name) for name in STAMPS)
-
-
-def for_pod(request: BindRequest, pod: Pod) -> bool:
-    """A request of an earlier pod with the same name is not this pod's."""
-    owner = next(
-        (
-            owner_reference.uid
-            for owner_reference in request.metadata.owner_references
-            if owner_reference.kind == POD.kind
-        ),
-        None,
-    )
-    return owner is None or owner == pod.uid
-
-
-def turns(pod: Pod, stuck_releasing: float) -> float | None:
-    """The moment at which time alone changes how a pod is read."""
-    if pod.metadata.deleting:
-        deleted = times.seconds(pod.metadata.deletion_timestamp)
-        return None if deleted is None else deleted + stuck_releasing
-    return times.seconds(pod.annotations.get(names.BIND_AFTER)) if not pod.spec.node_name else None
-
-
-def task(
-    pod: Pod,
-    request: BindRequest | None,
-    claims: list[Any],
-    reading: ObjectReading,
-    over: Callable[[TaskRecord], TaskRecord],
-    now: float,
-) -> TaskRecord:
-    record = objects.task_record(pod, request, [as_raw(claim) for claim in claims], reading)
-    after = times.seconds(pod.annotations.get(names.BIND_AFTER)) or 0.0
-    over_with = request is not None and not objects.bind_request_live(request)
-    if record.status is Status.PENDING and (after > now or over_with):
-        record = replace(record, status=Status.GATED)
-    return over(record)
-
-
-def gang(
-    group: PodGroup,
-    known: objects.Priorities,
-    aliases: Mapping[str, Mapping[str, str]],
-    reading: ObjectReading,
-    over: Callable[[GangRecord], GangRecord],
-) -> GangRecord:
-    return over(objects.gang_record(group, known, aliases, reading))
-
-
-def claim(obj: Object, promised: Promise | None) -> ClaimRecord:
-    """A claim that has no devices yet has those that were promised to it."""
-    record = objects.claim_record(as_raw(obj))
-    if promised is None or record.allocated is not None:
-        return record
-    uid, devices = promised
-    return replace(record, allocated=devices, reserved_for=(*record.reserved_for, uid))
-
-
 def _claims_of(pod: Pod) -> list[str]:
     return [f"{pod.namespace}/{name}" for name in used_claims(pod)]
-
-
-def used_claims(pod: Pod) -> list[str]:
-    """Claims it names, and the one made for its extended resources."""
-    made = requests.extended_claim_name(pod) if pod.status.extended_resource_claim_status else ""
-    return [*requests.claim_names(pod).values(), *([made] if made else [])]
 
 
 def _raw(read: Callable[[Any], Record]) -> Callable[[Any], Record]:
@@ -506,10 +388,10 @@ _PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., 
     NODE: (NodeRecord, _one, objects.node_record),
     QUEUE: (QueueRecord, _one, objects.queue_record),
     TOPOLOGY: (TopologyRecord, _one, objects.topology_record),
-    RESOURCE_CLAIM: (ClaimRecord, _both, claim),
+    RESOURCE_CLAIM: (ClaimRecord, _both, read_claim),
     PVC: (VolumeClaimRecord, _both, objects.volume_claim_record),
     CSI_STORAGE_CAPACITY: (StorageCapacityRecord, str, _raw(objects.storage_capacity_record)),
-    CONFIG_MAP_NAMES: (ConfigMapRecord, _both, lambda found: ConfigMapRecord(found.name, found.namespace)),
+    CONFIG_MAP_NAMES: (ConfigMapRecord, _both, lambda item: ConfigMapRecord(item.name, item.namespace)),
     RESOURCE_SLICE: (SliceRecord, _one, _raw(objects.slice_record)),
     DEVICE_CLASS: (DeviceClassRecord, _one, _raw(objects.device_class_record)),
 }

@@ -14,8 +14,8 @@ from typing import Any
 from gangline.rules.flags import Table, refuse_unknown, truth, values
 from gangline.rules.schedulers import read_names
 from gangline.rules.values.times import duration
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.settings import read_config, shard_settings
+from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.usage.windows import UsageSettings, read_usage
 
 WITHOUT_MEANING = (

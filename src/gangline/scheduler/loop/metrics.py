@@ -12,8 +12,8 @@ from prometheus_client import Counter, Gauge, Histogram
 from gangline.scheduler.settings import GENERATORS, STEPS_PER_SECOND, SchedulerSettings
 
 if TYPE_CHECKING:
-    from gangline.scheduler.loop.thinker import CycleThought
     from gangline.scheduler.tally import CycleTally, QueueShare
+    from gangline.scheduler.thought.think import CycleThought
 
 LATENCY = tuple(5.0 * 2**k for k in range(10))
 

@@ -8,14 +8,14 @@ failed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from gangline.api.core import Pod
 from gangline.api.kai import BindRequest
 from gangline.scheduler.decisions import Bind, GangUpdate
-from gangline.scheduler.model.status import ACTIVE_USED, Status
 from gangline.scheduler.records import DeviceId, GangRecord, TaskRecord
+from gangline.scheduler.thought.booking import bound, evicted, updated_gang
 
 Over = Callable[[TaskRecord], TaskRecord]
 
@@ -25,21 +25,6 @@ class _Binding:
     bind: Bind
     written: int | None = None
     """The revision of the BindRequest once it is written."""
-
-
-def bound(record: TaskRecord, bind: Bind) -> TaskRecord:
-    devices = bind.extended.devices if bind.extended is not None else ()
-    return replace(
-        record,
-        status=Status.BINDING,
-        node=bind.node,
-        gpu_groups=bind.gpu_groups or record.gpu_groups,
-        extended_devices=devices,
-    )
-
-
-def evicted(record: TaskRecord) -> TaskRecord:
-    return replace(record, status=Status.RELEASING) if record.status & ACTIVE_USED else record
 
 
 class Overlay:
@@ -108,9 +93,3 @@ class Overlay:
     def of_gang(self, uid: str) -> Callable[[GangRecord], GangRecord]:
         update = self._gangs.get(uid)
         return (lambda record: record) if update is None else partial(updated_gang, update)
-
-
-def updated_gang(update: GangUpdate, record: GangRecord) -> GangRecord:
-    return replace(
-        record, last_start=update.last_start, last_eviction=update.last_eviction, stale_since=update.stale_since
-    )

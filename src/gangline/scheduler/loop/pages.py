@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -37,12 +36,10 @@ from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.errors import ApiError
 from gangline.runtime.health import HttpPage, Pages
-from gangline.scheduler.loop.options import SchedulerOptions
 from gangline.scheduler.loop.service import SchedulerService
-from gangline.scheduler.placing.order import GangQueue
-from gangline.scheduler.session import Session
-from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import zipped
+from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.page_contents import config, job_order, parameters
 
 LISTS: dict[str, Kind[Any]] = {
     "pods": POD,
@@ -64,7 +61,6 @@ LISTS: dict[str, Kind[Any]] = {
     "nodeResourceTopologies": NODE_RESOURCE_TOPOLOGY,
 }
 POOLED = ("nodes", "queues", "podGroups")
-SECOND = 10**9
 
 
 def pages(scheduler: SchedulerService, client: Client) -> Pages:
@@ -76,8 +72,10 @@ def pages(scheduler: SchedulerService, client: Client) -> Pages:
     async def order() -> HttpPage:
         if not scheduler.cycles:
             return HttpPage(b"no cycle has run yet", "text/plain", status=503)
-        found = await scheduler.between_cycles(lambda: job_order(scheduler))
-        return HttpPage(json.dumps(found).encode())
+        ordered = await scheduler.between_cycles(
+            lambda: job_order(scheduler.cluster, scheduler.options.settings, scheduler.now)
+        )
+        return HttpPage(json.dumps(ordered).encode())
 
     return {"/get-snapshot": snapshot, "/get-job-order": order}
 
@@ -95,53 +93,3 @@ async def dump(client: Client, options: SchedulerOptions) -> Raw:
             {key: value for key, value in item.items() if key not in ("apiVersion", "kind")} for item in listed
         ]
     return {"config": config(options.settings), "schedulerParams": parameters(options), "rawObjects": lists}
-
-
-def config(settings: SchedulerSettings) -> Raw:
-    """As config.yaml is written."""
-    plugins = [
-        {"name": plugin.name} | ({"arguments": dict(plugin.arguments)} if plugin.arguments else {})
-        for plugin in settings.plugins
-    ]
-    found: Raw = {"actions": ", ".join(settings.actions), "tiers": [{"plugins": plugins}]}
-    return found | ({"queueDepthPerAction": dict(settings.queue_depth)} if settings.queue_depth else {})
-
-
-def parameters(options: SchedulerOptions) -> Raw:
-    settings = options.settings
-    return {
-        "schedulerName": options.scheduler_names[0],
-        "schedulerNames": list(options.scheduler_names),
-        "restrictSchedulingNodes": options.restrict_nodes,
-        "partitionParams": {"NodePoolLabelKey": options.node_pool_key, "NodePoolLabelValue": options.node_pool},
-        "maxNumberConsolidationPreemptees": settings.max_consolidation_victims,
-        "scheduleCSIStorage": settings.csi_storage,
-        "useSchedulingSignatures": settings.signatures,
-        "fullHierarchyFairness": settings.full_hierarchy,
-        "allowConsolidatingReclaim": settings.consolidating_reclaim,
-        "numOfStatusRecordingWorkers": 5,
-        "globalDefaultStalenessGracePeriod": int(settings.staleness_grace * SECOND),
-        "schedulePeriod": int(options.period * SECOND),
-        "stuckInReleasingThreshold": int(options.stuck_releasing * SECOND),
-        "detailedFitErrors": settings.detailed_refusals,
-        "updatePodEvictionCondition": options.tell_disruption,
-        "queueLabelKey": settings.queue_label,
-    }
-
-
-def job_order(scheduler: SchedulerService) -> Mapping[str, Any]:
-    """Gangs that wait, in the order in which they would be tried."""
-    session = Session(scheduler.cluster, scheduler.options.settings, scheduler.now)
-    try:
-        line = GangQueue(session, depth=session.settings.queue_depth.get("allocate"))
-        line.fill(session.waiting_gangs())
-        every: list[dict[str, Any]] = []
-        queues: dict[str, list[dict[str, Any]]] = {}
-        while line:
-            gang = line.pop()
-            entry = {"id": gang.full_name, "priority": gang.priority}
-            every.append(entry)
-            queues.setdefault(gang.queue, []).append(entry)
-        return {"global_order": every, "queue_order": queues}
-    finally:
-        session.close()

@@ -1,56 +1,39 @@
 """What people are told about gangs that wait: conditions, events, pod conditions, the verdict.
 
-service.py hands in how each gang stands; here it is decided what is new and worth writing. The gang itself hears of a
-new reason at once, its pods at most every so often, so that a thousand pods behind a busy cluster do not flood the
-server.
+service.py hands in how each gang stands; thought/told_gang.py says what of it is new and worth writing. The writes go
+out beside the cycle.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import POD, POD_GROUP
-from gangline.api.meta import Raw, condition
+from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.errors import ApiError, Conflict
+from gangline.errors import Conflict
 from gangline.runtime import Cache, Context
 from gangline.runtime.events import Recorder
-from gangline.scheduler import decision_objects
 from gangline.scheduler.decisions import Refuse
-from gangline.scheduler.loop.options import SchedulerOptions
-from gangline.scheduler.loop.thinker import GangStanding
-from gangline.scheduler.loop.writer import DecisionWriter
+from gangline.scheduler.thought import decision_objects
+from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.standings import GangStanding
+from gangline.scheduler.thought.told_gang import Members, ToldGang, knows
 from gangline.scheduler.why.verdict import Verdict
-
-NOT_PLACED = "Unable to schedule pod"
-Members = Callable[[], dict[str, Pod]]
-
-
-@dataclass(slots=True)
-class _Told:
-    texts: dict[str, str] = field(default_factory=dict)
-    """By reason."""
-    pods_at: float = float("-inf")
-    version: int = -1
-    pods: dict[str, str] = field(default_factory=dict)
-    headline: str = ""
-    verdict_at: float = float("-inf")
 
 
 class GangTeller:
-    def __init__(self, ctx: Context, cache: Cache, writer: DecisionWriter, options: SchedulerOptions) -> None:
+    def __init__(self, ctx: Context, cache: Cache, options: SchedulerOptions) -> None:
         self._client: Client = ctx.client
         self._events: Recorder = ctx.events
         self._clock = ctx.clock
-        self._cache, self._writer, self._options = cache, writer, options
-        self._told: dict[str, _Told] = {}
+        self._cache, self._writer, self._options = cache, ctx.writer, options
+        self._told: dict[str, ToldGang] = {}
 
     def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
         """`members`: finds the pods of the gang by uid, as far as they are known."""
@@ -74,10 +57,11 @@ class GangTeller:
     def forget(self, gang: str) -> None:
         self._told.pop(gang, None)
 
+    def _memory(self, gang: str) -> ToldGang:
+        return self._told.setdefault(gang, ToldGang())
+
     def _once(self, group: PodGroup, gang: str, reason: str, text: str) -> None:
-        told = self._told.setdefault(gang, _Told())
-        if told.texts.get(reason) != text:
-            told.texts[reason] = text
+        if self._memory(gang).is_news(reason, text):
             self._events.tell(POD_GROUP, group, reason, text)
 
     def _tell_strays(self, standing: GangStanding, pods: dict[str, Pod]) -> None:
@@ -85,7 +69,7 @@ class GangTeller:
             pod = pods.get(uid)
             if pod is not None:
                 text = f"sub-group {pod.labels.get(names.SUB_GROUP)!r} does not exist in PodGroup {standing.gang}"
-                self._tell_pod(pod, text, True, self._told.setdefault(standing.gang, _Told()))
+                self._tell_pod(pod, text, True, self._memory(standing.gang))
 
     def _refused(self, group: PodGroup, standing: GangStanding, refuse: Refuse) -> None:
         self._once(group, standing.gang, decision_objects.UNSCHEDULABLE, refuse.text)
@@ -93,30 +77,19 @@ class GangTeller:
             self._write_condition(group, refuse)
 
     def _tell_pods(self, group: PodGroup, standing: GangStanding, refuse: Refuse, members: Members) -> None:
-        """New members at once, all of them when it is time to tell them again."""
-        told, now = self._told[standing.gang], self._clock.now()
-        again = now - told.pods_at >= self._options.retell
-        if not again and told.version == standing.version:
-            return
-        pods = {uid: pod for uid, pod in members().items() if not pod.spec.node_name}
-        texts = {uid: refuse.tasks.get(uid) or refuse.text or NOT_PLACED for uid in pods}
+        told, now = self._memory(standing.gang), self._clock.now()
         mark = group.spec.mark_unschedulable is not False
-        for uid, text in texts.items():
-            if told.pods.get(uid) != text and (again or uid not in told.pods):
-                self._tell_pod(pods[uid], text, mark, told)
-        told.pods = texts if again else texts | {uid: text for uid, text in told.pods.items() if uid in texts}
-        told.version = standing.version
-        told.pods_at = now if again else told.pods_at
+        for pod, text in told.pods_to_tell(standing, refuse, members, now, self._options.retell):
+            self._tell_pod(pod, text, mark, told)
 
-    def _tell_pod(self, pod: Pod, text: str, mark: bool, told: _Told) -> None:
-        stands = condition(pod.status.conditions, "PodScheduled")
-        if stands is not None and stands.status == "False" and stands.message == text:
+    def _tell_pod(self, pod: Pod, text: str, mark: bool, told: ToldGang) -> None:
+        if knows(pod, text):
             return
         self._events.tell(POD, pod, decision_objects.UNSCHEDULABLE, text, warning=True)
         if mark:
             self._mark(pod, decision_objects.pod_condition(text, self._clock.now()), told)
 
-    def _mark(self, pod: Pod, patch: Raw, told: _Told) -> None:
+    def _mark(self, pod: Pod, patch: Raw, told: ToldGang) -> None:
         """The condition of a pod that still waits when the write goes out: one that has a node by then is not told that
         it has none."""
 
@@ -132,11 +105,7 @@ class GangTeller:
                 except Conflict:
                     now = await self._client.get(POD, pod.name, pod.namespace)
 
-        def failed(error: ApiError) -> None:
-            told.pods.pop(pod.uid, None)
-            told.version = -1
-
-        self._writer.put((POD.kind, pod.namespace, pod.name, "condition"), write, failed)
+        self._writer.put((POD.kind, pod.namespace, pod.name, "condition"), write, lambda error: told.not_told(pod))
 
     def _write_condition(self, group: PodGroup, refuse: Refuse) -> None:
         reasons = decision_objects.reasons_of(refuse)
@@ -147,16 +116,13 @@ class GangTeller:
             )
 
     def judge(self, gang: str, verdict: Verdict) -> None:
-        """Write a verdict: a new cause at once, new figures at most every so often."""
+        """Write a verdict, if it is new."""
         namespace, _, name = gang.partition("/")
         group = self._cache.get(POD_GROUP, name, namespace)
-        told, now = self._told.setdefault(gang, _Told()), self._clock.now()
-        if group is None or (told.headline == verdict.headline and now - told.verdict_at < self._options.retell):
-            return
-        told.headline, told.verdict_at = verdict.headline, now
-        self._write_verdict(
-            group, json.dumps(verdict.as_dict(), separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-        )
+        now, retell = self._clock.now(), self._options.retell
+        if group is not None and self._memory(gang).is_new_verdict(verdict, now, retell):
+            text = json.dumps(verdict.as_dict(), separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+            self._write_verdict(group, text)
 
     def _write_verdict(self, group: PodGroup, text: str | None) -> None:
         if group.annotations.get(names.VERDICT) != text:

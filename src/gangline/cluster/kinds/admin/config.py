@@ -12,15 +12,15 @@ from gangline.cluster.kinds.checks import (
     NOT_NEGATIVE,
     Obj,
     Problems,
-    each,
     immutable,
     label_key,
     named,
     one_of,
     repeated,
+    with_paths,
 )
 from gangline.cluster.kinds.networking.addresses import legacy_cidr, read_cidr
-from gangline.cluster.kinds.pods.containers import config_key_problems
+from gangline.cluster.kinds.pods.environment import config_key_problems
 from gangline.cluster.kinds.pods.placement import EFFECTS
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
@@ -94,7 +94,7 @@ _SECRET_KEYS = {
 
 
 def _secret(obj: Obj) -> Problems:
-    data, kind = obj.get("data") or {}, obj.get("type")
+    data, kind = obj.get("data") or {}, obj.get("type") or ""
     size = 0
     for key, value in sorted(data.items()):
         yield from named(key, config_key_problems, f"data[{key}]")
@@ -104,10 +104,15 @@ def _secret(obj: Obj) -> Problems:
     account = (obj["metadata"].get("annotations") or {}).get("kubernetes.io/service-account.name")
     if kind == "kubernetes.io/service-account-token" and not account:
         yield say.required("metadata.annotations[kubernetes.io/service-account.name]")
+    yield from _secret_keys(kind, data)
+
+
+def _secret_keys(kind: str, data: Obj) -> Problems:
+    """What a Secret of a type must hold."""
     if kind == "kubernetes.io/basic-auth" and "username" not in data and "password" not in data:
         yield say.required("data[username]")
         yield say.required("data[password]")
-    for key in _SECRET_KEYS.get(kind or "", ()):
+    for key in _SECRET_KEYS.get(kind, ()):
         if key not in data or (not data[key] and key == "ssh-privatekey"):
             yield say.required(f"data[{key}]")
         elif key.startswith(".docker") and (why := _not_json(data[key])):
@@ -143,17 +148,17 @@ class NamespaceRules(KindRules):
         obj["spec"]["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [
+        problems = [
             say.invalid("spec.finalizers", name, why)
             for name in (obj.get("spec") or {}).get("finalizers") or []
             for why in qualified_name_problems(name)
         ]
-        found += [
+        problems += [
             say.invalid("spec.finalizers", name, "name is neither a standard finalizer name nor is it fully qualified")
             for name in (obj.get("spec") or {}).get("finalizers") or []
             if "/" not in name and name not in _FINALIZERS
         ]
-        return [*found, *_security_labels(obj["metadata"].get("labels") or {})]
+        return [*problems, *_security_labels(obj["metadata"].get("labels") or {})]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "finalize":
@@ -237,9 +242,9 @@ class NodeRules(KindRules):
 
 
 def _blocks(blocks: list[str]) -> Problems:
-    for where, block in each(blocks, "spec.podCIDRs"):
+    for where, block in with_paths(blocks, "spec.podCIDRs"):
         yield from legacy_cidr(block, where)
-    versions = [found.version for block in blocks if (found := read_cidr(block)) is not None]
+    versions = [network.version for block in blocks if (network := read_cidr(block)) is not None]
     if len(blocks) > 2 or len(versions) != len(set(versions)):
         yield say.invalid("spec.podCIDRs", blocks, "may specify no more than one CIDR for each IP family")
 
@@ -256,7 +261,7 @@ def _addresses(status: Obj) -> Problems:
 
 def _taints(items: list[Obj]) -> Problems:
     seen: set[tuple[Any, Any]] = set()
-    for where, taint in each(items, "metadata.taints"):
+    for where, taint in with_paths(items, "metadata.taints"):
         yield from label_key(taint.get("key") or "", f"{where}.key")
         if why := label_value_problems(taint.get("value") or ""):
             yield say.invalid(f"{where}.value", taint.get("value"), ";".join(why))

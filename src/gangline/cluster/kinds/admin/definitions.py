@@ -4,11 +4,11 @@ schema/wellformed."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from gangline.cluster.kinds.admin.definition_paths import column_problems, scale_problems, selectable_problems
 from gangline.cluster.kinds.admin.webhooks import client_config
 from gangline.cluster.kinds.rules import KindRules, Obj
 from gangline.cluster.schema.wellformed import schema_problems
@@ -24,8 +24,6 @@ _HOISTED = {
     "selectableFields": "selectableFields",
 }
 """What the real server reports at the top when all versions say the same."""
-_COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
-_COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _KNOWN_FORMATS = frozenset(FORMATS) | {"int32", "int64", "float", "double", "password", "binary"}
 
 APPROVED = "api-approved.kubernetes.io"
@@ -78,23 +76,23 @@ class DefinitionRules(KindRules):
         return [*_spec(new["spec"]), *_stored(new), *_immutable(new["spec"], old["spec"])]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        found: list[str] = []
+        formats: list[str] = []
         for version in (obj.get("spec") or {}).get("versions") or []:
-            _unknown_formats((version.get("schema") or {}).get("openAPIV3Schema"), found)
-        return list(dict.fromkeys(f'unrecognized format "{item}"' for item in found))
+            _unknown_formats((version.get("schema") or {}).get("openAPIV3Schema"), formats)
+        return list(dict.fromkeys(f'unrecognized format "{item}"' for item in formats))
 
 
-def _unknown_formats(schema: Any, found: list[str]) -> None:
+def _unknown_formats(schema: Any, formats: list[str]) -> None:
     if isinstance(schema, list):
         for item in schema:
-            _unknown_formats(item, found)
+            _unknown_formats(item, formats)
     elif isinstance(schema, dict):
         form = schema.get("format")
         if isinstance(form, str) and form not in _KNOWN_FORMATS and schema.get("type"):
-            found.append(form)
+            formats.append(form)
         for name, item in schema.items():
             if name not in ("default", "enum", "example"):
-                _unknown_formats(item, found)
+                _unknown_formats(item, formats)
 
 
 def _name(obj: Obj) -> Iterator[Problem]:
@@ -128,26 +126,11 @@ def _is_url(text: str) -> bool:
 
 
 def _spec(spec: Obj) -> Iterator[Problem]:
-    group, versions = spec.get("group") or "", spec.get("versions") or []
-    if not group:
-        yield say.required("spec.group")
-    elif why := subdomain_problems(group):
-        yield say.invalid("spec.group", group, ",".join(why))
-    elif "." not in group:
-        yield say.invalid("spec.group", group, "should be a domain with at least one dot")
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
-        scope = spec.get("scope") or ""
-        yield say.unsupported("spec.scope", scope, ("Cluster", "Namespaced")) if scope else say.required("spec.scope")
+    versions = spec.get("versions") or []
+    yield from _group(spec.get("group") or "")
+    yield from _scope(spec.get("scope") or "")
     shared = _shared(versions)
-    if (shared.get("schema") or {}).get("openAPIV3Schema") is None:
-        for index, version in enumerate(versions):
-            if (version.get("schema") or {}).get("openAPIV3Schema") is None:
-                yield say.required(f"spec.versions[{index}].schema.openAPIV3Schema")
-    for index, version in enumerate(versions):
-        yield from _version(version, shared, f"spec.versions[{index}]")
-    yield from _version_list(versions, shared)
-    if versions and versions[0].get("name") and (why := dns1035_problems(versions[0]["name"])):
-        yield say.invalid("spec.version", versions[0]["name"], ",".join(why))
+    yield from _versions(versions, shared)
     if spec.get("preserveUnknownFields"):
         yield say.invalid(
             "spec.preserveUnknownFields",
@@ -157,6 +140,34 @@ def _spec(spec: Obj) -> Iterator[Problem]:
     yield from _names(spec.get("names") or {})
     yield from _parts(shared, "spec", "validation", shared)
     yield from _conversion(spec.get("conversion") or {})
+
+
+def _group(group: str) -> Iterator[Problem]:
+    if not group:
+        yield say.required("spec.group")
+    elif why := subdomain_problems(group):
+        yield say.invalid("spec.group", group, ",".join(why))
+    elif "." not in group:
+        yield say.invalid("spec.group", group, "should be a domain with at least one dot")
+
+
+def _scope(scope: str) -> Iterator[Problem]:
+    if not scope:
+        yield say.required("spec.scope")
+    elif scope not in ("Cluster", "Namespaced"):
+        yield say.unsupported("spec.scope", scope, ("Cluster", "Namespaced"))
+
+
+def _versions(versions: list[Obj], shared: Obj) -> Iterator[Problem]:
+    if (shared.get("schema") or {}).get("openAPIV3Schema") is None:
+        for index, version in enumerate(versions):
+            if (version.get("schema") or {}).get("openAPIV3Schema") is None:
+                yield say.required(f"spec.versions[{index}].schema.openAPIV3Schema")
+    for index, version in enumerate(versions):
+        yield from _version(version, shared, f"spec.versions[{index}]")
+    yield from _version_list(versions, shared)
+    if versions and versions[0].get("name") and (why := dns1035_problems(versions[0]["name"])):
+        yield say.invalid("spec.version", versions[0]["name"], ",".join(why))
 
 
 def _shared(versions: list[Obj]) -> Obj:
@@ -198,11 +209,11 @@ def _parts(about: Obj, path: str, schema_name: str, whole: Obj) -> Iterator[Prob
         yield from schema_problems(schema, f"{path}.{schema_name}.openAPIV3Schema")
     scale = (about.get("subresources") or {}).get("scale")
     if scale is not None:
-        yield from _scale(scale, f"{path}.subresources.scale")
+        yield from scale_problems(scale, f"{path}.subresources.scale")
     for index, column in enumerate(about.get("additionalPrinterColumns") or []):
-        yield from _column(column, f"{path}.additionalPrinterColumns[{index}]")
+        yield from column_problems(column, f"{path}.additionalPrinterColumns[{index}]")
     judged = (whole.get("schema") or {}).get("openAPIV3Schema")
-    yield from _selectable(about.get("selectableFields") or [], judged, f"{path}.selectableFields")
+    yield from selectable_problems(about.get("selectableFields") or [], judged, f"{path}.selectableFields")
 
 
 def _version_list(versions: list[Obj], shared: Obj) -> Iterator[Problem]:
@@ -238,103 +249,24 @@ def _names(names: Obj) -> Iterator[Problem]:
         if not names.get(word):
             yield say.required(f"spec.names.{word}")
     for word in ("plural", "singular"):
-        if names.get(word) and (why := dns1035_problems(names[word])):
-            yield say.invalid(f"spec.names.{word}", names[word], ",".join(why))
+        if names.get(word):
+            yield from _served_name(names[word], f"spec.names.{word}")
     for word in ("kind", "listKind"):
         if names.get(word) and (why := dns1035_problems(names[word].lower())):
             yield say.invalid(
                 f"spec.names.{word}", names[word], "may have mixed case, but should otherwise match: " + ",".join(why)
             )
     for index, short in enumerate(names.get("shortNames") or []):
-        if why := dns1035_problems(short):
-            yield say.invalid(f"spec.names.shortNames[{index}]", short, ",".join(why))
+        yield from _served_name(short, f"spec.names.shortNames[{index}]")
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         yield say.invalid("spec.names.listKind", names["listKind"], "kind and listKind may not be the same")
     for index, category in enumerate(names.get("categories") or []):
-        if why := dns1035_problems(category):
-            yield say.invalid(f"spec.names.categories[{index}]", category, ",".join(why))
+        yield from _served_name(category, f"spec.names.categories[{index}]")
 
 
-def _json_path(path: str, value: str) -> Iterator[Problem]:
-    if not value:
-        yield say.invalid(path, value, "must not be empty")
-    elif not value.startswith("."):
-        yield say.invalid(path, value, "must be a simple json path starting with .")
-
-
-def _scale(scale: Obj, path: str) -> Iterator[Problem]:
-    for name, parents, required in (
-        ("specReplicasPath", (".spec.",), True),
-        ("statusReplicasPath", (".status.",), True),
-        ("labelSelectorPath", (".spec.", ".status."), False),
-    ):
-        value = scale.get(name) or ""
-        if not value:
-            if required:
-                yield say.required(f"{path}.{name}")
-            continue
-        yield from _json_path(f"{path}.{name}", value)
-        if value.startswith(".") and not value.startswith(parents):
-            told = " or ".join(parent.rstrip(".") for parent in parents)
-            yield say.invalid(
-                f"{path}.{name}", value, f"should be a json path under {'either ' if len(parents) > 1 else ''}{told}"
-            )
-
-
-def _column(column: Obj, path: str) -> Iterator[Problem]:
-    if not column.get("name"):
-        yield say.required(f"{path}.name")
-    kinds = "must be one of " + ",".join(_COLUMN_TYPES)
-    if not column.get("type"):
-        yield say.required(f"{path}.type", kinds)
-    elif column["type"] not in _COLUMN_TYPES:
-        yield say.invalid(f"{path}.type", column["type"], kinds)
-    if column.get("format") and column["format"] not in _COLUMN_FORMATS:
-        yield say.invalid(f"{path}.format", column["format"], "must be one of " + ",".join(_COLUMN_FORMATS))
-    if not column.get("jsonPath"):
-        yield say.required(f"{path}.JSONPath")
-    else:
-        yield from _json_path(f"{path}.JSONPath", column["jsonPath"])
-
-
-def _selectable(fields: list[Obj], schema: Any, path: str) -> Iterator[Problem]:
-    seen: set[str] = set()
-    for index, field in enumerate(fields):
-        where, value = f"{path}[{index}].jsonPath", field.get("jsonPath") or ""
-        if not value:
-            yield say.required(where)
-            continue
-        if value[0] not in ".[":
-            told = f"is an invalid path: expected [ or . but got: {re.split(r'[.[]', value)[0]}"
-            yield say.invalid(where, value, told)
-            continue
-        found = _resolve(schema, value)
-        if found is None or value.startswith(".metadata"):
-            yield say.invalid(where, value, "is an invalid path: does not refer to a valid field")
-        elif found.get("type") not in ("string", "boolean", "integer"):
-            yield say.invalid(
-                where,
-                value,
-                "must point to a field of type string, boolean or integer. Enum string fields and strings with "
-                "formats are allowed.",
-            )
-        if value in seen:
-            yield say.duplicate(where, value)
-        seen.add(value)
-    if len(seen) > 8:
-        yield say.too_many(path, len(seen), 8)
-
-
-def _resolve(schema: Any, path: str) -> Obj | None:
-    if not re.fullmatch(r"(\.[A-Za-z_][\w-]*)+", path):
-        return None
-    for name in path.split(".")[1:]:
-        extra = (schema or {}).get("additionalProperties")
-        schema = ((schema or {}).get("properties") or {}).get(name, extra if isinstance(extra, dict) else None)
-        if schema is None:
-            return None
-    found: Obj = schema
-    return found
+def _served_name(name: str, path: str) -> Iterator[Problem]:
+    if why := dns1035_problems(name):
+        yield say.invalid(path, name, ",".join(why))
 
 
 def _conversion(conversion: Obj) -> Iterator[Problem]:

@@ -67,10 +67,10 @@ class NewEventRules(KindRules):
         ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [*_cluster_scoped(new), *_reporter(new, "reportingController", new.get("note") or "")]
+        problems = [*_cluster_scoped(new), *_reporter(new, "reportingController", new.get("note") or "")]
         for name, told in _UNCHANGED:
-            found += immutable(new.get(name), old.get(name), told)
-        return [*found, *_series(new)]
+            problems += immutable(new.get(name), old.get(name), told)
+        return [*problems, *_series(new)]
 
 
 def _cluster_scoped(obj: Obj) -> Problems:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from gangline.api import resources
-from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, each, immutable, label_key
+from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, immutable, label_key, with_paths
 from gangline.cluster.kinds.pods.placement import COUNTED, resource_names
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
@@ -33,7 +33,7 @@ def _container_limits(item: Obj) -> None:
 
 def _limits(items: list[Obj]) -> Problems:
     seen: set[Any] = set()
-    for where, item in each(items, "spec.limits"):
+    for where, item in with_paths(items, "spec.limits"):
         kind = item.get("type") or ""
         wrong = [*label_key(kind, f"{where}.type")]
         yield from wrong

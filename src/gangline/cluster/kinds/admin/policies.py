@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from gangline.cluster.kinds.admin.webhooks import expression, match_conditions, resource_rule
-from gangline.cluster.kinds.checks import Obj, Problems, each, given, label_selector, one_of, repeated, subdomain
+from gangline.cluster.kinds.checks import Obj, Problems, given, label_selector, one_of, repeated, subdomain, with_paths
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
 from gangline.rules import cel
@@ -67,13 +67,13 @@ def _policy(spec: Obj, name: str) -> Problems:
     }
     yield from match_conditions(spec.get("matchConditions") or [], "spec.matchConditions", cel.Env(names))
     known: dict[str, cel.CelType] = {}
-    for where, variable in each(spec.get("variables"), "spec.variables"):
+    for where, variable in with_paths(spec.get("variables"), "spec.variables"):
         yield from _variable(variable, where, names, known)
     env = cel.Env({**names, "variables": cel.variables_of(known)})
     if not spec.get("validations") and not spec.get("auditAnnotations"):
         yield say.required("spec.validations", _NOTHING)
         yield say.required("spec.auditAnnotations", _NOTHING)
-    for where, item in each(spec.get("validations"), "spec.validations"):
+    for where, item in with_paths(spec.get("validations"), "spec.validations"):
         yield from _validation(item, where, env)
     yield from _annotations(spec.get("auditAnnotations") or [], name, env)
 
@@ -90,7 +90,7 @@ def _match(match: Obj, path: str) -> Problems:
     for name in ("namespaceSelector", "objectSelector"):
         yield from label_selector(match.get(name), f"{path}.{name}")
     for part in ("resourceRules", "excludeResourceRules"):
-        for where, rule in each(match.get(part), f"{path}.{part}"):
+        for where, rule in with_paths(match.get(part), f"{path}.{part}"):
             yield from resource_rule(rule, where)
 
 
@@ -130,7 +130,7 @@ def _validation(item: Obj, path: str, env: cel.Env) -> Problems:
 
 def _annotations(items: list[Obj], policy: str, env: cel.Env) -> Problems:
     seen: set[Any] = set()
-    for where, item in each(items, "spec.auditAnnotations"):
+    for where, item in with_paths(items, "spec.auditAnnotations"):
         key = item.get("key") or ""
         if not key:
             yield say.required(f"{where}.key")
@@ -173,7 +173,7 @@ def _binding(spec: Obj) -> Problems:
     if not actions:
         yield say.required("spec.validationActions", "at least one validation action is required")
     again = set(repeated(actions))
-    for index, (where, action) in enumerate(each(actions, "spec.validationActions")):
+    for index, (where, action) in enumerate(with_paths(actions, "spec.validationActions")):
         yield from one_of(action, ("Audit", "Deny", "Warn"), where)
         if index in again:
             yield say.duplicate(where, action)

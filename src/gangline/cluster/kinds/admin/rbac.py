@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, label_selector, one_of, subdomain
+from gangline.cluster.kinds.checks import Obj, Problems, label_selector, one_of, subdomain, with_paths
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
@@ -16,9 +16,9 @@ class RoleRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         problems: list[Problem] = []
-        for where, rule in each(obj.get("rules"), "rules"):
+        for where, rule in with_paths(obj.get("rules"), "rules"):
             problems += _rule(rule, where, self.kind == "Role")
-        for where, selector in each(
+        for where, selector in with_paths(
             (obj.get("aggregationRule") or {}).get("clusterRoleSelectors"), "aggregationRule.clusterRoleSelectors"
         ):
             problems += label_selector(selector, where)
@@ -94,7 +94,7 @@ class BindingRules(KindRules):
             yield from (
                 say.invalid("roleRef.name", reference["name"], why) for why in path_segment_problems(reference["name"])
             )
-        for where, subject in each(obj.get("subjects"), "subjects"):
+        for where, subject in with_paths(obj.get("subjects"), "subjects"):
             yield from self._subject(subject, where)
 
     def _subject(self, subject: Obj, path: str) -> Problems:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, label_selector, named, one_of, repeated
+from gangline.cluster.kinds.checks import Obj, Problems, label_selector, named, one_of, repeated, with_paths
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules import cel
@@ -42,7 +42,7 @@ def match_conditions(items: list[Obj], path: str, env: cel.Env) -> Problems:
     if len(items) > 64:
         yield say.too_many(path, len(items), 64)
     seen: set[Any] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         yield from expression(item.get("expression") or "", f"{where}.expression", env)
         name = item.get("name") or ""
         if not name:
@@ -81,7 +81,7 @@ class WebhookRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         problems: list[Problem] = []
         seen: set[Any] = set()
-        for where, hook in each(obj.get("webhooks"), "webhooks"):
+        for where, hook in with_paths(obj.get("webhooks"), "webhooks"):
             problems += _webhook(hook, where)
             if hook.get("name") in seen:
                 problems.append(say.duplicate(f"{where}.name", hook.get("name")))
@@ -91,7 +91,7 @@ class WebhookRules(KindRules):
 
 def _webhook(hook: Obj, path: str) -> Problems:
     yield from _qualified(hook.get("name") or "", f"{path}.name")
-    for where, rule in each(hook.get("rules"), f"{path}.rules"):
+    for where, rule in with_paths(hook.get("rules"), f"{path}.rules"):
         yield from resource_rule(rule, where)
     if hook.get("failurePolicy") is not None:
         yield from one_of(hook["failurePolicy"], ("Fail", "Ignore"), f"{path}.failurePolicy")
@@ -127,33 +127,34 @@ def resource_rule(rule: Obj, path: str) -> Problems:
         yield say.required(f"{path}.operations")
     if "*" in operations and len(operations) > 1:
         yield say.invalid(f"{path}.operations", operations, "if '*' is present, must not specify other operations")
-    for where, operation in each(operations, f"{path}.operations"):
+    for where, operation in with_paths(operations, f"{path}.operations"):
         yield from one_of(operation, _OPERATIONS, where)
-    for name in ("apiGroups", "apiVersions", "resources"):
-        values = rule.get(name) or []
-        if not values:
-            yield say.required(f"{path}.{name}")
-        elif name == "resources":
-            yield from _rule_resources(values, f"{path}.{name}")
-        elif "*" in values and len(values) > 1:
-            yield say.invalid(
-                f"{path}.{name}",
-                values,
-                "if '*' is present, must not specify other "
-                + ("API groups" if name == "apiGroups" else "API versions"),
-            )
-        if name == "apiVersions":
-            yield from (say.required(where) for where, version in each(values, f"{path}.{name}") if not version)
+    yield from _all_or_some(rule.get("apiGroups") or [], f"{path}.apiGroups", "API groups")
+    versions = rule.get("apiVersions") or []
+    yield from _all_or_some(versions, f"{path}.apiVersions", "API versions")
+    yield from (say.required(where) for where, version in with_paths(versions, f"{path}.apiVersions") if not version)
+    if rule.get("resources"):
+        yield from _rule_resources(rule["resources"], f"{path}.resources")
+    else:
+        yield say.required(f"{path}.resources")
     names = rule.get("resourceNames") or []
     yield from (say.duplicate(f"{path}.resourceNames[{index}]", names[index]) for index in repeated(names))
     if rule.get("scope") is not None:
         yield from one_of(rule["scope"], ("*", "Cluster", "Namespaced"), f"{path}.scope")
 
 
+def _all_or_some(values: list[str], path: str, what: str) -> Problems:
+    """A star, or a list without one."""
+    if not values:
+        yield say.required(path)
+    elif "*" in values and len(values) > 1:
+        yield say.invalid(path, values, f"if '*' is present, must not specify other {what}")
+
+
 def _rule_resources(values: list[str], path: str) -> Problems:
     """`*` and `*/*` stand alone, and so do the wildcards `pods/*` and `*/scale` for what they already say."""
     all_of, all_with = set(), set()
-    for where, text in each(values, path):
+    for where, text in with_paths(values, path):
         if not text:
             yield say.required(where)
         resource, slash, subresource = text.partition("/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, one_of
+from gangline.cluster.kinds.checks import Obj, Problems, one_of, with_paths
 from gangline.cluster.kinds.networking.addresses import legacy_ip, read_ip
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
@@ -25,7 +25,7 @@ def family_problems(spec: Obj, version: str) -> Iterator[Problem]:
 
 def _related(spec: Obj) -> Problems:
     seen: set[str] = set()
-    for where, family in each(spec.get("ipFamilies"), "spec.ipFamilies"):
+    for where, family in with_paths(spec.get("ipFamilies"), "spec.ipFamilies"):
         yield from one_of(family, _FAMILIES, where)
         if family in seen:
             yield say.duplicate(where, family)
@@ -46,10 +46,10 @@ def _cluster_ips(first: str, addresses: list[str], families: list[str]) -> Probl
         if len(addresses) > 1:
             yield say.invalid(path, addresses, "'None' must be the first and only value")
         return
-    wrong = [problem for where, address in each(addresses, path) for problem in legacy_ip(address, where)]
+    wrong = [problem for where, address in with_paths(addresses, path) for problem in legacy_ip(address, where)]
     yield from wrong
-    found = [read.version for address in addresses if (read := read_ip(address)) is not None]
-    if len(found) != len(set(found)):
+    versions = [read.version for address in addresses if (read := read_ip(address)) is not None]
+    if len(versions) != len(set(versions)):
         yield say.invalid(path, addresses, "may specify no more than one IP for each IP family")
     for index, (address, family) in enumerate(zip(addresses, families, strict=False)):
         read = read_ip(address)
@@ -74,7 +74,7 @@ def _configured(spec: Obj, only: str) -> Problems:
     if len(families) == 1 or policy in ("PreferDualStack", "RequireDualStack"):
         yield from (
             say.invalid(where, family, "not configured on this cluster")
-            for where, family in each(families, "spec.ipFamilies")
+            for where, family in with_paths(families, "spec.ipFamilies")
             if family != only and not addresses
         )
     if policy == "RequireDualStack":

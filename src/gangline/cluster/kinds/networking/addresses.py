@@ -26,11 +26,11 @@ def read_ip(text: str) -> Address | None:
 
 def read_cidr(text: str) -> Block | None:
     address, slash, length = text.partition("/")
-    found = read_ip(address)
-    if found is None or not slash or not (length.isascii() and length.isdigit()):
+    base = read_ip(address)
+    if base is None or not slash or not (length.isascii() and length.isdigit()):
         return None
     try:
-        return ipaddress.ip_network(f"{found}/{length}", strict=False)
+        return ipaddress.ip_network(f"{base}/{length}", strict=False)
     except ValueError:
         return None
 
@@ -63,7 +63,7 @@ def legacy_warnings(text: str, path: str) -> Iterator[str]:
     address = read_ip(text)
     if address is None:
         return
-    mapped = getattr(address, "ipv4_mapped", None)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     if mapped is not None or (re.fullmatch(r"[0-9.]+", text) and str(address) != text):
         yield (
             f'{path}: non-standard IP address "{text}" will be considered invalid in a future Kubernetes release: '

@@ -7,13 +7,13 @@ from typing import Any
 from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
-    each,
     immutable,
     label,
     named,
     one_of,
     qualified,
     subdomain,
+    with_paths,
     within,
 )
 from gangline.cluster.kinds.networking.addresses import external, legacy_ip, read_ip
@@ -35,17 +35,19 @@ class EndpointsRules(KindRules):
                 item.setdefault("protocol", "TCP")
 
     def validate(self, obj: Obj) -> list[Problem]:
-        return [problem for where, subset in each(obj.get("subsets"), "subsets") for problem in _subset(subset, where)]
+        return [
+            problem for where, subset in with_paths(obj.get("subsets"), "subsets") for problem in _subset(subset, where)
+        ]
 
 
 def _subset(subset: Obj, path: str) -> Problems:
     if not subset.get("addresses") and not subset.get("notReadyAddresses"):
         yield say.required(path, "must specify `addresses` or `notReadyAddresses`")
     for name in ("addresses", "notReadyAddresses"):
-        for where, address in each(subset.get(name), f"{path}.{name}"):
+        for where, address in with_paths(subset.get(name), f"{path}.{name}"):
             yield from _address(address, where)
     items = subset.get("ports") or []
-    for where, item in each(items, f"{path}.ports"):
+    for where, item in with_paths(items, f"{path}.ports"):
         if len(items) > 1 and not item.get("name"):
             yield say.required(f"{where}.name")
         elif item.get("name"):
@@ -109,10 +111,10 @@ def _slice(obj: Obj) -> Problems:
         yield from one_of(kind, ("FQDN", "IPv4", "IPv6"), "addressType")
     if len(obj.get("endpoints") or []) > 1000:
         yield say.too_many("endpoints", len(obj["endpoints"]), 1000)
-    for where, endpoint in each(obj.get("endpoints"), "endpoints"):
+    for where, endpoint in with_paths(obj.get("endpoints"), "endpoints"):
         yield from _endpoint(endpoint, kind, where)
     names: set[Any] = set()
-    for where, item in each(obj.get("ports"), "ports"):
+    for where, item in with_paths(obj.get("ports"), "ports"):
         if item.get("name"):
             yield from label(item["name"], f"{where}.name")
         if item.get("name") in names:
@@ -129,7 +131,7 @@ def _endpoint(endpoint: Obj, kind: str, path: str) -> Problems:
         yield say.required(f"{path}.addresses", "must contain at least 1 address")
     elif len(addresses) > 100:
         yield say.too_many(f"{path}.addresses", len(addresses), 100)
-    for where, address in each(addresses, f"{path}.addresses"):
+    for where, address in with_paths(addresses, f"{path}.addresses"):
         if kind == "FQDN":
             yield from named(address, subdomain_problems, where)
         elif kind in _VERSIONS:
@@ -143,8 +145,8 @@ def _endpoint(endpoint: Obj, kind: str, path: str) -> Problems:
 
 def _address_of(address: str, kind: str, path: str, all_of_them: str) -> Problems:
     yield from legacy_ip(address, path)
-    found = read_ip(address)
-    if found is not None and found.version != _VERSIONS[kind]:
+    parsed = read_ip(address)
+    if parsed is not None and parsed.version != _VERSIONS[kind]:
         yield say.invalid(all_of_them, address, f"must be an {kind} address")
     yield from external(address, path)
 
@@ -152,7 +154,7 @@ def _address_of(address: str, kind: str, path: str, all_of_them: str) -> Problem
 def _hints(hints: Obj, path: str) -> Problems:
     for part in ("forZones", "forNodes"):
         seen: set[str] = set()
-        for where, item in each(hints.get(part), f"{path}.{part}"):
+        for where, item in with_paths(hints.get(part), f"{path}.{part}"):
             name = item.get("name") or ""
             if name in seen:
                 yield say.duplicate(f"{where}.name", name)

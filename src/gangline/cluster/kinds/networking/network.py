@@ -9,7 +9,6 @@ from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
     domain_path,
-    each,
     given,
     immutable,
     label_selector,
@@ -17,6 +16,7 @@ from gangline.cluster.kinds.checks import (
     one_of,
     port,
     subdomain,
+    with_paths,
     within,
 )
 from gangline.cluster.kinds.networking.addresses import cidr_warnings, legacy_cidr, read_cidr, read_ip
@@ -62,13 +62,13 @@ class NetworkPolicyRules(KindRules):
 def _rules(spec: Obj) -> Iterator[tuple[str, Obj, str]]:
     """Every rule with its path and what its peers are called."""
     for part, peers in (("ingress", "from"), ("egress", "to")):
-        for where, rule in each(spec.get(part), f"spec.{part}"):
+        for where, rule in with_paths(spec.get(part), f"spec.{part}"):
             yield where, rule, peers
 
 
 def _blocks(spec: Obj) -> Iterator[tuple[str, Obj]]:
     for path, rule, peers in _rules(spec):
-        for where, peer in each(rule.get(peers), f"{path}.{peers}"):
+        for where, peer in with_paths(rule.get(peers), f"{path}.{peers}"):
             if peer.get("ipBlock") is not None:
                 yield f"{where}.ipBlock", peer["ipBlock"]
 
@@ -76,15 +76,15 @@ def _blocks(spec: Obj) -> Iterator[tuple[str, Obj]]:
 def _policy(spec: Obj) -> Problems:
     yield from label_selector(spec.get("podSelector"), "spec.podSelector")
     for path, rule, peers in _rules(spec):
-        for where, item in each(rule.get("ports"), f"{path}.ports"):
+        for where, item in with_paths(rule.get("ports"), f"{path}.ports"):
             yield from _policy_port(item, where)
-        for where, peer in each(rule.get(peers), f"{path}.{peers}"):
+        for where, peer in with_paths(rule.get(peers), f"{path}.{peers}"):
             yield from _peer(peer, where)
     kinds = spec.get("policyTypes") or []
     if len(kinds) > 2:
         yield say.invalid("spec.policyTypes", kinds, "may not specify more than two policyTypes")
         return
-    for where, kind in each(kinds, "spec.policyTypes"):
+    for where, kind in with_paths(kinds, "spec.policyTypes"):
         yield from one_of(kind, ("Ingress", "Egress"), where)
 
 
@@ -123,7 +123,7 @@ def _block(block: Obj, path: str) -> Problems:
         return
     yield from legacy_cidr(block["cidr"], f"{path}.cidr")
     whole = read_cidr(block["cidr"])
-    for where, text in each(block.get("except"), f"{path}.except"):
+    for where, text in with_paths(block.get("except"), f"{path}.except"):
         yield from legacy_cidr(text, where)
         part = read_cidr(text)
         if part is not None and whole is not None and not _inside(part, whole):
@@ -199,10 +199,10 @@ def _ingress(spec: Obj, annotated: str | None) -> Problems:
         yield say.invalid("spec", spec.get("rules") or [], "either `defaultBackend` or `rules` must be specified")
     if spec.get("defaultBackend") is not None:
         yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
-    for where, rule in each(spec.get("rules"), "spec.rules"):
+    for where, rule in with_paths(spec.get("rules"), "spec.rules"):
         yield from _rule(rule, where)
-    for where, secured in each(spec.get("tls"), "spec.tls"):
-        for at, host in each(secured.get("hosts"), f"{where}.hosts"):
+    for where, secured in with_paths(spec.get("tls"), "spec.tls"):
+        for at, host in with_paths(secured.get("hosts"), f"{where}.hosts"):
             yield from _host(host, at)
         if secured.get("secretName"):
             yield from subdomain(secured["secretName"], f"{where}.secretName")
@@ -218,7 +218,7 @@ def _rule(rule: Obj, path: str) -> Problems:
         yield from _host(host, f"{path}.host")
     if rule.get("http") is not None and not rule["http"].get("paths"):
         yield say.required(f"{path}.http.paths")
-    for where, item in each((rule.get("http") or {}).get("paths"), f"{path}.http.paths"):
+    for where, item in with_paths((rule.get("http") or {}).get("paths"), f"{path}.http.paths"):
         yield from _path(item, where)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, named, one_of, port, qualified, subdomain, within
+from gangline.cluster.kinds.checks import Obj, Problems, named, one_of, port, qualified, subdomain, with_paths, within
 from gangline.cluster.kinds.networking.addresses import external, legacy_cidr, legacy_ip, legacy_warnings
 from gangline.cluster.kinds.rules import KindRules
 from gangline.cluster.schema.labels import check_labels
@@ -155,7 +155,7 @@ def _service(spec: Obj, annotations: Obj) -> Problems:
     yield from check_labels(spec.get("selector") or {}, "spec.selector")
     yield from one_of(spec.get("sessionAffinity"), ("ClientIP", "None"), "spec.sessionAffinity", required=True)
     yield from _affinity_time(spec)
-    for where, value in each(spec.get("externalIPs"), "spec.externalIPs"):
+    for where, value in with_paths(spec.get("externalIPs"), "spec.externalIPs"):
         yield from legacy_ip(value, where)
         yield from external(value, where)
     if kind not in _TYPES:
@@ -163,7 +163,7 @@ def _service(spec: Obj, annotations: Obj) -> Problems:
     if kind == "ClusterIP":
         yield from (
             say.forbidden(f"{where}.nodePort", "may not be used when `type` is 'ClusterIP'")
-            for where, item in each(items, "spec.ports")
+            for where, item in with_paths(items, "spec.ports")
             if item.get("nodePort")
         )
     yield from _duplicates(items)
@@ -173,7 +173,7 @@ def _service(spec: Obj, annotations: Obj) -> Problems:
 
 def _ports(items: list[Obj]) -> Problems:
     names: set[str] = set()
-    for where, item in each(items, "spec.ports"):
+    for where, item in with_paths(items, "spec.ports"):
         yield from _port(item, len(items) > 1, where, names)
 
 
@@ -184,7 +184,7 @@ def _balancer(spec: Obj, annotations: Obj) -> Problems:
     if ranges:
         if not balanced:
             yield say.forbidden("spec.LoadBalancerSourceRanges", _BALANCED)
-        for where, value in each(ranges, "spec.LoadBalancerSourceRanges"):
+        for where, value in with_paths(ranges, "spec.LoadBalancerSourceRanges"):
             yield from legacy_cidr(value.strip(), where)
     elif annotations.get(_RANGES):
         path = f"metadata.annotations[{_RANGES}]"
@@ -274,7 +274,7 @@ def _balancer_status(balancer: Obj, spec: Obj, old: Obj) -> Problems:
     ):
         yield say.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
         return
-    for where, entry in each(entries, path):
+    for where, entry in with_paths(entries, path):
         if entry.get("ip"):
             yield from legacy_ip(entry["ip"], f"{where}.ip")
             if entry.get("ipMode") is None:
@@ -291,7 +291,7 @@ def _balancer_status(balancer: Obj, spec: Obj, old: Obj) -> Problems:
 
 def _duplicates(items: list[Obj]) -> Problems:
     seen: set[tuple[Any, Any]] = set()
-    for where, item in each(items, "spec.ports"):
+    for where, item in with_paths(items, "spec.ports"):
         key = (item.get("protocol"), item.get("port"))
         if key in seen:
             dumped = (
@@ -309,9 +309,9 @@ def _warnings(obj: Obj) -> Iterator[str]:
             "service.kubernetes.io/topology-mode "
             "instead"
         )
-    for where, value in each(spec.get("clusterIPs"), "spec.clusterIPs"):
+    for where, value in with_paths(spec.get("clusterIPs"), "spec.clusterIPs"):
         yield from legacy_warnings(value, where)
-    for where, value in each(spec.get("externalIPs"), "spec.externalIPs"):
+    for where, value in with_paths(spec.get("externalIPs"), "spec.externalIPs"):
         yield from legacy_warnings(value, where)
     if spec.get("externalName") and spec.get("type") != "ExternalName":
         yield 'spec.externalName is ignored when spec.type is not "ExternalName"'

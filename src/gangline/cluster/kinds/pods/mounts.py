@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, one_of, repeated
+from gangline.cluster.kinds.checks import Obj, Problems, one_of, repeated, with_paths
 from gangline.rules.values import problems as say
 
 _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
@@ -15,7 +15,7 @@ def mounts(container: Obj, path: str, volumes: Collection[str]) -> Problems:
     seen: set[Any] = set()
     devices = container.get("volumeDevices") or []
     taken, paths = {item.get("name") for item in devices}, {item.get("devicePath") for item in devices}
-    for where, item in each(container.get("volumeMounts"), path):
+    for where, item in with_paths(container.get("volumeMounts"), path):
         if not item.get("name"):
             yield say.required(f"{where}.name")
         if item.get("name") not in volumes:
@@ -59,26 +59,28 @@ def devices(container: Obj, path: str, volumes: Mapping[str, bool]) -> Problems:
     items, mounted = container.get("volumeDevices") or [], container.get("volumeMounts") or []
     again = set(repeated(item.get("name") or "" for item in items))
     names, paths = {item.get("name") for item in mounted}, {item.get("mountPath") for item in mounted}
-    for index, (where, item) in enumerate(each(items, path)):
+    for index, (where, item) in enumerate(with_paths(items, path)):
         name, place = item.get("name") or "", item.get("devicePath") or ""
         if not name:
             yield say.required(f"{where}.name")
         if index in again:
             yield say.invalid(f"{where}.name", name, "must be unique")
-        if name not in volumes:
-            yield say.not_found(f"{where}.name", name)
-        elif not volumes[name]:
-            yield say.invalid(
-                f"{where}.name",
-                name,
-                "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode",
-            )
+        yield from _raw_volume(name, f"{where}.name", volumes)
         if not place:
             yield say.required(f"{where}.devicePath")
         if name in names:
             yield say.invalid(f"{where}.name", name, "must not already exist in volumeMounts")
         if place in paths:
             yield say.invalid(f"{where}.devicePath", place, "must not already exist as a path in volumeMounts")
+
+
+def _raw_volume(name: str, path: str, volumes: Mapping[str, bool]) -> Problems:
+    if name not in volumes:
+        yield say.not_found(path, name)
+    elif not volumes[name]:
+        yield say.invalid(
+            path, name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+        )
 
 
 def descending_path(value: str, path: str) -> Problems:

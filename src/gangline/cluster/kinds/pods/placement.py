@@ -8,13 +8,13 @@ from typing import Any
 from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
-    each,
     label_key,
     label_selector,
     named,
     one_of,
     operator_values,
     qualified,
+    with_paths,
 )
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import label_problems, label_value_problems, qualified_name_problems
@@ -67,9 +67,9 @@ def resource_names(name: str, path: str, container: bool = True) -> Problems:
 
 
 def resource_name_problems(name: str, container: bool = False) -> list[str]:
-    found = qualified_name_problems(name)
-    if found:
-        return found
+    reasons = qualified_name_problems(name)
+    if reasons:
+        return reasons
     if "/" not in name:
         if container and name not in _STANDARD_CONTAINER and not name.startswith("hugepages-"):
             return ["must be a standard resource for containers"]
@@ -95,7 +95,7 @@ def affinity(about: Obj | None, path: str) -> Problems:
 def node_affinity(about: Obj, path: str) -> Problems:
     if about.get(_REQUIRED) is not None:
         yield from node_selector(about[_REQUIRED], f"{path}.{_REQUIRED}")
-    for where, term in each(about.get(_PREFERRED), f"{path}.{_PREFERRED}"):
+    for where, term in with_paths(about.get(_PREFERRED), f"{path}.{_PREFERRED}"):
         if not 0 < term.get("weight", 0) <= 100:
             yield say.invalid(f"{where}.weight", term.get("weight", 0), _WEIGHT)
         yield from node_term(term.get("preference") or {}, f"{where}.preference")
@@ -104,20 +104,20 @@ def node_affinity(about: Obj, path: str) -> Problems:
 def node_selector(about: Obj, path: str) -> Problems:
     if not about.get("nodeSelectorTerms"):
         yield say.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
-    for where, term in each(about.get("nodeSelectorTerms"), f"{path}.nodeSelectorTerms"):
+    for where, term in with_paths(about.get("nodeSelectorTerms"), f"{path}.nodeSelectorTerms"):
         yield from node_term(term, where)
 
 
 def node_term(term: Obj, path: str) -> Problems:
-    for where, rule in each(term.get("matchExpressions"), f"{path}.matchExpressions"):
+    for where, rule in with_paths(term.get("matchExpressions"), f"{path}.matchExpressions"):
         yield from _node_rule(rule, where)
-    for where, rule in each(term.get("matchFields"), f"{path}.matchFields"):
+    for where, rule in with_paths(term.get("matchFields"), f"{path}.matchFields"):
         yield from _field_rule(rule, where)
 
 
 def _node_rule(rule: Obj, path: str) -> Problems:
     yield from operator_values(rule, path, compares=True)
-    for where, value in each(rule.get("values"), f"{path}.values"):
+    for where, value in with_paths(rule.get("values"), f"{path}.values"):
         yield from named(value, label_value_problems, where)
     yield from label_key(rule.get("key") or "", f"{path}.key")
 
@@ -134,9 +134,9 @@ def _field_rule(rule: Obj, path: str) -> Problems:
 
 
 def _pod_affinity(about: Obj, path: str) -> Problems:
-    for where, term in each(about.get(_REQUIRED), f"{path}.{_REQUIRED}"):
+    for where, term in with_paths(about.get(_REQUIRED), f"{path}.{_REQUIRED}"):
         yield from _pod_term(term, where)
-    for where, term in each(about.get(_PREFERRED), f"{path}.{_PREFERRED}"):
+    for where, term in with_paths(about.get(_PREFERRED), f"{path}.{_PREFERRED}"):
         if not 0 < term.get("weight", 0) <= 100:
             yield say.invalid(f"{where}.weight", term.get("weight", 0), _WEIGHT)
         yield from _pod_term(term.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm")
@@ -163,13 +163,13 @@ def _label_keys(term: Obj, path: str, names: tuple[str, ...]) -> Problems:
         )
         return
     for name in names:
-        for where, key in each(term.get(name), f"{path}.{name}"):
+        for where, key in with_paths(term.get(name), f"{path}.{name}"):
             yield from label_key(key, where)
 
 
 def tolerations(items: list[Obj], path: str) -> Problems:
-    for where, item in each(items, path):
-        key, operator, value = item.get("key") or "", item.get("operator") or "", item.get("value") or ""
+    for where, item in with_paths(items, path):
+        key, operator = item.get("key") or "", item.get("operator") or ""
         if key:
             yield from label_key(key, f"{where}.key")
         if not key and operator != "Exists":
@@ -184,22 +184,26 @@ def tolerations(items: list[Obj], path: str) -> Problems:
                 item.get("effect") or "",
                 "effect must be 'NoExecute' when `tolerationSeconds` is set",
             )
-        if operator in ("", "Equal"):
-            if why := label_value_problems(value):
-                yield say.invalid(f"{where}.operator", value, ";".join(why))
-        elif operator == "Exists":
-            if value:
-                yield say.invalid(f"{where}.operator", value, "value must be empty when `operator` is 'Exists'")
-        else:
-            compared = ("Lt", "Gt") if operator in ("Lt", "Gt") else ()
-            yield say.unsupported(f"{where}.operator", operator, ("Equal", "Exists", *compared))
+        yield from _toleration_operator(operator, item.get("value") or "", f"{where}.operator")
         if item.get("effect"):
             yield from one_of(item["effect"], EFFECTS, f"{where}.effect")
 
 
+def _toleration_operator(operator: str, value: str, path: str) -> Problems:
+    if operator in ("", "Equal"):
+        if why := label_value_problems(value):
+            yield say.invalid(path, value, ";".join(why))
+    elif operator == "Exists":
+        if value:
+            yield say.invalid(path, value, "value must be empty when `operator` is 'Exists'")
+    else:
+        compared = ("Lt", "Gt") if operator in ("Lt", "Gt") else ()
+        yield say.unsupported(path, operator, ("Equal", "Exists", *compared))
+
+
 def spread(items: list[Obj], path: str) -> Problems:
     left = Counter(map(_spread_key, items))
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         yield from _label_keys(item, where, ("matchLabelKeys",))
         if item.get("maxSkew", 0) <= 0:
             yield say.invalid(f"{where}.maxSkew", item.get("maxSkew", 0), "must be greater than zero")
@@ -242,7 +246,7 @@ def _min_domains(item: Obj, path: str) -> Problems:
 
 def gates(items: list[Obj], path: str) -> Problems:
     seen: set[Any] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         yield from qualified(item.get("name") or "", where)
         if item.get("name") in seen:
             yield say.duplicate(where, item.get("name"))
@@ -252,7 +256,7 @@ def gates(items: list[Obj], path: str) -> Problems:
 def only_deleted(new: list[Obj], old: list[Obj], path: str) -> Problems:
     """Gates may only be taken away."""
     before = {item.get("name") for item in old}
-    for where, item in each(new, path):
+    for where, item in with_paths(new, path):
         if item.get("name") not in before:
             yield say.forbidden(
                 f"{where}.name", f"only deletion is allowed, but found new scheduling gate '{item.get('name')}'"

@@ -10,7 +10,6 @@ from gangline.api import resources
 from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
-    each,
     ip,
     label,
     named,
@@ -18,6 +17,7 @@ from gangline.cluster.kinds.checks import (
     qualified,
     quantity_not_negative,
     subdomain,
+    with_paths,
     within,
 )
 from gangline.cluster.kinds.pods import containers, placement
@@ -80,7 +80,7 @@ def _of(spec: Obj, path: str, name: str, check: Callable[[Any, str], Iterable[Pr
 
 
 def _readiness(items: list[Obj], path: str) -> Problems:
-    for where, gate in each(items, path):
+    for where, gate in with_paths(items, path):
         yield from qualified(gate.get("conditionType") or "", f"{where}.conditionType")
 
 
@@ -141,7 +141,7 @@ def _scheduling_group(reference: Obj, path: str) -> Problems:
 
 def _resource_claims(items: list[Obj], path: str) -> Problems:
     seen: set[Any] = set()
-    for where, claim in each(items, path):
+    for where, claim in with_paths(items, path):
         name = claim.get("name") or ""
         if not name:
             yield say.required(f"{where}.name")
@@ -169,7 +169,7 @@ def _ephemeral(spec: Obj, path: str, known: containers.PodNames) -> Problems:
     names = {
         each_one.get("name") for each_one in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
     }
-    for where, container in each(spec.get("ephemeralContainers"), path):
+    for where, container in with_paths(spec.get("ephemeralContainers"), path):
         yield from containers.common(container, where, spec, known)
         if container.get("name") in names:
             yield say.duplicate(f"{where}.name", container.get("name"))
@@ -187,7 +187,7 @@ def _ephemeral(spec: Obj, path: str, known: containers.PodNames) -> Problems:
 def _security(context: Obj, path: str) -> Problems:
     for name in ("runAsUser", "runAsGroup", "fsGroup"):
         yield from within(context.get(name), 0, 2147483647, f"{path}.{name}")
-    for where, group in each(context.get("supplementalGroups"), f"{path}.supplementalGroups"):
+    for where, group in with_paths(context.get("supplementalGroups"), f"{path}.supplementalGroups"):
         yield from within(group, 0, 2147483647, where)
     yield from _sysctls(context.get("sysctls") or [], f"{path}.sysctls")
     if context.get("fsGroupChangePolicy") is not None:
@@ -200,7 +200,7 @@ def _security(context: Obj, path: str) -> Problems:
 
 def _sysctls(items: list[Obj], path: str) -> Problems:
     seen: set[str] = set()
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         name = item.get("name") or ""
         if not name:
             yield say.required(f"{where}.name")
@@ -242,20 +242,20 @@ def _dns_config(spec: Obj, path: str) -> Problems:
     servers, searches = config.get("nameservers") or [], config.get("searches") or []
     if len(servers) > 3:
         yield say.invalid(f"{path}.nameservers", servers, "must not have more than 3 nameservers")
-    for where, server in each(servers, f"{path}.nameservers"):
+    for where, server in with_paths(servers, f"{path}.nameservers"):
         yield from ip(server, where)
     if len(searches) > 32:
         yield say.invalid(f"{path}.searches", searches, "must not have more than 32 search paths")
-    for where, search in each(searches, f"{path}.searches"):
+    for where, search in with_paths(searches, f"{path}.searches"):
         if search != ".":
             yield from named(search.rstrip(".").replace("_", "a"), subdomain_problems, where)
-    for where, option in each(config.get("options"), f"{path}.options"):
+    for where, option in with_paths(config.get("options"), f"{path}.options"):
         if not option.get("name"):
             yield say.required(where, "must not be empty")
 
 
 def _aliases(items: list[Obj], path: str) -> Problems:
-    for where, alias in each(items, path):
+    for where, alias in with_paths(items, path):
         yield from ip(alias.get("ip"), f"{where}.ip")
-        for at, hostname in each(alias.get("hostnames"), f"{where}.hostnames"):
+        for at, hostname in with_paths(alias.get("hostnames"), f"{where}.hostnames"):
             yield from named(hostname, subdomain_problems, at)

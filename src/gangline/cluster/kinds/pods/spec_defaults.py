@@ -123,18 +123,21 @@ def default_volume(volume: Obj) -> None:
         if volume.get(name) is not None:
             for field, value in defaults.items():
                 volume[name].setdefault(field, value)
-    for item in (volume.get("downwardAPI") or {}).get("items") or []:
-        default_field_ref(item)
+    _default_field_refs(volume)
     for source in (volume.get("projected") or {}).get("sources") or []:
         if source.get("serviceAccountToken") is not None:
             source["serviceAccountToken"].setdefault("expirationSeconds", 3600)
-        for item in (source.get("downwardAPI") or {}).get("items") or []:
-            default_field_ref(item)
+        _default_field_refs(source)
     claim = ((volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}).get("spec")
     if claim is not None:
         claim.setdefault("volumeMode", "Filesystem")
     if volume.get("image") is not None:
         volume["image"].setdefault("pullPolicy", pull_policy(volume["image"].get("reference") or ""))
+
+
+def _default_field_refs(source: Obj) -> None:
+    for item in (source.get("downwardAPI") or {}).get("items") or []:
+        default_field_ref(item)
 
 
 def default_requests(spec: Obj) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gangline.api import resources
-from gangline.cluster.kinds.checks import Obj, Problems, each, given, label, one_of
-from gangline.cluster.kinds.pods.containers import field_ref, resource_ref
+from gangline.cluster.kinds.checks import Obj, Problems, given, label, one_of, with_paths
+from gangline.cluster.kinds.pods.environment import field_ref, resource_ref
 from gangline.cluster.kinds.pods.mounts import descending_path
 from gangline.cluster.kinds.storage.claims import claim_spec
 from gangline.rules.values import problems as say
@@ -74,7 +76,7 @@ _MODE = "must be a number between 0 and 0777 (octal), both inclusive"
 
 def volumes(items: list[Obj], path: str) -> Problems:
     names: set[str] = set()
-    for where, volume in each(items, path):
+    for where, volume in with_paths(items, path):
         yield from source(volume, where)
         name = volume.get("name") or ""
         if not name:
@@ -97,24 +99,43 @@ def source(volume: Obj, path: str) -> Problems:
 
 
 def _details(name: str, about: Obj, path: str) -> Problems:
-    if name == "emptyDir" and about.get("sizeLimit") is not None and resources.nanos(about["sizeLimit"]) < 0:
-        yield say.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
+    if name == "emptyDir":
+        yield from _empty_dir(about, path)
     yield from given(about, path, *_NEEDS.get(name, ()))
-    if name == "hostPath":
-        yield from host_path(about, path)
-    if name == "nfs" and about.get("path") and not about["path"].startswith("/"):
+    check = _DETAILS.get(name)
+    if check is not None:
+        yield from check(about, path)
+
+
+def _empty_dir(about: Obj, path: str) -> Problems:
+    if about.get("sizeLimit") is not None and resources.nanos(about["sizeLimit"]) < 0:
+        yield say.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
+
+
+def _nfs(about: Obj, path: str) -> Problems:
+    if about.get("path") and not about["path"].startswith("/"):
         yield say.invalid(f"{path}.path", about["path"], "must be an absolute path")
-    if name in ("secret", "configMap"):
-        yield from _mode(about.get("defaultMode"), f"{path}.defaultMode")
-        yield from _keys(about.get("items") or [], f"{path}.items")
-    if name == "downwardAPI":
-        yield from _mode(about.get("defaultMode"), f"{path}.defaultMode")
-        yield from _files(about.get("items") or [], path)
-    if name == "projected":
-        yield from _projected(about, path)
-    if name == "ephemeral" and (about.get("volumeClaimTemplate") or {}).get("spec") is not None:
-        yield from claim_spec(about["volumeClaimTemplate"]["spec"], f"{path}.volumeClaimTemplate.spec")
-    if name == "image" and about.get("pullPolicy"):
+
+
+def _key_source(about: Obj, path: str) -> Problems:
+    """A secret or a config map."""
+    yield from _mode(about.get("defaultMode"), f"{path}.defaultMode")
+    yield from _keys(about.get("items") or [], f"{path}.items")
+
+
+def _downward(about: Obj, path: str) -> Problems:
+    yield from _mode(about.get("defaultMode"), f"{path}.defaultMode")
+    yield from _files(about.get("items") or [], path)
+
+
+def _ephemeral(about: Obj, path: str) -> Problems:
+    claim = (about.get("volumeClaimTemplate") or {}).get("spec")
+    if claim is not None:
+        yield from claim_spec(claim, f"{path}.volumeClaimTemplate.spec")
+
+
+def _image(about: Obj, path: str) -> Problems:
+    if about.get("pullPolicy"):
         yield from one_of(about["pullPolicy"], ("Always", "IfNotPresent", "Never"), f"{path}.pullPolicy")
 
 
@@ -131,7 +152,7 @@ def _mode(value: int | None, path: str) -> Problems:
 
 
 def _keys(items: list[Obj], path: str) -> Problems:
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         yield from given(item, where, "key", "path")
         if item.get("path"):
             yield from descending_path(item["path"], f"{where}.path")
@@ -139,7 +160,7 @@ def _keys(items: list[Obj], path: str) -> Problems:
 
 
 def _files(items: list[Obj], path: str) -> Problems:
-    for _, item in each(items, path):
+    for _, item in with_paths(items, path):
         if not item.get("path"):
             yield say.required(f"{path}.path")
         else:
@@ -158,7 +179,7 @@ def _files(items: list[Obj], path: str) -> Problems:
 
 def _projected(about: Obj, path: str) -> Problems:
     yield from _mode(about.get("defaultMode"), f"{path}.defaultMode")
-    for where, item in each(about.get("sources"), f"{path}.sources"):
+    for where, item in with_paths(about.get("sources"), f"{path}.sources"):
         for name in ("secret", "configMap"):
             if item.get(name) is not None:
                 yield from given(item[name], f"{where}.{name}", "name")
@@ -180,3 +201,16 @@ def _token(token: Obj, path: str, above: str) -> Problems:
         yield say.invalid(f"{path}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")
     if not token.get("path"):
         yield say.required(f"{above}.path")
+
+
+_DETAILS: dict[str, Callable[[Obj, str], Problems]] = {
+    "configMap": _key_source,
+    "downwardAPI": _downward,
+    "ephemeral": _ephemeral,
+    "hostPath": host_path,
+    "image": _image,
+    "nfs": _nfs,
+    "projected": _projected,
+    "secret": _key_source,
+}
+"""What a source is checked for beyond the fields it needs."""

@@ -1,11 +1,24 @@
-"""Rules of dynamic resource allocation: ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice."""
+"""Rules of dynamic resource allocation: ResourceClaim, ResourceClaimTemplate and DeviceClass.
+
+What drivers offer is judged in resource_slices.py.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems, conditions, each, immutable, label, named, subdomain
+from gangline.cluster.kinds.checks import (
+    IMMUTABLE,
+    Obj,
+    Problems,
+    conditions,
+    immutable,
+    label,
+    named,
+    subdomain,
+    with_paths,
+)
 from gangline.cluster.kinds.networking.addresses import read_cidr
 from gangline.cluster.kinds.pods.placement import node_selector
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
@@ -47,8 +60,8 @@ class ResourceClaimRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":
             return [*_claim_status(new, old)]
-        found = [] if new.get("spec") == old.get("spec") else [say.invalid("spec", new.get("spec"), IMMUTABLE)]
-        return [*found, *claim_spec(new.get("spec") or {}, "spec")]
+        problems = [] if new.get("spec") == old.get("spec") else [say.invalid("spec", new.get("spec"), IMMUTABLE)]
+        return [*problems, *claim_spec(new.get("spec") or {}, "spec")]
 
 
 class TemplateRules(KindRules):
@@ -59,14 +72,14 @@ class TemplateRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         about = (obj.get("spec") or {}).get("metadata") or {}
-        found = [
+        problems = [
             say.forbidden(f"spec.metadata.{name}", "cannot be set")
             for name in ("name", "generateName", "namespace", "uid")
             if about.get(name)
         ]
-        found += check_labels(about.get("labels") or {}, "spec.metadata.labels")
-        found += check_annotations(about.get("annotations") or {}, "spec.metadata.annotations")
-        return [*found, *claim_spec((obj.get("spec") or {}).get("spec") or {}, "spec.spec")]
+        problems += check_labels(about.get("labels") or {}, "spec.metadata.labels")
+        problems += check_annotations(about.get("annotations") or {}, "spec.metadata.annotations")
+        return [*problems, *claim_spec((obj.get("spec") or {}).get("spec") or {}, "spec.spec")]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [*self.validate(new), *immutable(new.get("spec"), old.get("spec"), "spec")]
@@ -75,12 +88,12 @@ class TemplateRules(KindRules):
 def claim_spec(spec: Obj, path: str) -> Problems:
     devices, where = spec.get("devices") or {}, f"{path}.devices"
     names: set[str] = set()
-    for at, request in each(devices.get("requests"), f"{where}.requests"):
+    for at, request in with_paths(devices.get("requests"), f"{where}.requests"):
         yield from _request(request, at, names)
     known = _request_names(devices)
-    for at, constraint in each(devices.get("constraints"), f"{where}.constraints"):
+    for at, constraint in with_paths(devices.get("constraints"), f"{where}.constraints"):
         yield from _constraint(constraint, at, known)
-    for at, config in each(devices.get("config"), f"{where}.config"):
+    for at, config in with_paths(devices.get("config"), f"{where}.config"):
         yield from _known_requests(config.get("requests") or [], f"{at}.requests", known)
         yield from _opaque(config, at)
     for name in ("requests", "constraints", "config"):
@@ -115,7 +128,7 @@ def _request(request: Obj, path: str, names: set[str]) -> Problems:
     if len(first) > 8:
         yield say.too_many(f"{path}.firstAvailable", len(first), 8)
     seen: set[str] = set()
-    for where, part in each(first, f"{path}.firstAvailable"):
+    for where, part in with_paths(first, f"{path}.firstAvailable"):
         yield from label(part.get("name") or "", f"{where}.name")
         if part.get("name") in seen:
             yield say.duplicate(where, part.get("name"))
@@ -143,7 +156,7 @@ def _exact(part: Obj, path: str) -> Problems:
 def selectors(items: list[Obj], path: str) -> Problems:
     if len(items) > 32:
         yield say.too_many(path, len(items), 32)
-    for where, item in each(items, path):
+    for where, item in with_paths(items, path):
         if item.get("cel") is None:
             yield say.required(f"{where}.cel")
         else:
@@ -168,12 +181,12 @@ def _constraint(constraint: Obj, path: str, known: set[str]) -> Problems:
     if constraint.get("matchAttribute") is None:
         yield say.required(f"{path}.matchAttribute")
     else:
-        yield from _attribute(constraint["matchAttribute"], f"{path}.matchAttribute")
+        yield from attribute_name(constraint["matchAttribute"], f"{path}.matchAttribute")
 
 
 def _known_requests(items: list[str], path: str, known: set[str]) -> Problems:
     seen: set[str] = set()
-    for where, name in each(items, path):
+    for where, name in with_paths(items, path):
         if name not in known:
             yield say.invalid(where, name, _UNKNOWN_REQUEST)
         if name in seen:
@@ -181,19 +194,19 @@ def _known_requests(items: list[str], path: str, known: set[str]) -> Problems:
         seen.add(name)
 
 
-def _attribute(name: str, path: str) -> Problems:
+def attribute_name(name: str, path: str) -> Problems:
     domain, slash, rest = name.partition("/")
     if not slash:
         yield say.invalid(path, name, _QUALIFIED)
         return
     yield from named(domain, subdomain_problems, path)
     if rest:
-        yield from _identifier(rest, path)
+        yield from identifier(rest, path)
     else:
         yield say.invalid(path, rest, "the name must not be empty")
 
 
-def _identifier(name: str, path: str) -> Problems:
+def identifier(name: str, path: str) -> Problems:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         yield say.invalid(
             path,
@@ -232,8 +245,21 @@ def _claim_status(new: Obj, old: Obj) -> Problems:
     status, before = new.get("status") or {}, old.get("status") or {}
     allocation, known = status.get("allocation"), _request_names((new.get("spec") or {}).get("devices") or {})
     consumers = status.get("reservedFor") or []
+    yield from _consumers(consumers)
+    if allocation is not None:
+        if before.get("allocation") is None:
+            yield from _allocation(allocation, "status.allocation", known)
+        elif allocation != before["allocation"]:
+            yield say.invalid("status.allocation", allocation, IMMUTABLE)
+    elif consumers:
+        yield say.forbidden("status.reservedFor", "may not be specified when `allocated` is not set")
+    results = ((allocation or {}).get("devices") or {}).get("results") or []
+    yield from _device_status(status.get("devices") or [], results)
+
+
+def _consumers(consumers: list[Obj]) -> Problems:
     seen: set[Any] = set()
-    for where, consumer in each(consumers, "status.reservedFor"):
+    for where, consumer in with_paths(consumers, "status.reservedFor"):
         for name in ("resource", "name", "uid"):
             if not consumer.get(name):
                 yield say.required(f"{where}.{name}")
@@ -242,26 +268,16 @@ def _claim_status(new: Obj, old: Obj) -> Problems:
         seen.add(consumer.get("uid"))
     if len(consumers) > 256:
         yield say.too_many("status.reservedFor", len(consumers), 256)
-    if before.get("allocation") is not None and allocation is not None:
-        if allocation != before["allocation"]:
-            yield say.invalid("status.allocation", allocation, IMMUTABLE)
-    elif allocation is not None:
-        yield from _allocation(allocation, "status.allocation", known)
-    if consumers and allocation is None:
-        yield say.forbidden("status.reservedFor", "may not be specified when `allocated` is not set")
-    yield from _device_status(
-        status.get("devices") or [], ((allocation or {}).get("devices") or {}).get("results") or []
-    )
 
 
 def _device_status(devices: list[Obj], results: list[Obj]) -> Problems:
     allocated = {(result.get("driver"), result.get("pool"), result.get("device")) for result in results}
-    for where, device in each(devices, "status.devices"):
+    for where, device in with_paths(devices, "status.devices"):
         if (device.get("driver"), device.get("pool"), device.get("device")) not in allocated:
             shown = {name.capitalize(): device.get(name) or "" for name in ("driver", "pool", "device")}
             yield say.invalid(where, {**shown, "ShareID": None}, "must be an allocated device in the claim")
         yield from conditions(device.get("conditions"), f"{where}.conditions")
-        for at, address in each((device.get("networkData") or {}).get("ips"), f"{where}.networkData.ips"):
+        for at, address in with_paths((device.get("networkData") or {}).get("ips"), f"{where}.networkData.ips"):
             if read_cidr(address) is None:
                 yield say.invalid(
                     at, address, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
@@ -270,7 +286,7 @@ def _device_status(devices: list[Obj], results: list[Obj]) -> Problems:
 
 def _allocation(allocation: Obj, path: str, known: set[str]) -> Problems:
     devices = allocation.get("devices") or {}
-    for where, result in each(devices.get("results"), f"{path}.devices.results"):
+    for where, result in with_paths(devices.get("results"), f"{path}.devices.results"):
         if result.get("request") not in known:
             yield say.invalid(f"{where}.request", result.get("request") or "", _UNKNOWN_REQUEST)
         yield from driver(result.get("driver") or "", f"{where}.driver")
@@ -298,95 +314,6 @@ class ClassRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         spec = obj.get("spec") or {}
         problems = [*selectors(spec.get("selectors") or [], "spec.selectors")]
-        for where, config in each(spec.get("config"), "spec.config"):
+        for where, config in with_paths(spec.get("config"), "spec.config"):
             problems += _opaque(config, where)
         return problems
-
-
-class SliceRules(KindRules):
-    """ResourceSlice."""
-
-    generation = True
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*_slice(obj.get("spec") or {})]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        spec, before = new.get("spec") or {}, old.get("spec") or {}
-        found = [*_slice(spec)]
-        for name in ("driver", "nodeName"):
-            found += immutable(spec.get(name), before.get(name), f"spec.{name}")
-        return [
-            *found,
-            *immutable((spec.get("pool") or {}).get("name"), (before.get("pool") or {}).get("name"), "spec.pool.name"),
-        ]
-
-
-def _slice(spec: Obj) -> Problems:
-    yield from driver(spec.get("driver") or "", "spec.driver")
-    pool = spec.get("pool") or {}
-    yield from pool_name(pool.get("name") or "", "spec.pool.name")
-    if pool.get("resourceSliceCount", 0) <= 0:
-        yield say.invalid(
-            "spec.pool.resourceSliceCount", pool.get("resourceSliceCount", 0), "must be greater than zero"
-        )
-    if pool.get("generation", 0) < 0:
-        yield say.invalid("spec.pool.generation", pool["generation"], "must be greater than or equal to zero")
-    yield from _slice_place(spec)
-    if len(spec.get("devices") or []) > 128:
-        yield say.too_many("spec.devices", len(spec["devices"]), 128)
-    seen: set[Any] = set()
-    for where, device in each(spec.get("devices"), "spec.devices"):
-        yield from _device(device, where)
-        if device.get("name") in seen:
-            yield say.duplicate(where, device.get("name"))
-        seen.add(device.get("name"))
-
-
-def _slice_place(spec: Obj) -> Problems:
-    """Where the devices are: on one node, on nodes with some labels, or on all."""
-    if spec.get("nodeName") == "":
-        yield say.invalid("spec.nodeName", "", "must be either unset or set to a non-empty string")
-    elif spec.get("nodeName"):
-        yield from subdomain(spec["nodeName"], "spec.nodeName")
-    if spec.get("nodeSelector") is not None:
-        yield from node_selector(spec["nodeSelector"], "spec.nodeSelector")
-        terms = spec["nodeSelector"].get("nodeSelectorTerms") or []
-        if len(terms) != 1:
-            yield say.invalid("spec.nodeSelector.nodeSelectorTerms", terms, "must have exactly one node selector term")
-    if spec.get("allNodes") is False:
-        yield say.invalid("spec.allNodes", False, "must be either unset or set to true")
-    chosen = [
-        name
-        for name in ("nodeName", "nodeSelector", "allNodes")
-        if spec.get(name) or (name == "nodeSelector" and name in spec)
-    ]
-    told = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-    if not chosen:
-        yield say.required("spec", told)
-    elif len(chosen) > 1:
-        yield say.invalid(
-            "spec", "{" + ", ".join(f"`{name}`" for name in chosen) + "}", f"{told}, but multiple fields are set"
-        )
-
-
-def _device(device: Obj, path: str) -> Problems:
-    yield from label(device.get("name") or "", f"{path}.name")
-    total = sum(len(device.get(part) or {}) for part in ("attributes", "capacity"))
-    if total > 32:
-        yield say.invalid(path, total, "the total number of attributes and capacities must not exceed 32")
-    for name, value in sorted((device.get("attributes") or {}).items()):
-        where = f"{path}.attributes[{name}]"
-        yield from _attribute(name, where) if "/" in name else _identifier(name, where)
-        chosen = [kind for kind in ("int", "bool", "string", "version") if value.get(kind) is not None]
-        if len(chosen) != 1:
-            yield say.invalid(where, value if chosen else "", "exactly one value must be specified")
-        if value.get("version") is not None and not VERSION.fullmatch(value["version"]):
-            yield say.invalid(
-                f"{where}.version", value["version"], "must be a string compatible with semver.org spec 2.0.0"
-            )
-        if len(value.get("string") or "") > 64:
-            yield say.too_long(f"{where}.string", 64)
-    for name in sorted(device.get("capacity") or {}):
-        where = f"{path}.capacity[{name}]"
-        yield from _attribute(name, where) if "/" in name else _identifier(name, where)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gangline.cluster.kinds.checks import Obj, Problems, conditions, each, label, label_key, named, subdomain
+from gangline.cluster.kinds.checks import Obj, Problems, conditions, label, label_key, named, subdomain, with_paths
 from gangline.cluster.kinds.declared import DeclaredShape, FieldRule, judge
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
@@ -63,8 +63,7 @@ _STATUS = DeclaredShape(
 )
 
 
-# --- 1.36
-# ----------------------------------------------------------------------------------------------------------------------
+# --- 1.36 -------------------------------------------------------------------------------------------------------------
 
 _MODES = ("Pod", "PodGroup")
 _OLD_LINK = DeclaredShape(
@@ -109,8 +108,7 @@ _OLD_WORKLOAD = DeclaredShape(
 )
 
 
-# --- 1.37
-# ----------------------------------------------------------------------------------------------------------------------
+# --- 1.37 -------------------------------------------------------------------------------------------------------------
 
 
 def _policy(minimum: str) -> DeclaredShape:
@@ -189,8 +187,7 @@ _WORKLOAD = DeclaredShape(
 )
 
 
-# --- kinds
-# ----------------------------------------------------------------------------------------------------------------------
+# --- kinds ------------------------------------------------------------------------------------------------------------
 
 
 class DeclaredRules(KindRules):
@@ -220,7 +217,7 @@ class DeclaredRules(KindRules):
         status, before = new.get("status") or {}, old.get("status") or {}
         yield from conditions(status.get("conditions"), "status.conditions", self.repeated_at)
         claims = {claim.get("name") for claim in (new.get("spec") or {}).get("resourceClaims") or []}
-        for where, item in each(status.get("resourceClaimStatuses"), "status.resourceClaimStatuses"):
+        for where, item in with_paths(status.get("resourceClaimStatuses"), "status.resourceClaimStatuses"):
             if item.get("name") not in claims:
                 yield say.invalid(
                     f"{where}.name", item.get("name") or "", "must match the name of an entry in `spec.resourceClaims`"
@@ -277,7 +274,7 @@ class TreeRules(DeclaredRules):
 
     def beside(self, obj: Obj) -> Problems:
         spec = obj.get("spec") or {}
-        composites = [*each(spec.get("compositePodGroupTemplates"), "spec.compositePodGroupTemplates")]
+        composites = [*with_paths(spec.get("compositePodGroupTemplates"), "spec.compositePodGroupTemplates")]
         yield from _names(composites, {item.get("name") for item in spec.get("podGroupTemplates") or []})
         for where, item in composites:
             if _depth(item) >= DEEPEST:
@@ -296,11 +293,13 @@ def _names(composites: list[tuple[str, Obj]], taken: set[Any]) -> Problems:
             yield say.duplicate(f"{where}.name", item.get("name") or "")
     taken |= {item.get("name") for _, item in composites}
     for where, item in composites:
-        for below, child in each(item.get("podGroupTemplates"), f"{where}.podGroupTemplates"):
+        for below, child in with_paths(item.get("podGroupTemplates"), f"{where}.podGroupTemplates"):
             if child.get("name") in taken:
                 yield say.duplicate(f"{below}.name", child.get("name") or "")
         taken |= {child.get("name") for child in item.get("podGroupTemplates") or []}
-        yield from _names([*each(item.get("compositePodGroupTemplates"), f"{where}.compositePodGroupTemplates")], taken)
+        yield from _names(
+            [*with_paths(item.get("compositePodGroupTemplates"), f"{where}.compositePodGroupTemplates")], taken
+        )
 
 
 def _depth(composite: Obj) -> int:
@@ -334,5 +333,5 @@ def _childless(composite: Obj, path: str) -> Problems:
             composite.get("name") or "",
             "must have at least one child PodGroupTemplate or CompositePodGroupTemplate",
         )
-    for where, child in each(children, f"{path}.compositePodGroupTemplates"):
+    for where, child in with_paths(children, f"{path}.compositePodGroupTemplates"):
         yield from _childless(child, where)

@@ -72,12 +72,12 @@ class PriorityClassRules(KindRules):
         return [*_priority(obj)]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = (
+        problems = (
             []
             if new.get("value", 0) == old.get("value", 0)
             else [say.forbidden("value", "may not be changed in an update.")]
         )
-        return [*found, *immutable(new.get("preemptionPolicy"), old.get("preemptionPolicy"), "preemptionPolicy")]
+        return [*problems, *immutable(new.get("preemptionPolicy"), old.get("preemptionPolicy"), "preemptionPolicy")]
 
 
 def _priority(obj: Obj) -> Problems:
@@ -105,13 +105,13 @@ class RuntimeClassRules(KindRules):
     unconditional_update = False
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [*label(obj.get("handler") or "", "handler")]
+        problems = [*label(obj.get("handler") or "", "handler")]
         for name, amount in sorted(((obj.get("overhead") or {}).get("podFixed") or {}).items()):
-            found += resource_names(name, f"overhead.limits[{name}]")
-            found += quantity_not_negative(amount, f"overhead.limits[{name}]")
+            problems += resource_names(name, f"overhead.limits[{name}]")
+            problems += quantity_not_negative(amount, f"overhead.limits[{name}]")
         where = obj.get("scheduling") or {}
-        found += check_labels(where.get("nodeSelector") or {}, "scheduling.nodeSelector")
-        return [*found, *_tolerations(where.get("tolerations") or [], "scheduling.tolerations")]
+        problems += check_labels(where.get("nodeSelector") or {}, "scheduling.nodeSelector")
+        return [*problems, *_tolerations(where.get("tolerations") or [], "scheduling.tolerations")]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [*immutable(new.get("handler"), old.get("handler"), "handler")]

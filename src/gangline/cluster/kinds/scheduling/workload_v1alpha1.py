@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, immutable, label, named, subdomain
+from gangline.cluster.kinds.checks import Obj, Problems, immutable, label, named, subdomain, with_paths
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
@@ -20,10 +20,10 @@ class WorkloadApiRules(KindRules):
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         spec, before = new.get("spec") or {}, old.get("spec") or {}
-        found = [*_workload(spec)]
+        problems = [*_workload(spec)]
         if before.get("controllerRef") is not None:
-            found += immutable(spec.get("controllerRef"), before["controllerRef"], "controllerRef")
-        return [*found, *immutable(spec.get("podGroups"), before.get("podGroups"), "podGroups")]
+            problems += immutable(spec.get("controllerRef"), before["controllerRef"], "controllerRef")
+        return [*problems, *immutable(spec.get("podGroups"), before.get("podGroups"), "podGroups")]
 
 
 def controller_ref(spec: Obj) -> Problems:
@@ -48,7 +48,7 @@ def _workload(spec: Obj) -> Problems:
     if len(groups) > 8:
         yield say.too_many("spec.podGroups", len(groups), 8)
     seen: set[Any] = set()
-    for where, group in each(groups, "spec.podGroups"):
+    for where, group in with_paths(groups, "spec.podGroups"):
         yield from label(group.get("name") or "", f"{where}.name")
         if group.get("name") in seen:
             yield say.duplicate(f"{where}.name", group.get("name"))

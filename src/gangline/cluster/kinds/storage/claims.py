@@ -26,18 +26,21 @@ def claim_spec(spec: Obj, path: str) -> Problems:
     if spec.get("storageClassName"):
         yield from subdomain(spec["storageClassName"], f"{path}.storageClassName")
     yield from one_of(spec.get("volumeMode"), ("Block", "Filesystem"), f"{path}.volumeMode")
+    yield from _data_sources(spec, path)
+    if spec.get("volumeAttributesClassName"):
+        yield from subdomain(spec["volumeAttributesClassName"], f"{path}.volumeAttributesClassName")
+
+
+def _data_sources(spec: Obj, path: str) -> Problems:
+    """Where a claim's first content comes from; the two fields that may say it say the same."""
     for name in ("dataSource", "dataSourceRef"):
         if spec.get(name) is not None:
             yield from given(spec[name], f"{path}.{name}", "kind", "name")
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    if (
-        source is not None
-        and reference is not None
-        and any(source.get(name) != reference.get(name) for name in _SAME_SOURCE)
-    ):
+    if source is None or reference is None:
+        return
+    if any(source.get(name) != reference.get(name) for name in _SAME_SOURCE):
         yield say.invalid(path, {}, "must match dataSourceRef")
-    if spec.get("volumeAttributesClassName"):
-        yield from subdomain(spec["volumeAttributesClassName"], f"{path}.volumeAttributesClassName")
 
 
 def alone(modes: list[str], path: str) -> Problems:

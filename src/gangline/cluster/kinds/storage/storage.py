@@ -5,7 +5,6 @@ from __future__ import annotations
 from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
-    each,
     given,
     immutable,
     label_key,
@@ -16,6 +15,7 @@ from gangline.cluster.kinds.checks import (
     quantity_not_negative,
     repeated,
     subdomain,
+    with_paths,
 )
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
@@ -40,17 +40,17 @@ class StorageClassRules(KindRules):
         problems += one_of(
             obj.get("volumeBindingMode"), ("Immediate", "WaitForFirstConsumer"), "volumeBindingMode", required=True
         )
-        for where, term in each(obj.get("allowedTopologies"), "allowedTopologies"):
+        for where, term in with_paths(obj.get("allowedTopologies"), "allowedTopologies"):
             problems += _topology(term, f"{where}.matchLabelExpressions")
         return problems
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        found = [
+        problems = [
             say.forbidden(name, f"updates to {name} are forbidden.")
             for name in ("parameters", "provisioner", "reclaimPolicy")
             if new.get(name) != old.get(name)
         ]
-        return [*found, *immutable(new.get("volumeBindingMode"), old.get("volumeBindingMode"), "volumeBindingMode")]
+        return [*problems, *immutable(new.get("volumeBindingMode"), old.get("volumeBindingMode"), "volumeBindingMode")]
 
 
 def _provisioner(name: str, path: str) -> Problems:
@@ -73,7 +73,7 @@ def _parameters(parameters: Obj) -> Problems:
 
 def _topology(term: Obj, path: str) -> Problems:
     keys: set[str] = set()
-    for where, expression in each(term.get("matchLabelExpressions"), path):
+    for where, expression in with_paths(term.get("matchLabelExpressions"), path):
         key, values = expression.get("key") or "", expression.get("values") or []
         if not values:
             yield say.required(f"{where}.values")
@@ -90,10 +90,10 @@ class CapacityRules(KindRules):
     unconditional_update = False
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [*subdomain(obj.get("storageClassName") or "", "storageClassName")]
-        found += label_selector(obj.get("nodeTopology"), "nodeTopology")
+        problems = [*subdomain(obj.get("storageClassName") or "", "storageClassName")]
+        problems += label_selector(obj.get("nodeTopology"), "nodeTopology")
         return [
-            *found,
+            *problems,
             *(quantity_not_negative(obj["capacity"], "capacity") if obj.get("capacity") is not None else ()),
         ]
 
@@ -128,7 +128,7 @@ class CsiDriverRules(KindRules):
 def _driver(spec: Obj) -> Problems:
     yield from one_of(spec.get("fsGroupPolicy"), ("File", "None", "ReadWriteOnceWithFSType"), "spec.fsGroupPolicy")
     audiences: set[str] = set()
-    for where, asked in each(spec.get("tokenRequests"), "spec.tokenRequests"):
+    for where, asked in with_paths(spec.get("tokenRequests"), "spec.tokenRequests"):
         audience, seconds = asked.get("audience") or "", asked.get("expirationSeconds")
         if audience in audiences:
             yield say.duplicate(f"{where}.audience", audience)
@@ -149,7 +149,7 @@ class CsiNodeRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         problems: list[Problem] = []
         seen: set[str] = set()
-        for where, driver in each((obj.get("spec") or {}).get("drivers"), "spec.drivers"):
+        for where, driver in with_paths((obj.get("spec") or {}).get("drivers"), "spec.drivers"):
             problems += _node_driver(driver, where)
             if driver.get("name") in seen:
                 problems.append(say.duplicate(f"{where}.name", driver.get("name")))
@@ -221,10 +221,10 @@ class AttributesRules(KindRules):
             finalizers.append("kubernetes.io/vac-protection")
 
     def validate(self, obj: Obj) -> list[Problem]:
-        found = [*_provisioner(obj.get("driverName") or "", "driverName")]
+        problems = [*_provisioner(obj.get("driverName") or "", "driverName")]
         if not obj.get("parameters"):
-            found.append(say.required("parameters", "must contain at least one key/value pair"))
-        return [*found, *_parameters(obj.get("parameters") or {})]
+            problems.append(say.required("parameters", "must contain at least one key/value pair"))
+        return [*problems, *_parameters(obj.get("parameters") or {})]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangline.api import resources
-from gangline.cluster.kinds.checks import Obj, Problems, each, given, immutable, one_of, subdomain
+from gangline.cluster.kinds.checks import Obj, Problems, given, immutable, one_of, subdomain, with_paths
 from gangline.cluster.kinds.pods.placement import node_selector
 from gangline.cluster.kinds.pods.volumes import ORDER, host_path
 from gangline.cluster.kinds.rules import KindRules
@@ -90,14 +90,14 @@ class VolumeRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource:
             return []
-        found = [*_volume(new["spec"])]
+        problems = [*_volume(new["spec"])]
         if any(new["spec"].get(name) != old["spec"].get(name) for name in _SOURCES):
-            found.append(
+            problems.append(
                 say.forbidden(
                     "spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation\n"
                 )
             )
-        return [*found, *immutable(new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "volumeMode")]
+        return [*problems, *immutable(new["spec"].get("volumeMode"), old["spec"].get("volumeMode"), "volumeMode")]
 
 
 def _protect(obj: Obj, finalizer: str) -> None:
@@ -109,7 +109,7 @@ def _protect(obj: Obj, finalizer: str) -> None:
 def _volume(spec: Obj) -> Problems:
     if not spec.get("accessModes"):
         yield say.required("spec.accessModes")
-    for _, mode in each(spec.get("accessModes"), "spec.accessModes"):
+    for _, mode in with_paths(spec.get("accessModes"), "spec.accessModes"):
         yield from one_of(mode, ACCESS, "spec.accessModes")
     yield from alone(spec.get("accessModes") or [], "spec.accessModes")
     capacity = spec.get("capacity") or {}

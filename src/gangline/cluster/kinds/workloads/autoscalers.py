@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gangline.api import resources
-from gangline.cluster.kinds.checks import Obj, Problems, each, named, not_negative, one_of, positive
+from gangline.cluster.kinds.checks import Obj, Problems, named, not_negative, one_of, positive, with_paths
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
@@ -86,19 +86,14 @@ def _default_behaviour(rules: Obj, direction: str) -> None:
 
 
 def _autoscaler(spec: Obj) -> Problems:
-    least, most, metrics = spec.get("minReplicas"), spec.get("maxReplicas", 0), spec.get("metrics") or []
-    if least is not None and least < 1:
-        yield say.invalid("spec.minReplicas", least, "must be greater than or equal to 1")
-    if most < 1:
-        yield say.invalid("spec.maxReplicas", most, "must be greater than 0")
-    if least is not None and most < least:
-        yield say.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+    metrics = spec.get("metrics") or []
+    yield from _replica_bounds(spec.get("minReplicas"), spec.get("maxReplicas", 0))
     yield from _reference(spec.get("scaleTargetRef") or {}, "spec.scaleTargetRef")
     if not (spec.get("scaleTargetRef") or {}).get("apiVersion"):
         yield say.invalid("spec.scaleTargetRef.apiVersion", "", "apiVersion must specify API group")
-    for where, metric in each(metrics, "spec.metrics"):
+    for where, metric in with_paths(metrics, "spec.metrics"):
         yield from _metric(metric, where)
-    if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in metrics):
+    if spec.get("minReplicas") == 0 and not any(metric.get("type") in ("Object", "External") for metric in metrics):
         yield say.forbidden(
             "spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas"
         )
@@ -106,6 +101,15 @@ def _autoscaler(spec: Obj) -> Problems:
         rules = (spec.get("behavior") or {}).get(direction)
         if rules is not None:
             yield from _behaviour(rules, f"spec.behavior.{direction}")
+
+
+def _replica_bounds(least: int | None, most: int) -> Problems:
+    if least is not None and least < 1:
+        yield say.invalid("spec.minReplicas", least, "must be greater than or equal to 1")
+    if most < 1:
+        yield say.invalid("spec.maxReplicas", most, "must be greater than 0")
+    if least is not None and most < least:
+        yield say.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
 
 
 def _reference(reference: Obj, path: str) -> Problems:
@@ -230,7 +234,7 @@ def _behaviour(rules: Obj, path: str) -> Problems:
     yield from one_of(rules.get("selectPolicy"), ("Disabled", "Max", "Min"), f"{path}.selectPolicy")
     if not rules.get("policies"):
         yield say.required(f"{path}.policies", "must specify at least one Policy")
-    for where, policy in each(rules.get("policies"), f"{path}.policies"):
+    for where, policy in with_paths(rules.get("policies"), f"{path}.policies"):
         yield from one_of(policy.get("type"), ("Percent", "Pods"), f"{where}.type", required=True)
         for name in ("value", "periodSeconds"):
             yield from positive(policy.get(name, 0), f"{where}.{name}")

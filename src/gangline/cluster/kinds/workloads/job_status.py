@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gangline.cluster.kinds.checks import Obj, Problems, each, not_negative
+from gangline.cluster.kinds.checks import Obj, Problems, not_negative, with_paths
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 
@@ -34,7 +34,7 @@ def _counters(status: Obj) -> Problems:
         yield say.invalid("status.ready", status["ready"], "cannot set more ready pods than active")
     seen: set[str] = set()
     for name in ("succeeded", "failed"):
-        for where, uid in each(
+        for where, uid in with_paths(
             (status.get("uncountedTerminatedPods") or {}).get(name), f"status.uncountedTerminatedPods.{name}"
         ):
             if uid in seen:

@@ -1,35 +1,30 @@
-"""Rules of Job and CronJob."""
+"""Rules of Job: its pods, its completions and indexes, and what may change once it runs.
+
+job_policies.py judges what it does about pods that fail or succeed, cron_jobs.py those that start it.
+"""
 
 from __future__ import annotations
-
-import re
-from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gangline.cluster.kinds.checks import (
     IMMUTABLE,
     Obj,
     Problems,
     domain_path,
-    each,
     immutable,
     label_selector,
     not_negative,
     one_of,
-    qualified,
-    repeated,
     selector_matches,
 )
 from gangline.cluster.kinds.pods.pods import spec_warnings
 from gangline.cluster.kinds.pods.spec_checks import template
 from gangline.cluster.kinds.pods.spec_defaults import default_template
 from gangline.cluster.kinds.rules import KindRules
+from gangline.cluster.kinds.workloads.job_policies import failure_policy, success_policy
 from gangline.cluster.kinds.workloads.job_status import job_status
-from gangline.cluster.kinds.workloads.schedules import schedule_problems
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 
-_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _MOST, _FEW = 100_000, 10_000
 
 
@@ -151,9 +146,9 @@ def job_spec(spec: Obj, path: str) -> Problems:
         yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
     yield from _completion(spec, path)
     if spec.get("podFailurePolicy") is not None:
-        yield from _failure_policy(spec, f"{path}.podFailurePolicy")
+        yield from failure_policy(spec, f"{path}.podFailurePolicy")
     if spec.get("successPolicy") is not None:
-        yield from _success_policy(spec, f"{path}.successPolicy")
+        yield from success_policy(spec, f"{path}.successPolicy")
     yield from _replacement(spec, path)
     yield from _template(spec, path)
 
@@ -237,121 +232,6 @@ def _replacement(spec: Obj, path: str) -> Problems:
         yield from one_of(policy, ("Failed", "TerminatingOrFailed"), f"{path}.podReplacementPolicy")
 
 
-def _failure_policy(spec: Obj, path: str) -> Problems:
-    rules = spec["podFailurePolicy"].get("rules") or []
-    if len(rules) > 20:
-        yield say.too_many(f"{path}.rules", len(rules), 20)
-    names = {
-        each_one.get("name")
-        for part in ("containers", "initContainers")
-        for each_one in ((spec.get("template") or {}).get("spec") or {}).get(part) or []
-    }
-    for where, rule in each(rules, f"{path}.rules"):
-        action = rule.get("action") or ""
-        if not action:
-            yield say.required(f"{where}.action", f"valid values: {list(_ACTIONS)}")
-        else:
-            yield from one_of(action, _ACTIONS, f"{where}.action")
-            if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-                yield say.invalid(f"{where}.action", action, "requires the backoffLimitPerIndex to be set")
-        codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
-        if codes is not None:
-            yield from _exit_codes(codes, f"{where}.onExitCodes", names)
-        if conditions:
-            for at, condition in each(conditions, f"{where}.onPodConditions"):
-                yield from qualified(condition.get("type") or "", f"{at}.type")
-                yield from one_of(condition.get("status"), ("False", "True", "Unknown"), f"{at}.status", required=True)
-        if codes is not None and conditions:
-            yield say.invalid(where, say.OMIT, "specifying both OnExitCodes and OnPodConditions is not supported")
-        if codes is None and not conditions:
-            yield say.invalid(where, say.OMIT, "specifying one of OnExitCodes and OnPodConditions is required")
-
-
-def _exit_codes(about: Obj, path: str, names: set[Any]) -> Problems:
-    yield from one_of(about.get("operator"), ("In", "NotIn"), f"{path}.operator", required=True)
-    if about.get("containerName") is not None and about["containerName"] not in names:
-        yield say.invalid(
-            f"{path}.containerName",
-            about["containerName"],
-            "must be one of the container or initContainer names in the pod template",
-        )
-    values = about.get("values") or []
-    if not values:
-        yield say.invalid(f"{path}.values", values, "at least one value is required")
-    elif len(values) > 255:
-        yield say.too_many(f"{path}.values", len(values), 255)
-    for where, value in each(values, f"{path}.values"):
-        if about.get("operator") == "In" and value == 0:
-            yield say.invalid(where, value, "must not be 0 for the In operator")
-    yield from (say.duplicate(f"{path}.values[{at}]", values[at]) for at in repeated(values))
-    if values != sorted(values):
-        yield say.invalid(f"{path}.values", values, "must be ordered")
-
-
-def _success_policy(spec: Obj, path: str) -> Problems:
-    if spec.get("completionMode") != "Indexed":
-        yield say.invalid(path, spec["successPolicy"], "requires indexed completion mode")
-    rules = spec["successPolicy"].get("rules") or []
-    if not rules:
-        yield say.required(f"{path}.rules", "at least one rules must be specified when the successPolicy is specified")
-    if len(rules) > 20:
-        yield say.too_many(f"{path}.rules", len(rules), 20)
-    for where, rule in each(rules, f"{path}.rules"):
-        if rule.get("succeededCount") is None and rule.get("succeededIndexes") is None:
-            yield say.required(where, "at least one of succeededCount or succeededIndexes must be specified")
-        yield from _success_rule(rule, where, spec.get("completions") or 0)
-
-
-def _success_rule(rule: Obj, path: str, completions: int) -> Problems:
-    indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
-    chosen = 0
-    if indexes is not None:
-        try:
-            chosen = count_indexes(indexes, completions)
-        except ValueError as wrong:
-            yield say.invalid(f"{path}.succeededIndexes", indexes, f"error parsing succeededIndexes: {wrong}")
-    if count is None:
-        return
-    yield from not_negative(count, f"{path}.succeededCount")
-    if count > completions:
-        yield _too_many_succeeded(path, count, completions, "the number of specified completions")
-    elif indexes is not None and count > chosen:
-        yield _too_many_succeeded(path, count, chosen, "the number of indexes in the specified succeededIndexes field")
-
-
-def _too_many_succeeded(path: str, count: int, limit: int, told: str) -> Problem:
-    return say.invalid(f"{path}.succeededCount", count, f"must be less than or equal to {limit} ({told})")
-
-
-def count_indexes(text: str, completions: int) -> int:
-    """How many indexes a list like `0,3-5` names; ValueError says what is wrong with it."""
-    total, last = 0, -1
-    for part in text.split(",") if text else ():
-        ends = part.split("-")
-        if len(ends) > 2:
-            raise ValueError(
-                f'the fragment "{part}" violates the requirement that an index interval can have at most two parts '
-                f"separated "
-                "by '-'"
-            )
-        first = _index(ends[0], completions)
-        if first <= last:
-            raise ValueError(f"non-increasing order, previous: {last}, current: {first}")
-        last = _index(ends[-1], completions)
-        if last < first or (len(ends) == 2 and last == first):
-            raise ValueError(f"non-increasing order, previous: {first}, current: {last}")
-        total += last - first + 1
-    return total
-
-
-def _index(text: str, completions: int) -> int:
-    if not re.fullmatch(r"[-+]?[0-9]+", text):
-        raise ValueError(f'cannot convert string to integer for index: "{text}"')
-    if int(text) >= completions:
-        raise ValueError(f'too large index: "{text}"')
-    return int(text)
-
-
 def _unchanged(new: Obj, old: Obj, job: Obj) -> Problems:
     yield from _completions_unchanged(new, old)
     yield from immutable(new.get("selector"), old.get("selector"), "spec.selector")
@@ -383,67 +263,3 @@ def _fixed_template(spec: Obj, old: Obj, job: Obj) -> Obj:
     free = ("nodeSelector", "tolerations", "affinity", "schedulingGates")
     pod = {name: value for name, value in (about.get("spec") or {}).items() if name not in free}
     return {"metadata": meta, "spec": pod}
-
-
-class CronJobRules(KindRules):
-    generation = True
-    has_status = True
-
-    def defaults(self, obj: Obj) -> None:
-        spec = obj.setdefault("spec", {})
-        spec.setdefault("concurrencyPolicy", "Allow")
-        spec.setdefault("suspend", False)
-        spec.setdefault("successfulJobsHistoryLimit", 3)
-        spec.setdefault("failedJobsHistoryLimit", 1)
-        default_template(
-            spec.setdefault("jobTemplate", {}).setdefault("spec", {}).setdefault("template", {}), restart=""
-        )
-        default_failure_policy(spec["jobTemplate"]["spec"])
-
-    def validate(self, obj: Obj) -> list[Problem]:
-        return [*self._checks(obj["spec"]), *_short_name(obj["metadata"].get("name") or "")]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return [] if subresource else [*self._checks(new["spec"], str(old["spec"].get("schedule") or ""))]
-
-    def _checks(self, spec: Obj, before: str = "") -> Problems:
-        schedule = spec.get("schedule") or ""
-        if not schedule:
-            yield say.required("spec.schedule")
-        else:
-            yield from (say.invalid("spec.schedule", schedule, why) for why in schedule_problems(schedule, before))
-        yield from one_of(
-            spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True
-        )
-        for name in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
-            yield from not_negative(spec.get(name), f"spec.{name}")
-        if spec.get("timeZone") is not None:
-            yield from _time_zone(spec["timeZone"], "spec.timeZone")
-        yield from _job_template((spec.get("jobTemplate") or {}).get("spec") or {}, "spec.jobTemplate.spec")
-
-
-def _job_template(spec: Obj, path: str) -> Problems:
-    yield from job_spec(spec, path)
-    if spec.get("selector") is not None:
-        yield say.invalid(f"{path}.selector", spec["selector"], "`selector` will be auto-generated")
-    if spec.get("manualSelector"):
-        yield say.unsupported(f"{path}.manualSelector", True, ("nil", "false"))
-
-
-def _time_zone(name: str, path: str) -> Problems:
-    if not name:
-        yield say.invalid(path, name, "timeZone must be nil or non-empty string")
-    elif name.lower() == "local":
-        yield say.invalid(
-            path, name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
-        )
-    else:
-        try:
-            ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            yield say.invalid(path, name, f"unknown time zone {name}")
-
-
-def _short_name(name: str) -> Problems:
-    if len(name) > 52:
-        yield say.invalid("metadata.name", name, "must be no more than 52 characters")

@@ -1,5 +1,8 @@
-"""Rules of the workloads that keep pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController,
-ControllerRevision."""
+"""Rules that workloads share, and those of Deployment, ReplicaSet, ReplicationController, ControllerRevision and
+PodTemplate.
+
+StatefulSet and DaemonSet have files of their own.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,10 @@ from gangline.cluster.kinds.checks import (
     IMMUTABLE,
     Obj,
     Problems,
-    each,
     immutable,
     int_or_percent,
-    label,
     label_selector,
     not_negative,
-    one_of,
     percent_at_most_100,
     selector_is_empty,
     selector_matches,
@@ -25,10 +25,8 @@ from gangline.cluster.kinds.pods.pods import spec_warnings
 from gangline.cluster.kinds.pods.spec_checks import template
 from gangline.cluster.kinds.pods.spec_defaults import default_template
 from gangline.cluster.kinds.rules import KindRules
-from gangline.cluster.kinds.storage.claims import claim_spec
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
-from gangline.rules.values.names import label_problems
 
 
 class WorkloadRules(KindRules):
@@ -77,7 +75,7 @@ class WorkloadRules(KindRules):
             yield say.invalid("spec.selector", selector, self.unreadable)
             return
         if selector is None or not selector_is_empty(selector):
-            yield from _selects(selector, about)
+            yield from selects(selector, about)
         yield from template(about, "spec.template")
         yield from self.endless(about)
 
@@ -118,7 +116,7 @@ class WorkloadRules(KindRules):
         return spec_warnings(((obj.get("spec") or {}).get("template") or {}).get("spec") or {}, "spec.template.spec")
 
 
-def _selects(selector: Any, about: Obj) -> Problems:
+def selects(selector: Any, about: Obj) -> Problems:
     labels = (about.get("metadata") or {}).get("labels")
     if selector is None or not selector_matches(selector, labels):
         yield say.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
@@ -225,220 +223,7 @@ class ReplicaSetRules(WorkloadRules):
     ceilings = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
-class StatefulSetRules(WorkloadRules):
-    noun = "statefulset"
-    keeper = "StatefulSet"
-    unreadable = ""
-    counts = (
-        "replicas",
-        "readyReplicas",
-        "currentReplicas",
-        "updatedReplicas",
-        "availableReplicas",
-        "observedGeneration",
-    )
-    ceilings = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
-    too_available = "cannot be greater than status.readyReplicas"
-
-    def name_problems(self, name: str) -> list[str]:
-        return label_problems(name)
-
-    def own_defaults(self, obj: Obj, spec: Obj) -> None:
-        spec.setdefault("podManagementPolicy", "OrderedReady")
-        strategy = spec.setdefault("updateStrategy", {})
-        strategy.setdefault("type", "RollingUpdate")
-        if strategy["type"] == "RollingUpdate":
-            rolling = strategy.setdefault("rollingUpdate", {})
-            rolling.setdefault("partition", 0)
-            rolling.pop("maxUnavailable", None)  # behind a gate that is off
-        retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
-        retention.setdefault("whenDeleted", "Retain")
-        retention.setdefault("whenScaled", "Retain")
-        spec.setdefault("replicas", 1)
-        spec.setdefault("revisionHistoryLimit", 10)
-        for claim in spec.get("volumeClaimTemplates") or []:
-            claim.setdefault("apiVersion", "v1")
-            claim.setdefault("kind", "PersistentVolumeClaim")
-            claim.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
-            claim.setdefault("status", {}).setdefault("phase", "Pending")
-
-    def checks(self, spec: Obj) -> Problems:
-        policy = spec.get("podManagementPolicy")
-        if not policy:
-            yield say.required("spec.podManagementPolicy")
-        elif policy not in ("OrderedReady", "Parallel"):
-            yield say.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
-        yield from _update_strategy(spec.get("updateStrategy") or {})
-        retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
-        for name in ("whenScaled", "whenDeleted"):
-            yield from one_of(
-                retention.get(name), ("Retain", "Delete"), f"spec.persistentVolumeClaimRetentionPolicy.{name}"
-            )
-        for where, claim in each(spec.get("volumeClaimTemplates"), "spec.volumeClaimTemplates"):
-            yield from claim_spec(claim.get("spec") or {}, f"{where}.spec")
-        yield from not_negative(spec.get("replicas"), "spec.replicas")
-        yield from not_negative(spec.get("minReadySeconds", 0), "spec.minReadySeconds")
-        yield from not_negative((spec.get("ordinals") or {}).get("start"), "spec.ordinals.start")
-        if spec.get("serviceName"):
-            yield from label(spec["serviceName"], "spec.serviceName")
-        yield from self.selector(spec)
-        yield from self.pods(_with_claims(spec))
-
-    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        limit = obj["spec"].get("revisionHistoryLimit")
-        told = [
-            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
-        ]
-        return [*super().warnings(obj, old), *(told if limit is not None and limit < 0 else ())]
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        if subresource == "status":
-            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
-        free = (
-            "replicas",
-            "ordinals",
-            "template",
-            "updateStrategy",
-            "revisionHistoryLimit",
-            "persistentVolumeClaimRetentionPolicy",
-            "minReadySeconds",
-        )
-        fixed = [
-            {name: value for name, value in spec.items() if name not in free} for spec in (new["spec"], old["spec"])
-        ]
-        problems = [*self.checks(new["spec"])]
-        if fixed[0] != fixed[1]:
-            problems.append(
-                say.forbidden(
-                    "spec",
-                    "updates to statefulset spec for fields other than "
-                    + ", ".join(f"'{name}'" for name in free[:-1])
-                    + " and 'minReadySeconds' are forbidden",
-                )
-            )
-        return problems
-
-
-def _with_claims(spec: Obj) -> Obj:
-    """A spec whose pods have the volumes that its claim templates will give them."""
-    claims = [(claim.get("metadata") or {}).get("name") or "" for claim in spec.get("volumeClaimTemplates") or []]
-    if not claims:
-        return spec
-    about = spec.get("template") or {}
-    pod = about.get("spec") or {}
-    own = [volume for volume in pod.get("volumes") or [] if volume.get("name") not in claims]
-    given = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(claims)]
-    return {**spec, "template": {**about, "spec": {**pod, "volumes": [*given, *own]}}}
-
-
-def _update_strategy(strategy: Obj) -> Problems:
-    path, kind = "spec.updateStrategy", strategy.get("type")
-    if not kind:
-        yield say.required(path)
-    elif kind == "OnDelete":
-        if strategy.get("rollingUpdate") is not None:
-            yield say.invalid(
-                f"{path}.rollingUpdate", strategy["rollingUpdate"], "only allowed for updateStrategy 'RollingUpdate'"
-            )
-    elif kind == "RollingUpdate":
-        yield from not_negative(
-            (strategy.get("rollingUpdate") or {}).get("partition", 0), f"{path}.rollingUpdate.partition"
-        )
-    else:
-        yield say.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")
-
-
-_PLACED = (
-    "currentNumberScheduled",
-    "numberMisscheduled",
-    "desiredNumberScheduled",
-    "numberReady",
-    "observedGeneration",
-    "updatedNumberScheduled",
-    "numberAvailable",
-    "numberUnavailable",
-)
-
-
-class DaemonSetRules(WorkloadRules):
-    noun = "daemonset"
-    keeper = "DaemonSet"
-
-    def checks(self, spec: Obj) -> Problems:
-        about, selector = spec.get("template") or {}, spec.get("selector")
-        yield from label_selector(selector, "spec.selector")
-        if not any(label_selector(selector, "")):
-            yield from _selects(selector, about)
-        if selector is not None and selector_is_empty(selector):
-            yield say.invalid("spec.selector", selector, f"empty selector is invalid for {self.noun}")
-        yield from template(about, "spec.template")
-        yield from self.endless(about)
-        yield from not_negative(spec.get("minReadySeconds", 0), "spec.minReadySeconds")
-        yield from _node_by_node(spec.get("updateStrategy") or {})
-        yield from not_negative(spec.get("revisionHistoryLimit"), "spec.revisionHistoryLimit")
-
-    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        if subresource == "status":
-            return [*self.status_checks(new.get("status") or {}, old.get("status") or {})]
-        return [
-            *immutable(new["spec"].get("selector"), old["spec"].get("selector"), "spec.selector"),
-            *self.checks(new["spec"]),
-        ]
-
-    def status_checks(self, status: Obj, old: Obj) -> Problems:
-        for name in _PLACED:
-            yield from not_negative(status.get(name, 0), f"status.{name}")
-        yield from collisions(status, old)
-
-    def own_defaults(self, obj: Obj, spec: Obj) -> None:
-        strategy = spec.setdefault("updateStrategy", {})
-        strategy.setdefault("type", "RollingUpdate")
-        if strategy["type"] == "RollingUpdate":
-            strategy.setdefault("rollingUpdate", {})
-        if strategy.get("rollingUpdate") is not None:
-            strategy["rollingUpdate"].setdefault("maxUnavailable", 1)
-            strategy["rollingUpdate"].setdefault("maxSurge", 0)
-        spec.setdefault("revisionHistoryLimit", 10)
-
-    def prepare_create(self, obj: Obj) -> None:
-        super().prepare_create(obj)
-        obj["metadata"].setdefault("annotations", {}).setdefault("deprecated.daemonset.template.generation", "1")
-
-    def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
-        super().prepare_update(new, old, subresource)
-        name = "deprecated.daemonset.template.generation"
-        count = int((old["metadata"].get("annotations") or {}).get(name, "0"))
-        if not subresource and new["spec"].get("template") != old["spec"].get("template"):
-            count += 1
-        if count:
-            new["metadata"].setdefault("annotations", {})[name] = str(count)
-
-
-def _node_by_node(strategy: Obj) -> Problems:
-    path, kind = "spec.updateStrategy", strategy.get("type")
-    if kind == "OnDelete":
-        return
-    if kind != "RollingUpdate":
-        dumped = f'{{"Type":"{kind or ""}","RollingUpdate":null}}'
-        yield Problem(
-            path,
-            f'Unsupported value: {dumped}: supported values: "RollingUpdate", "OnDelete"',
-            "FieldValueNotSupported",
-            kind,
-        )
-        return
-    rolling, path = strategy.get("rollingUpdate") or {}, f"{path}.rollingUpdate"
-    for name in ("maxUnavailable", "maxSurge"):
-        yield from int_or_percent(rolling.get(name), f"{path}.{name}")
-        yield from percent_at_most_100(rolling.get(name), f"{path}.{name}")
-    without, extra = (_is_some(rolling.get(name)) for name in ("maxUnavailable", "maxSurge"))
-    if without and extra:
-        yield say.invalid(f"{path}.maxSurge", rolling.get("maxSurge"), "may not be set when maxUnavailable is non-zero")
-    elif not without and not extra:
-        yield say.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
-
-
-def _is_some(value: Any) -> bool:
+def is_some(value: Any) -> bool:
     """A count or a share that is more than nothing; what cannot be read is nothing."""
     return bool(re.fullmatch(r"0*[1-9][0-9]*%", value)) if isinstance(value, str) else bool(value)
 
@@ -475,7 +260,7 @@ class ControllerRules(WorkloadRules):
             yield say.required("spec.template")
             return
         if selector:
-            yield from _selects({"matchLabels": selector}, about)
+            yield from selects({"matchLabels": selector}, about)
         yield from template(about, "spec.template")
         yield from self.endless(about)
 

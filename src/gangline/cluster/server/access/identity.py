@@ -195,7 +195,7 @@ def _authority_problems(certificate: bytes, key: bytes) -> Iterator[str]:
             yield f"{name} is missing or empty"
             return
     try:
-        found = x509.load_pem_x509_certificate(certificate)
+        authority = x509.load_pem_x509_certificate(certificate)
     except ValueError:
         yield "ca.crt holds no certificate in PEM"
         return
@@ -206,10 +206,10 @@ def _authority_problems(certificate: bytes, key: bytes) -> Iterator[str]:
         return
     if not isinstance(signer, ec.EllipticCurvePrivateKey):
         yield "ca.key holds a key of another kind than this program makes"
-    elif signer.public_key() != found.public_key():
+    elif signer.public_key() != authority.public_key():
         yield "ca.key is not the key of ca.crt"
-    elif found.not_valid_after_utc < datetime.now(UTC):
-        yield f"ca.crt was valid until {found.not_valid_after_utc:%Y-%m-%d} only"
+    elif authority.not_valid_after_utc < datetime.now(UTC):
+        yield f"ca.crt was valid until {authority.not_valid_after_utc:%Y-%m-%d} only"
 
 
 def _key_problems(key: bytes) -> Iterator[str]:
@@ -305,9 +305,9 @@ class TokenIssuer:
         return claims if alive and held else None
 
     def user(self, token: str, audience: str = ISSUER) -> User | None:
-        found = self.fixed.get(token)
-        if found is not None:
-            return found if audience == ISSUER else None
+        fixed_user = self.fixed.get(token)
+        if fixed_user is not None:
+            return fixed_user if audience == ISSUER else None
         claims = self.read(token)
         if claims is None or audience not in claims.audiences:
             return None

@@ -13,7 +13,8 @@ import msgspec
 
 from gangline.client.wire import User
 from gangline.cluster.server.selectors import selector_test
-from gangline.cluster.server.store.store import DELETED, ShelfKey, Store, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.store.store import Store
 
 GROUP = "rbac.authorization.k8s.io"
 MASTERS = "system:masters"
@@ -79,13 +80,13 @@ class Authorizer:
         """Whether a user may do this in every namespace and to objects of any name: most of what components ask, and
         soon told."""
         key = (user.name, user.groups, action.verb, action.group, action.resource, action.subresource)
-        found = self._everywhere.get(key)
-        if found is None:
+        allowed = self._everywhere.get(key)
+        if allowed is None:
             if len(self._everywhere) > 10_000:
                 self._everywhere.clear()
             asked = msgspec.structs.replace(action, namespace="", name="", any_name=True)
-            found = self._everywhere[key] = self.decide(user, asked).allowed
-        return found
+            allowed = self._everywhere[key] = self.decide(user, asked).allowed
+        return allowed
 
     def decide(self, user: User, action: Action) -> AccessVerdict:
         if MASTERS in user.groups:
@@ -114,8 +115,8 @@ class Authorizer:
     def known_rules(self, user: User, namespace: str) -> tuple[list[Obj], str]:
         """Every rule that holds for a user in a namespace, and which roles he is bound to are missing (empty: none)."""
         missing: list[str] = []
-        found = [rule for rules, _ in self._rules(user, namespace, missing) for rule in rules]
-        return found, _several(missing) if missing else ""
+        rules_of_user = [rule for rules, _ in self._rules(user, namespace, missing) for rule in rules]
+        return rules_of_user, _several(missing) if missing else ""
 
     def _rules(self, user: User, namespace: str, missing: list[str]) -> Iterator[tuple[list[Obj], str]]:
         for (_, name), binding in self._objects["clusterrolebindings"].items():

@@ -56,9 +56,9 @@ def note_requester(review: WriteReview) -> None:
     assert review.object is not None
     user, asked = review.user, _part(review.object, "spec")
     extra = {key: list(values) for key, values in user.extra.items()}
-    said = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
-    kept = {key: value for key, value in asked.items() if key not in said}
-    review.object["spec"] = kept | {key: value for key, value in said.items() if value}
+    requester = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+    kept = {key: value for key, value in asked.items() if key not in requester}
+    review.object["spec"] = kept | {key: value for key, value in requester.items() if value}
 
 
 def restrict_subject(review: WriteReview) -> Iterable[Problem]:
@@ -77,8 +77,8 @@ def restrict_subject(review: WriteReview) -> Iterable[Problem]:
 
 def _part(obj: Obj | None, name: str) -> Obj:
     """The spec or the status, which nothing has checked yet."""
-    found = (obj or {}).get(name)
-    return found if isinstance(found, dict) else {}
+    part = (obj or {}).get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def _refuse(review: WriteReview, why: str) -> Exception:

@@ -5,7 +5,7 @@ Rules, namespace and object selectors, and matchConditions in CEL. Pure, apart f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selector_test
 from gangline.rules.cel import DYN, CelError, CelProgram, Env
 from gangline.rules.cel import compile as compile_cel
-from gangline.rules.cel.access import AccessQuestion, CelAuthorizer
+from gangline.rules.cel.functions.access import AccessQuestion, CelAuthorizer
 
 Obj = dict[str, Any]
 May = Callable[[User, Action], bool]
@@ -88,8 +88,8 @@ def told_as(review: WriteReview, other: Resource) -> WriteReview:
 
 def _converted(obj: Obj, source: Resource, target: Resource) -> Obj:
     stored = source.conversion.to_stored(obj) if source.conversion else obj
-    found = target.conversion.from_stored(stored) if target.conversion else stored
-    return {**found, "apiVersion": target.api_version, "kind": target.kind}
+    converted = target.conversion.from_stored(stored) if target.conversion else stored
+    return {**converted, "apiVersion": target.api_version, "kind": target.kind}
 
 
 def selectors_match(owner: Obj, review: WriteReview, namespace: Obj | None) -> bool:
@@ -222,3 +222,18 @@ def conditions_hold(conditions: list[Obj], review: WriteReview, namespace: Obj |
     if failed is not None:
         raise failed
     return True
+
+
+def seen_by(hook: Obj, review: WriteReview, catalogue: Iterable[Resource]) -> WriteReview | None:
+    """The write as the webhook's rules name it; None if they do not."""
+    rules = hook.get("rules") or []
+    if any(rule_matches(rule, review) for rule in rules):
+        return review
+    if hook.get("matchPolicy") == "Exact" or review.face is not None:
+        return None
+    for other in catalogue:
+        if other.shelf == review.resource.shelf and other is not review.resource and other.stored:
+            seen = told_as(review, other)
+            if any(rule_matches(rule, seen) for rule in rules):
+                return seen
+    return None

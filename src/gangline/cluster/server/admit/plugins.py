@@ -90,13 +90,13 @@ class Plugins:
         name = spec.get("runtimeClassName")
         if not name:
             return
-        found = self._object("node.k8s.io", "runtimeclasses", name)
-        if found is None:
+        runtime = self._object("node.k8s.io", "runtimeclasses", name)
+        if runtime is None:
             raise _refuse(review, f'pod rejected: RuntimeClass "{name}" not found')
-        overhead = (found.get("overhead") or {}).get("podFixed")
+        overhead = (runtime.get("overhead") or {}).get("podFixed")
         if overhead:
             spec["overhead"] = overhead
-        wanted = found.get("scheduling") or {}
+        wanted = runtime.get("scheduling") or {}
         if wanted.get("nodeSelector"):
             spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **wanted["nodeSelector"]}
         if wanted.get("tolerations"):
@@ -144,8 +144,8 @@ class Plugins:
 
 def _spec(review: WriteReview) -> Obj:
     obj = review.object or {}
-    found: Obj = obj.setdefault("spec", {})
-    return found
+    spec: Obj = obj.setdefault("spec", {})
+    return spec
 
 
 def _refuse(review: WriteReview, why: str) -> Exception:
@@ -233,15 +233,19 @@ def established(core: Core, review: WriteReview) -> tuple[int, str]:
         record = core.store.get((_SCHEDULING, "priorityclasses"), ("", name))
         if record is None:
             raise _refuse(review, f"no PriorityClass with name {name} was found")
-        found: Obj | None = record.object()
+        priority_class: Obj | None = record.object()
     else:
-        found = _default_class(core)
-        if found is not None:
-            spec["priorityClassName"] = found["metadata"]["name"]
-    return (found.get("value", 0), found.get("preemptionPolicy") or LOWER) if found else (0, LOWER)
+        priority_class = _default_class(core)
+        if priority_class is not None:
+            spec["priorityClassName"] = priority_class["metadata"]["name"]
+    return (
+        (priority_class.get("value", 0), priority_class.get("preemptionPolicy") or LOWER)
+        if priority_class
+        else (0, LOWER)
+    )
 
 
 def _default_class(core: Core) -> Obj | None:
     shelf = core.store.shelf((_SCHEDULING, "priorityclasses"))
-    found = [record.object() for record in shelf.records.values() if b'"globalDefault":true' in record.body]
-    return min(found, key=lambda obj: int(obj.get("value", 0))) if found else None
+    classes = [record.object() for record in shelf.records.values() if b'"globalDefault":true' in record.body]
+    return min(classes, key=lambda obj: int(obj.get("value", 0))) if classes else None

@@ -82,15 +82,15 @@ def _capabilities(spec: Obj) -> str | None:
 
 
 def _added(spec: Obj, allowed: set[str]) -> str | None:
-    found: dict[str, list[str]] = {}
+    capabilities: dict[str, list[str]] = {}
     for name, _, context in _containers(spec):
         extra = [item for item in (context.get("capabilities") or {}).get("add") or [] if item not in allowed]
         if extra:
-            found[name] = extra
-    if not found:
+            capabilities[name] = extra
+    if not capabilities:
         return None
-    listed = ", ".join(f'"{item}"' for item in sorted({item for extra in found.values() for item in extra}))
-    return f"{_named('container', list(found))} must not include {listed} in securityContext.capabilities.add"
+    listed = ", ".join(f'"{item}"' for item in sorted({item for extra in capabilities.values() for item in extra}))
+    return f"{_named('container', list(capabilities))} must not include {listed} in securityContext.capabilities.add"
 
 
 def _common_capabilities(spec: Obj) -> str | None:
@@ -99,8 +99,8 @@ def _common_capabilities(spec: Obj) -> str | None:
 
 
 def _host_namespaces(spec: Obj) -> str | None:
-    found = [f"{name}=true" for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name)]
-    return f"host namespaces ({', '.join(found)})" if found else None
+    namespaces = [f"{name}=true" for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name)]
+    return f"host namespaces ({', '.join(namespaces)})" if namespaces else None
 
 
 def _host_paths(spec: Obj) -> str | None:
@@ -109,12 +109,12 @@ def _host_paths(spec: Obj) -> str | None:
 
 
 def _host_ports(spec: Obj) -> str | None:
-    found = {
+    by_container = {
         name: [port["hostPort"] for port in container.get("ports") or [] if port.get("hostPort")]
         for name, container, _ in _containers(spec)
     }
-    names = [name for name, ports in found.items() if ports]
-    ports = sorted({port for numbers in found.values() for port in numbers})
+    names = [name for name, ports in by_container.items() if ports]
+    ports = sorted({port for numbers in by_container.values() for port in numbers})
     if not names:
         return None
     verb, noun = ("uses", "hostPort") if len(names) == 1 else ("use", "hostPorts")
@@ -134,11 +134,11 @@ def _privileged(spec: Obj) -> str | None:
 
 
 def _volume_types(spec: Obj) -> str | None:
-    found = [
+    types = [
         (volume["name"], next((key for key in volume if key not in _VOLUMES), ""))
         for volume in spec.get("volumes") or []
     ]
-    wrong = [(name, kind) for name, kind in found if kind]
+    wrong = [(name, kind) for name, kind in types if kind]
     if not wrong:
         return None
     kinds = sorted({kind for _, kind in wrong})

@@ -18,7 +18,7 @@ from gangline.cluster.server.admit.matching import (
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.selectors import selector_test
 from gangline.cluster.server.status import forbidden
-from gangline.cluster.server.store.store import ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import ShelfKey, StoreChange
 from gangline.errors import Problem
 from gangline.rules.cel import CelError
 

@@ -30,8 +30,8 @@ class Quotas:
         shelf = self._core.store.shelf(SHELF)
         if not shelf.records or review.subresource or review.object is None or review.operation not in (CREATE, UPDATE):
             return
-        found = [record.object() for record in shelf.listing(review.namespace)] if review.namespace else []
-        charged = [(quota, use) for quota in found if (use := self._charge(review, quota))]
+        quotas = [record.object() for record in shelf.listing(review.namespace)] if review.namespace else []
+        charged = [(quota, use) for quota in quotas if (use := self._charge(review, quota))]
         if not review.dry_run and not self._is_there(review):
             for quota, use in charged:
                 self._write(quota, use)

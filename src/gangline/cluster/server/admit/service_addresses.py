@@ -15,7 +15,7 @@ from gangline.cluster.kinds.networking.services import mirror_address
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import failure, invalid
-from gangline.cluster.server.store.store import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
 from gangline.errors import ApiError, Problem
 
 SERVICES: ShelfKey = ("", "services")
@@ -80,10 +80,10 @@ class ServiceAddresses:
         address = spec["clusterIP"]
         if review.old is not None and (review.old.get("spec") or {}).get("clusterIP") not in (None, "", address):
             return
-        found = read_ip(address)
-        if found is None:
+        parsed = read_ip(address)
+        if parsed is None:
             return
-        inside = found in self._network
+        inside = parsed in self._network
         why = "" if inside else "the provided network does not match the current range"
         if inside and self._ips.get(address, place) != place:
             why = "provided IP is already allocated"

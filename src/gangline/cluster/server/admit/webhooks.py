@@ -8,38 +8,47 @@ nor read without end."""
 from __future__ import annotations
 
 import asyncio
-import base64
 import copy
-import ssl
 import uuid
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import aiohttp
 import msgspec
 
-from gangline.cluster.schema import BadForm, WrongType
 from gangline.cluster.server.admit.chain import WriteReview
 from gangline.cluster.server.admit.matching import (
     conditions_hold,
     exempt,
     request_of,
-    rule_matches,
+    seen_by,
     selectors_match,
     told_as,
+)
+from gangline.cluster.server.admit.webhook_protocol import (
+    ADMISSION,
+    NoAnswer,
+    address,
+    call_failed,
+    check_left,
+    connection_problem,
+    denied,
+    internal_failure,
+    operations_of,
+    read_response,
+    rejection,
+    server_name,
+    tls_of,
+    url_of,
 )
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
-from gangline.cluster.server.status import bad_request, failure, forbidden
-from gangline.cluster.server.store.store import ShelfKey, StoreChange
-from gangline.cluster.server.verbs.kind_rules import rules_for
-from gangline.errors import ApiError, api_error
+from gangline.cluster.server.status import bad_request, forbidden
+from gangline.cluster.server.store.shelf import ShelfKey, StoreChange
 from gangline.rules.cel import CelError
-from gangline.rules.values.documents import DocumentUnreadable, read_json
 
 GROUP = "admissionregistration.k8s.io"
-ADMISSION = "admission.k8s.io"
 MUTATING, VALIDATING = "mutatingwebhookconfigurations", "validatingwebhookconfigurations"
 DEFAULT_SECONDS = 10
 Obj = dict[str, Any]
@@ -86,17 +95,17 @@ class Webhooks:
         if answer is None or not answer.get("patch") or review.object is None:
             return
         try:
-            operations = _operations(answer)
-        except _NoAnswer as error:
+            operations = operations_of(answer)
+        except NoAnswer as error:
             if hook.get("failurePolicy") == "Ignore":
                 return
-            raise _failed(hook, str(error)) from None
+            raise call_failed(hook, str(error)) from None
         shown = review.shown(review.object)
         try:
             changed = json_patch(shown, operations)
         except PatchFailed as error:
-            raise _internal(str(error)) from None
-        _check_left(hook, review.resource, shown or {}, changed, whole=review.face is None)
+            raise internal_failure(str(error)) from None
+        check_left(hook, review.resource, shown or {}, changed, whole=review.face is None)
         review.object = changed if review.face is None else review.face.take(review.object, changed)
 
     async def validate(self, review: WriteReview) -> None:
@@ -114,23 +123,9 @@ class Webhooks:
         record = self._core.store.get(("", "namespaces"), ("", review.namespace)) if review.namespace else None
         namespace = record.object() if record else None
         for hook in self._hooks[plural]:
-            seen = self._seen(hook, review)
+            seen = seen_by(hook, review, self._core.catalogue)
             if seen is not None and selectors_match(hook, seen, namespace) and self._holds(hook, seen, namespace):
                 yield hook, seen
-
-    def _seen(self, hook: Obj, review: WriteReview) -> WriteReview | None:
-        """The write as the webhook's rules name it; None if they do not."""
-        rules = hook.get("rules") or []
-        if any(rule_matches(rule, review) for rule in rules):
-            return review
-        if hook.get("matchPolicy") == "Exact" or review.face is not None:
-            return None
-        for other in self._core.catalogue:
-            if other.shelf == review.resource.shelf and other is not review.resource and other.stored:
-                seen = told_as(review, other)
-                if any(rule_matches(rule, seen) for rule in rules):
-                    return seen
-        return None
 
     def _holds(self, hook: Obj, review: WriteReview, namespace: Obj | None) -> bool:
         try:
@@ -146,10 +141,10 @@ class Webhooks:
             raise bad_request(f'admission webhook "{hook["name"]}" does not support dry run')
         try:
             answer = await self._ask(hook, review)
-        except _NoAnswer as error:
+        except NoAnswer as error:
             if hook.get("failurePolicy") == "Ignore":
                 return None
-            raise _failed(hook, str(error)) from None
+            raise call_failed(hook, str(error)) from None
         review.warnings.extend(answer.get("warnings") or [])
         if not answer.get("allowed"):
             raise denied(hook["name"], answer.get("status") or {})
@@ -166,12 +161,11 @@ class Webhooks:
                 "oldObject": review.shown(review.old),
             },
         }
-        response = _response(
-            await self._post(hook, msgspec.json.encode(question)), hook.get("admissionReviewVersions") or []
-        )
+        content = await self._post(hook, msgspec.json.encode(question))
+        response = read_response(content, hook.get("admissionReviewVersions") or [])
         uid = question["request"]["uid"]  # type: ignore[index]
         if response.get("uid") != uid:
-            raise _NoAnswer(
+            raise NoAnswer(
                 f'received invalid webhook response: expected response.uid="{uid}", got "{response.get("uid", "")}"'
             )
         return response
@@ -184,188 +178,32 @@ class Webhooks:
             if self._session is None:
                 self._session = aiohttp.ClientSession(auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar())
             async with self._session.post(
-                self._url(client) + query,
+                url_of(self._core, client) + query,
                 data=body,
-                ssl=_tls(client),
+                ssl=tls_of(client),
                 timeout=aiohttp.ClientTimeout(seconds),
                 headers=_HEADERS,
-                server_hostname=_server_name(client),
+                server_hostname=server_name(client),
                 allow_redirects=False,
             ) as answer:
-                found = await _read(answer, self._core.settings.body_limit)
+                content = await _read(answer, self._core.settings.body_limit)
                 if answer.status != 200:
-                    raise _NoAnswer(f"failed to call webhook: {_rejection(answer.status, found)}")
-                return found
+                    raise NoAnswer(f"failed to call webhook: {rejection(answer.status, content)}")
+                return content
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
-            raise _NoAnswer(f'failed to call webhook: Post "{_address(client)}{query}": {_told(error)}') from None
-
-    def _url(self, client: Obj) -> str:
-        if client.get("url"):
-            return str(client["url"])
-        service = client["service"]
-        place = self._core.service_address(service["namespace"], service["name"], service.get("port") or 443)
-        if place is None:
-            known = self._core.store.get(("", "services"), (service["namespace"], service["name"]))
-            raise ValueError(
-                f'{"no endpoints available for service" if known else "service"} "{service["name"]}"'
-                + ("" if known else " not found")
-            )
-        return f"https://{place}{service.get('path') or '/'}"
-
-
-class _NoAnswer(Exception):
-    """A webhook that could not be asked, or did not answer as one."""
+            raise NoAnswer(
+                f'failed to call webhook: Post "{address(client)}{query}": {connection_problem(error)}'
+            ) from None
 
 
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-_SHOWN = 1024
-"""Characters of an error page that are passed on."""
 
 
 async def _read(answer: aiohttp.ClientResponse, limit: int) -> bytes:
     """What was answered, as long as it is no longer than a request may be."""
-    found = bytearray()
+    content = bytearray()
     async for chunk in answer.content.iter_any():
-        found += chunk
-        if len(found) > limit:
-            raise _NoAnswer(f"failed to call webhook: its answer is longer than {limit} bytes")
-    return bytes(found)
-
-
-def _address(client: Obj) -> str:
-    """Where a webhook is, in the words of its configuration."""
-    service = client.get("service")
-    if not service:
-        return str(client["url"])
-    return f"https://{_server_name(client)}:{service.get('port') or 443}{service.get('path') or '/'}"
-
-
-def _rejection(status: int, body: bytes) -> str:
-    if status >= 500:
-        text = body.decode(errors="replace")[:_SHOWN]
-        return f'an error on the server ("{text}") has prevented the request from succeeding'
-    if 300 <= status < 400:
-        return f"it answered with a redirect ({status}), which is not followed"
-    return (
-        "the server could not find the requested resource"
-        if status == 404
-        else "the server rejected our request for an unknown reason"
-    )
-
-
-def _response(body: bytes, versions: list[str]) -> Obj:
-    """What a webhook answers; `versions` are those of the review that it knows."""
-    try:
-        found = read_json(body)
-    except DocumentUnreadable as error:
-        raise _NoAnswer(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
-    found = found if isinstance(found, dict) else {}
-    kind, version = found.get("kind"), found.get("apiVersion")
-    if kind != "AdmissionReview" or version not in [f"{ADMISSION}/{known}" for known in ("v1", *versions)]:
-        raise _NoAnswer(
-            f"received invalid webhook response: expected webhook response of {ADMISSION}/v1, Kind=AdmissionReview, "
-            f"got {version or '/'}, Kind={kind or ''}"
-        )
-    response = found.get("response")
-    if not isinstance(response, dict):
-        raise _NoAnswer("received invalid webhook response: webhook response was absent")
-    try:
-        msgspec.convert(response, _Answer)
-    except msgspec.ValidationError as error:
-        raise _NoAnswer(f"received invalid webhook response: {error}") from None
-    return response
-
-
-class _Said(msgspec.Struct):
-    """The part of a Status that is counted with, or told."""
-
-    code: Annotated[int, msgspec.Meta(ge=0, le=599)] | None = None
-    message: str | None = None
-    reason: str | None = None
-    details: dict[str, Any] | None = None
-
-
-class _Answer(msgspec.Struct, rename="camel"):
-    """What of a webhook's response is used, and of which type it must be."""
-
-    uid: str | None = None
-    allowed: bool | None = None
-    status: _Said | None = None
-    patch: str | None = None
-    patch_type: str | None = None
-    warnings: list[str] | None = None
-
-
-def _operations(answer: Obj) -> list[Any]:
-    """The JSON patch of an answer that has one."""
-    kind = answer.get("patchType")
-    if kind is None:
-        raise _NoAnswer("received invalid webhook response: webhook returned response.patch but not response.patchType")
-    if kind != "JSONPatch":
-        raise _NoAnswer(f'unsupported patch type "{kind}"')
-    try:
-        operations = read_json(base64.b64decode(answer["patch"]))
-    except (DocumentUnreadable, ValueError, TypeError):
-        operations = None
-    if not isinstance(operations, list):
-        raise _NoAnswer("received undecodable patch in webhook response: a JSON patch is a list of operations")
-    return operations
-
-
-def _check_left(hook: Obj, resource: Resource, before: Obj, after: Any, *, whole: bool) -> None:
-    """What a patch leaves must be an object of the same kind still. `whole`: as it is stored, not as a subresource
-    shows it."""
-    told = f'the patch of webhook "{hook["name"]}" leaves'
-    if not isinstance(after, dict) or not isinstance(after.get("metadata"), dict):
-        raise _internal(f"{told} no object with metadata")
-    if any(after.get(key) != before.get(key) for key in ("kind", "apiVersion")):
-        raise _internal(f"{told} an object of another kind: {after.get('apiVersion')}, Kind={after.get('kind')}")
-    try:
-        if whole:
-            rules_for(resource).schema.admit(after)
-    except (WrongType, BadForm) as error:
-        raise _internal(f"{told} what cannot be read: {error}") from None
-
-
-def _server_name(client: Obj) -> str | None:
-    service = client.get("service")
-    return f"{service['name']}.{service['namespace']}.svc" if service else None
-
-
-def _tls(client: Obj) -> ssl.SSLContext | bool:
-    bundle = client.get("caBundle")
-    return ssl.create_default_context(cadata=base64.b64decode(bundle).decode()) if bundle else True
-
-
-def _told(error: BaseException) -> str:
-    if isinstance(error, asyncio.TimeoutError):
-        return "context deadline exceeded"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return "tls: failed to verify certificate: x509: certificate signed by unknown authority"
-    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ConnectionRefusedError):
-        return f"dial tcp {error.host}:{error.port}: connect: connection refused"
-    return str(error) or type(error).__name__
-
-
-def _failed(hook: Obj, why: str) -> ApiError:
-    return _internal(f'failed calling webhook "{hook["name"]}": {why}')
-
-
-def _internal(why: str) -> ApiError:
-    return failure(500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]})
-
-
-def denied(name: str, status: Obj) -> ApiError:
-    """A webhook's refusal, in its own words."""
-    said = f'admission webhook "{name}" denied the request'
-    told = status.get("message") or status.get("reason")
-    found: Obj = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        **status,
-        "status": "Failure",
-        "message": f"{said}: {told}" if told else f"{said} without explanation",
-    }
-    found["code"] = max(int(status.get("code") or 0), 400)
-    return api_error(found)
+        content += chunk
+        if len(content) > limit:
+            raise NoAnswer(f"failed to call webhook: its answer is longer than {limit} bytes")
+    return bytes(content)

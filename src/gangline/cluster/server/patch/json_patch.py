@@ -181,11 +181,11 @@ def _remove(document: Any, path: list[str], op: str) -> Any:
 
 def _test(document: Any, path: list[str], operation: dict[str, Any]) -> Any:
     try:
-        found = _get(document, path, "test")
+        value = _get(document, path, "test")
     except PatchFailed:
         if operation.get("value") is None and "value" in operation:
             return document
         raise
-    if found != operation.get("value") or isinstance(found, bool) != isinstance(operation.get("value"), bool):
+    if value != operation.get("value") or isinstance(value, bool) != isinstance(operation.get("value"), bool):
         raise PatchFailed(f"testing path /{'/'.join(path)} value failed: test failed")
     return document

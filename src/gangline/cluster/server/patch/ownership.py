@@ -62,7 +62,7 @@ def track(
 
 
 def _entry(manager: str, api_version: str, now: str, tree: Tree, subresource: str) -> Obj:
-    found: Obj = {
+    entry: Obj = {
         "manager": manager or "unknown",
         "operation": UPDATE,
         "apiVersion": api_version,
@@ -71,8 +71,8 @@ def _entry(manager: str, api_version: str, now: str, tree: Tree, subresource: st
         "fieldsV1": tree,
     }
     if subresource:
-        found["subresource"] = subresource
-    return found
+        entry["subresource"] = subresource
+    return entry
 
 
 def _created(
@@ -255,7 +255,7 @@ def _updated(
     if not touched:
         return {**after, "metadata": {**after["metadata"], "managedFields": stored}}
     mine = _owned(changed)
-    entries, found = [], False
+    entries, is_known = [], False
     for entry in stored:
         tree = _without(entry["fieldsV1"], touched)
         is_me = (entry["manager"], entry["operation"], entry["apiVersion"], entry.get("subresource") or "") == (
@@ -265,10 +265,10 @@ def _updated(
             subresource,
         )
         if is_me and mine:
-            entry, tree, found = {**entry, "time": now}, _with(tree, mine), True
+            entry, tree, is_known = {**entry, "time": now}, _with(tree, mine), True
         if tree:
             entries.append(entry if tree is entry["fieldsV1"] else {**entry, "fieldsV1": tree})
-    if mine and not found:
+    if mine and not is_known:
         entries.append(_entry(manager, api_version, now, mine.encode(), subresource))
     entries.sort(
         key=lambda entry: (
@@ -303,13 +303,7 @@ def _without(tree: Tree, gone: FieldSet) -> Tree:
     out = tree
     for name in [item for item in tree if item in gone.members or item in gone.children]:
         below = out[name]
-        rest: Tree | None = below
-        if name in gone.children and below:
-            rest = _without(below, gone.children[name])
-        if name in gone.members:
-            rest = {key: value for key, value in (rest or {}).items() if key != "."} or None
-        elif rest is not None and below and not rest:
-            rest = None
+        rest = _branch_without(name, below, gone)
         if rest is below:
             continue
         out = {**out} if out is tree else out
@@ -318,6 +312,14 @@ def _without(tree: Tree, gone: FieldSet) -> Tree:
         else:
             out[name] = _LEAF if rest.keys() == {"."} else rest
     return out
+
+
+def _branch_without(name: str, below: Tree, gone: FieldSet) -> Tree | None:
+    """What is left of one branch; None: nothing."""
+    rest = _without(below, gone.children[name]) if name in gone.children and below else below
+    if name in gone.members:
+        return {key: value for key, value in rest.items() if key != "."} or None
+    return None if below and not rest else rest
 
 
 def _with(tree: Tree, more: FieldSet) -> Tree:

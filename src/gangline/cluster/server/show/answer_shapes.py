@@ -14,8 +14,8 @@ from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.show.table_cells import printer_for
 from gangline.cluster.server.show.tables import META, Obj, Printer, custom_printer, partial, row, table
 from gangline.cluster.server.status import bad_request, not_acceptable
-from gangline.cluster.server.store.store import Record
-from gangline.cluster.server.store.watch import Line
+from gangline.cluster.server.store.shelf import Record
+from gangline.cluster.server.store.watch_lines import Line
 from gangline.cluster.server.verbs.reads import ListPage, list_bytes, object_bytes
 from gangline.cluster.server.wire.codec import encode
 
@@ -63,13 +63,13 @@ def printer(resource: Resource) -> Printer:
 
 
 def include_option(call: ServerCall) -> str:
-    found = call.request.argument("includeObject")
-    if found not in ("", "None", "Metadata", "Object"):
+    option = call.request.argument("includeObject")
+    if option not in ("", "None", "Metadata", "Object"):
         raise bad_request(
-            f'Unable to convert to Table as requested: includeObject: Invalid value: "{found}": must be '
+            f'Unable to convert to Table as requested: includeObject: Invalid value: "{option}": must be '
             "'Metadata', 'Object', 'None', or empty"
         )
-    return found
+    return option
 
 
 def _go_type(resource: Resource, many: bool) -> str:
@@ -133,13 +133,13 @@ def list_response(core: Core, call: ServerCall, page: ListPage) -> Response:
         rows = [_row(core, call, record, shape) for record in page.records]
         return finished(shape, encode(table(shape.version, printer(resource), about, rows)))
     items = [partial(record.object(), shape.version) for record in page.records]
-    found = {
+    listing = {
         "kind": "PartialObjectMetadataList",
         "apiVersion": f"{META}/{shape.version}",
         "metadata": about,
         "items": items,
     }
-    return finished(shape, encode(found))
+    return finished(shape, encode(listing))
 
 
 def finished(shape: AnswerShape, body: bytes, status: int = 200) -> Response:

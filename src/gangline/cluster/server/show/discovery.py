@@ -84,8 +84,8 @@ def group_list(catalogue: Catalogue) -> Obj:
 
 
 def group_entry(catalogue: Catalogue, group: str) -> Obj:
-    found = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions(catalogue, group)]
-    return {"name": group, "versions": found, "preferredVersion": found[0]}
+    entries = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions(catalogue, group)]
+    return {"name": group, "versions": entries, "preferredVersion": entries[0]}
 
 
 def one_group(catalogue: Catalogue, group: str) -> Obj | None:
@@ -95,12 +95,12 @@ def one_group(catalogue: Catalogue, group: str) -> Obj | None:
 
 
 def resource_list(catalogue: Catalogue, group: str, version: str) -> Obj | None:
-    found = catalogue.group(group).get(version)
-    if found is None:
+    resources = catalogue.group(group).get(version)
+    if resources is None:
         return None
     entries: list[Obj] = []
-    for plural in sorted(found):
-        entries += _entries(found[plural])
+    for plural in sorted(resources):
+        entries += _entries(resources[plural])
     gv = f"{group}/{version}" if group else version
     head = {"kind": "APIResourceList", **({"apiVersion": "v1"} if group else {})}
     return head | {"groupVersion": gv, "resources": entries}
@@ -164,11 +164,11 @@ def aggregated(catalogue: Catalogue, named: bool) -> Obj:
 
 
 def _aggregated_version(catalogue: Catalogue, group: str, version: str) -> Obj:
-    found = catalogue.group(group)[version]
+    resources = catalogue.group(group)[version]
     return {
         "version": version,
         "freshness": "Current",
-        "resources": [_aggregated_resource(found[plural]) for plural in sorted(found)],
+        "resources": [_aggregated_resource(resources[plural]) for plural in sorted(resources)],
     }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,8 @@ _NAME = r"(?:\\.|[^.\[\]\\])+"
 _PART = re.compile(
     rf"""\.\.(?P<deep>{_NAME})|\.(?P<name>{_NAME})|\[['"](?P<quoted>[^'"]+)['"]\]|\[(?P<all>\*)\]"""
     r"""|\[(?P<indexes>-?\d{1,9}(?:\s*,\s*-?\d{1,9})*)\]|\[(?P<slice>-?\d{0,9}:-?\d{0,9}(?::-?\d{0,9})?)\]"""
-    r"""|\[\?\(@\.(?P<key>[^=!<>)\s]+)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<value>'[^']*'|"[^"]*"|[^)\s]+)\s*)?\)\]"""
+    r"""|\[\?\(@\.(?P<key>[^=!<>)\s]+)\s*"""
+    r"""(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<value>'[^']*'|"[^"]*"|[^)\s]+)\s*)?\)\]"""
 )
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -47,37 +49,54 @@ def compile_path(path: str) -> Callable[[Any], list[Any]]:
 
 
 def _walk(obj: Any, steps: list[Step]) -> list[Any]:
-    found = [obj]
+    values = [obj]
     for step in steps:
-        found = list(islice((item for value in found for item in step(value)), MOST))
-    return found
+        values = list(islice((item for value in values for item in step(value)), MOST))
+    return values
 
 
 def _step(match: re.Match[str]) -> Step:
     name = match["name"] or match["quoted"] or match["deep"]
     if name:
         name = re.sub(r"\\(.)", r"\1", name)
-        if match["deep"]:
-            return lambda value: [found[name] for found in _below(value) if name in found]
-        return lambda value: [value[name]] if isinstance(value, dict) and name in value else []
+        return partial(_all_fields, name) if match["deep"] else partial(_field, name)
     if match["indexes"]:
-        indexes = [int(item) for item in match["indexes"].split(",")]
-        return lambda value: [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
+        return partial(_items, [int(item) for item in match["indexes"].split(",")])
     if match["slice"]:
-        part = slice(*(int(item) if item else None for item in match["slice"].split(":")))
-        return lambda value: value[part] if isinstance(value, list) and part.step != 0 else []
+        return partial(_sliced, slice(*(int(item) if item else None for item in match["slice"].split(":"))))
     if match["all"]:
-        return lambda value: (
-            list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-        )
+        return _children
     return _filter(match["key"], match["operator"], match["value"])
+
+
+def _field(name: str, value: Any) -> list[Any]:
+    return [value[name]] if isinstance(value, dict) and name in value else []
+
+
+def _all_fields(name: str, value: Any) -> list[Any]:
+    """The field, however deep it lies."""
+    return [obj[name] for obj in _below(value) if name in obj]
+
+
+def _items(indexes: list[int], value: Any) -> list[Any]:
+    return [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
+
+
+def _sliced(part: slice, value: Any) -> list[Any]:
+    return value[part] if isinstance(value, list) and part.step != 0 else []
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def _below(value: Any) -> Iterator[dict[str, Any]]:
     """Every mapping in a value, itself first."""
     if isinstance(value, dict):
         yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for item in _children(value):
         yield from _below(item)
 
 
@@ -87,23 +106,23 @@ def _filter(key: str, sign: str | None, literal: str | None) -> Step:
     def matching(value: Any) -> list[Any]:
         items = value if isinstance(value, list) else []
         return [
-            item for item in items if any(sign is None or _holds(found, sign, literal or "") for found in inner(item))
+            item for item in items if any(sign is None or _holds(tested, sign, literal or "") for tested in inner(item))
         ]
 
     return matching
 
 
-def _holds(found: Any, sign: str, literal: str) -> bool:
+def _holds(value: Any, sign: str, literal: str) -> bool:
     wanted: Any = literal[1:-1] if literal[0] in "'\"" else {"true": True, "false": False}.get(literal, literal)
     if sign in ("==", "!="):
-        return (found == wanted or str(found) == wanted) is (sign == "==")
+        return (value == wanted or str(value) == wanted) is (sign == "==")
     try:
-        return bool(_COMPARE[sign](float(found), float(wanted)))
+        return bool(_COMPARE[sign](float(value), float(wanted)))
     except (TypeError, ValueError):
         return False
 
 
 def first(obj: Any, path: str) -> Any:
     """The first value a path finds, or None."""
-    found = compile_path(path)(obj)
-    return found[0] if found else None
+    values = compile_path(path)(obj)
+    return values[0] if values else None

@@ -83,16 +83,16 @@ class SchemaWriter:
         return {"$ref": self.base + full}
 
     def _struct(self, table: str, name: str) -> Obj:
-        found = notation.struct(table, name)
+        struct = notation.struct(table, name)
         properties: Obj = {}
-        if found.typed:
+        if struct.typed:
             properties |= _TYPED
-        if found.meta:
+        if struct.meta:
             properties["metadata"] = {**self._wrapped(self.ref("meta", "ObjectMeta")), "description": _METADATA}
-        for field in found.fields:
+        for field in struct.fields:
             properties[field.name] = self._field(field)
         schema: Obj = {"type": "object", "properties": properties}
-        required = [field.name for field in found.fields if field.required]
+        required = [field.name for field in struct.fields if field.required]
         if required:
             schema["required"] = required
         return schema
@@ -175,10 +175,10 @@ def _published(schema: Any) -> Any:
         return [_published(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {key: _published(value) for key, value in schema.items() if key != "x-kubernetes-validations"}
-    if found.get("x-kubernetes-int-or-string") is True and "anyOf" not in found:
-        found["anyOf"] = [{"type": "integer"}, {"type": "string"}]
-    return found
+    published = {key: _published(value) for key, value in schema.items() if key != "x-kubernetes-validations"}
+    if published.get("x-kubernetes-int-or-string") is True and "anyOf" not in published:
+        published["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+    return published
 
 
 def schema_name(table: str, name: str) -> str:
@@ -239,13 +239,13 @@ def _operation(resource: Resource, sub: str, action: str, v3: bool) -> Obj:
 
 
 def document_v3(catalogue: Catalogue, group: str, version: str) -> Obj | None:
-    found = catalogue.group(group).get(version)
-    if found is None:
+    resources = catalogue.group(group).get(version)
+    if resources is None:
         return None
     writer = SchemaWriter("#/components/schemas/")
     paths: Obj = {}
-    for plural in sorted(found):
-        resource = found[plural]
+    for plural in sorted(resources):
+        resource = resources[plural]
         if _is_described(resource):
             writer.kind(resource)
         for path, sub, single in _paths(resource):

@@ -36,8 +36,10 @@ class Column:
 
 @cache
 def _recorded() -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = msgspec.json.decode((files(__package__) / "table_headings.json").read_bytes())
-    return found
+    headings_by_kind: dict[str, list[Any]] = msgspec.json.decode(
+        (files(__package__) / "table_headings.json").read_bytes()
+    )
+    return headings_by_kind
 
 
 def common(name: str) -> Column:

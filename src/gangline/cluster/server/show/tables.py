@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from gangline.cluster.server.show.jsonpath import BadPath, compile_path
 from gangline.cluster.server.show.table_headings import Column, common
+from gangline.rules.values.times import seconds
 
 Obj = dict[str, Any]
 Cells = Callable[[Obj, float], list[Any]]
@@ -29,16 +29,6 @@ NAME, AGE, CREATED = (common(name) for name in ("NAME", "AGE", "CREATED"))
 class Printer:
     columns: tuple[Column, ...]
     cells: Cells
-
-
-def seconds(text: Any) -> float | None:
-    """A timestamp of an object as seconds since 1970."""
-    if not isinstance(text, str) or not text:
-        return None
-    try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC).timestamp()
-    except ValueError:
-        return None
 
 
 def age(text: Any, now: float) -> str:
@@ -112,12 +102,13 @@ def custom_printer(version: Obj) -> Printer:
     return Printer((NAME, *columns), cells)
 
 
-def _custom_cell(kind: str, found: list[Any], now: float) -> Any:
-    if not found or found[0] is None:
+def _custom_cell(kind: str, values: list[Any], now: float) -> Any:
+    if not values or values[0] is None:
         return None
-    value = found[0]
+    value = values[0]
     if kind == "date":
-        return age(value, now) if seconds(value) is not None else "<unknown>" if isinstance(value, str) else None
+        unreadable = "<unknown>" if isinstance(value, str) else None
+        return age(value, now) if seconds(value) is not None else unreadable
     if kind == "integer":
         return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
     if kind == "number":
@@ -136,14 +127,14 @@ def _text(value: Any) -> str:
 
 
 def table(version: str, printer: Printer, about: Obj, rows: list[Obj], headed: bool = True) -> Obj:
-    found: Obj = {
+    shown: Obj = {
         "kind": "Table",
         "apiVersion": f"{META}/{version}",
         "metadata": about,
         "columnDefinitions": [column.definition() for column in printer.columns] if headed else None,
         "rows": rows,
     }
-    return found
+    return shown
 
 
 def partial(obj: Obj, version: str = "v1") -> Obj:

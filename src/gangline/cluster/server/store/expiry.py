@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.store.store import DELETED, Place, Record, ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, Place, Record, ShelfKey, StoreChange
 from gangline.rules.values import times
 
 EVENTS: ShelfKey = ("", "events")
@@ -28,8 +28,8 @@ class Expiry:
         """When each event was last written, the oldest first."""
         self._timer: asyncio.TimerHandle | None = None
         now = core.settings.clock()
-        found = [(_age_mark(record, now), record.place) for record in core.store.shelf(EVENTS).records.values()]
-        self._written.update((place, moment) for moment, place in sorted(found))
+        events = [(_age_mark(record, now), record.place) for record in core.store.shelf(EVENTS).records.values()]
+        self._written.update((place, moment) for moment, place in sorted(events))
         core.store.listeners.append(self._note)
         self._again()
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gangline.cluster.server.store.private_files import private_folder, tighten, told
-from gangline.cluster.server.store.store import Place, ShelfKey
+from gangline.cluster.server.store.shelf import Place, ShelfKey
 from gangline.errors import DataFolderError
 
 FORMAT = 1
@@ -67,15 +67,13 @@ class SqliteJournal:
 
     def revision(self) -> int:
         try:
-            found = self._database.execute(
-                "SELECT body FROM objects WHERE grp = ? AND plural = ?", _REVISION
-            ).fetchone()
+            row = self._database.execute("SELECT body FROM objects WHERE grp = ? AND plural = ?", _REVISION).fetchone()
         except sqlite3.DatabaseError as error:
             raise damaged(self._folder, error) from None
-        if found is None:
+        if row is None:
             raise damaged(self._folder, "its revision is missing")
         try:
-            latest = int(found[0])
+            latest = int(row[0])
         except (TypeError, ValueError):
             raise damaged(self._folder, "its revision is no number") from None
         if not 0 < latest < LAST_REVISION:
@@ -300,7 +298,10 @@ def _is_unbegun(database: sqlite3.Connection) -> bool:
 
 
 def _is_full(error: sqlite3.DatabaseError) -> bool:
-    name = getattr(error, "sqlite_errorname", "")
+    try:
+        name = error.sqlite_errorname
+    except AttributeError:  # it was raised here or by Python, not by SQLite
+        return False
     return name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN"))
 
 
@@ -312,15 +313,15 @@ def _full(folder: Path, error: Exception) -> DataFolderError:
 
 
 def _check(database: sqlite3.Connection, folder: Path) -> None:
-    found = database.execute("PRAGMA user_version").fetchone()[0]
-    if found > FORMAT:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > FORMAT:
         raise DataFolderError(
-            f"{folder} was written by a newer program (format {found}, this one knows {FORMAT}): use that program, "
+            f"{folder} was written by a newer program (format {version}, this one knows {FORMAT}): use that program, "
             "or choose another folder. Nothing was changed."
         )
-    if found < FORMAT:
+    if version < FORMAT:
         raise DataFolderError(
-            f"{folder} holds no journal of this program (format {found}): move it away, or choose another "
+            f"{folder} holds no journal of this program (format {version}): move it away, or choose another "
             "folder. Nothing was changed."
         )
     answer = database.execute("PRAGMA quick_check(1)").fetchone()[0]

@@ -17,7 +17,7 @@ from gangline.cluster.server import custom
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selectable_values
 from gangline.cluster.server.store.journal import Row, SqliteJournal, damaged
-from gangline.cluster.server.store.store import Record, ShelfKey
+from gangline.cluster.server.store.shelf import Record, ShelfKey
 from gangline.cluster.server.verbs.kind_rules import rules_for
 
 _MANY = {("", "pods"), ("", "events")}

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.api.selectors import Selector, equals
-from gangline.client.client import decode
+from gangline.client.typed_views import decode
 from gangline.cluster.server.catalogue import Catalogue
-from gangline.cluster.server.store.store import Record, Store
+from gangline.cluster.server.store.shelf import Record
+from gangline.cluster.server.store.store import Store
 
 T = TypeVar("T", bound=Object)
 

@@ -35,22 +35,22 @@ _EVENT_BACK = {stored: name for name, stored in _EVENT_NAMES.items()}
 
 
 def _event_to_stored(event: Obj) -> Obj:
-    found = _renamed(event, _EVENT_NAMES)
-    found.setdefault("involvedObject", {})
-    found.setdefault("source", {})
+    stored = _renamed(event, _EVENT_NAMES)
+    stored.setdefault("involvedObject", {})
+    stored.setdefault("source", {})
     for key in ("firstTimestamp", "lastTimestamp"):
-        found.setdefault(key, None)
-    return found
+        stored.setdefault(key, None)
+    return stored
 
 
 def _event_from_stored(event: Obj) -> Obj:
-    found = _renamed(event, _EVENT_BACK)
-    found = {
-        key: value for key, value in found.items() if value or key not in ("reportingController", "reportingInstance")
+    shown = _renamed(event, _EVENT_BACK)
+    shown = {
+        key: value for key, value in shown.items() if value or key not in ("reportingController", "reportingInstance")
     }
     for key in ("deprecatedFirstTimestamp", "deprecatedLastTimestamp", "eventTime"):
-        found.setdefault(key, None)
-    return found
+        shown.setdefault(key, None)
+    return shown
 
 
 DEFAULT_PERCENT = 80
@@ -68,30 +68,38 @@ def _autoscaler_to_stored(obj: Obj) -> Obj:
         ]
     spec.setdefault("minReplicas", 1)
     status = dict(obj.get("status") or {})
-    found = status.pop("currentCPUUtilizationPercentage", None)
-    if found is not None:
+    current = status.pop("currentCPUUtilizationPercentage", None)
+    if current is not None:
         status["currentMetrics"] = [
-            {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": found}}}
+            {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": current}}}
         ]
     return {**obj, "spec": spec, "status": status}
 
 
 def _autoscaler_from_stored(obj: Obj) -> Obj:
     spec, status = dict(obj.get("spec") or {}), dict(obj.get("status") or {})
-    metrics = spec.pop("metrics", None) or []
     spec.pop("behavior", None)
-    for metric in metrics:
-        wanted = ((metric.get("resource") or {}).get("target") or {}).get("averageUtilization")
-        if metric.get("type") == "Resource" and metric["resource"].get("name") == "cpu" and wanted is not None:
-            spec["targetCPUUtilizationPercentage"] = wanted
-    for metric in status.pop("currentMetrics", None) or []:
-        found = ((metric.get("resource") or {}).get("current") or {}).get("averageUtilization")
-        if metric.get("type") == "Resource" and metric["resource"].get("name") == "cpu" and found is not None:
-            status["currentCPUUtilizationPercentage"] = found
+    wanted = _cpu_utilization(spec.pop("metrics", None) or [], "target")
+    if wanted is not None:
+        spec["targetCPUUtilizationPercentage"] = wanted
+    current = _cpu_utilization(status.pop("currentMetrics", None) or [], "current")
+    if current is not None:
+        status["currentCPUUtilizationPercentage"] = current
     status.pop("conditions", None)
     status.setdefault("currentReplicas", 0)
     status.setdefault("desiredReplicas", 0)
     return {**obj, "spec": spec, "status": status}
+
+
+def _cpu_utilization(metrics: list[Obj], part: str) -> Any:
+    """The CPU utilization that metrics want or show: what autoscaling/v1 has in a field of its own."""
+    percentage = None
+    for metric in metrics:
+        resource = metric.get("resource") or {}
+        value = (resource.get(part) or {}).get("averageUtilization")
+        if metric.get("type") == "Resource" and resource.get("name") == "cpu" and value is not None:
+            percentage = value
+    return percentage
 
 
 CONVERSIONS: dict[tuple[str, str, str], Conversion] = {

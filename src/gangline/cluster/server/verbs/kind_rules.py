@@ -162,27 +162,27 @@ class SigningRequestRules(CustomRules):
         super().__init__(None, has_status=True)
 
     def prepare_update(self, new: Obj, old: Obj, subresource: str = "") -> None:
-        said, had = _status(new), _status(old)
+        status, had = _status(new), _status(old)
         for name in ("spec", "status"):
             _keep(new, old, name)
         if subresource == "approval":
-            new["status"] = {**had, "conditions": _conditions(said)}
+            new["status"] = {**had, "conditions": _conditions(status)}
         elif subresource == "status":
             judged = [condition for condition in _conditions(had) if _is_judgement(condition)]
             new["status"] = {
-                **said,
-                "conditions": judged + [condition for condition in _conditions(said) if not _is_judgement(condition)],
+                **status,
+                "conditions": judged + [condition for condition in _conditions(status) if not _is_judgement(condition)],
             }
 
 
 def _status(obj: Obj) -> Obj:
-    found = obj.get("status")
-    return found if isinstance(found, dict) else {}
+    status = obj.get("status")
+    return status if isinstance(status, dict) else {}
 
 
 def _conditions(status: Obj) -> list[Any]:
-    found = status.get("conditions")
-    return found if isinstance(found, list) else []
+    conditions = status.get("conditions")
+    return conditions if isinstance(conditions, list) else []
 
 
 def _is_judgement(condition: Any) -> bool:

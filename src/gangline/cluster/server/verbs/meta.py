@@ -20,8 +20,8 @@ _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 
 
 def metadata(obj: Mapping[str, Any]) -> Obj:
-    found = obj.get("metadata")
-    return found if isinstance(found, dict) else {}
+    about = obj.get("metadata")
+    return about if isinstance(about, dict) else {}
 
 
 def fill_new(obj: Obj, namespace: str, uid: str, now: str, suffix: Callable[[], str]) -> None:

@@ -19,7 +19,7 @@ from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.selectors import LabelTest, Test, field_test, label_test
 from gangline.cluster.server.status import bad_request, expired, internal, invalid, not_found, too_large_revision
-from gangline.cluster.server.store.store import Record
+from gangline.cluster.server.store.shelf import Record
 from gangline.errors import Problem
 
 
@@ -116,21 +116,21 @@ def listing(core: Core, call: ServerCall) -> ListPage:
         )
     if wanted.only is not None and revision == core.store.revision and wanted.namespace:
         record = shelf.records.get((wanted.namespace, wanted.only))
-        found = [record] if record is not None and wanted(record) else []
-        return ListPage(found, revision)
-    found = (
+        records = [record] if record is not None and wanted(record) else []
+        return ListPage(records, revision)
+    records = (
         shelf.listing_at(revision, wanted.namespace)
         if revision != core.store.revision
         else shelf.listing(wanted.namespace)
     )
-    return _page(found, wanted, limit, start, revision)
+    return _page(records, wanted, limit, start, revision)
 
 
-def _page(found: list[Record], wanted: Filter, limit: int, start: tuple[str, str], revision: int) -> ListPage:
+def _page(all_records: list[Record], wanted: Filter, limit: int, start: tuple[str, str], revision: int) -> ListPage:
     matching = (
-        (record for record in found if record.place > start and wanted(record))
+        (record for record in all_records if record.place > start and wanted(record))
         if start[1] or wanted.selects
-        else iter(found)
+        else iter(all_records)
     )
     if not limit:
         return ListPage(list(matching), revision)
@@ -138,7 +138,7 @@ def _page(found: list[Record], wanted: Filter, limit: int, start: tuple[str, str
     if len(records) <= limit:
         return ListPage(records, revision)
     last = records[limit - 1].place
-    remaining = None if wanted.selects else sum(1 for record in found if record.place > last)
+    remaining = None if wanted.selects else sum(1 for record in all_records if record.place > last)
     return ListPage(records[:limit], revision, write_token(revision, last), remaining)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from gangline.client.wire import User
-from gangline.cluster.kinds.checks import each, operator_values
+from gangline.cluster.kinds.checks import operator_values, with_paths
 from gangline.cluster.server.access.identity import ISSUER, TokenIssuer
 from gangline.cluster.server.access.rbac import Action, Authorizer
 from gangline.cluster.server.call import ServerCall
@@ -174,12 +174,12 @@ _ANSWERS: dict[str, Callable[[Reviews, ServerCall, Obj], Obj]] = {
 
 
 def _user_info(user: User) -> Obj:
-    found: Obj = {"username": user.name, "groups": list(user.groups)}
+    info: Obj = {"username": user.name, "groups": list(user.groups)}
     if user.uid:
-        found["uid"] = user.uid
+        info["uid"] = user.uid
     if user.extra:
-        found["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return found
+        info["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return info
 
 
 def _invalid(path: str, message: str, *further: Problem) -> Exception:
@@ -239,7 +239,7 @@ def _selectors(resource: Obj) -> Iterator[Problem]:
                 f"{path}.rawSelector",
                 f'Invalid value: "{selector["rawSelector"]}": may not specified at the same time as requirements',
             )
-        for where, term in each(terms, f"{path}.requirements"):
+        for where, term in with_paths(terms, f"{path}.requirements"):
             yield from operator_values(term, where)
 
 

@@ -9,34 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import msgspec
-
 from gangline.cluster.schema import BadForm, WrongType
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
-from gangline.cluster.server.call import ServerCall, is_digits, is_number
+from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, unstored, whole
 from gangline.cluster.server.features import drop_disabled
-from gangline.cluster.server.patch import ownership
-from gangline.cluster.server.patch.apply import Untypable
-from gangline.cluster.server.status import (
-    already_exists,
-    bad_request,
-    forbidden,
-    internal,
-    invalid,
-    modified,
-    not_found,
-    storage_conflict,
-)
-from gangline.cluster.server.store.store import Place, Record
+from gangline.cluster.server.status import already_exists, internal, invalid, modified, not_found
+from gangline.cluster.server.store.shelf import Place, Record
 from gangline.cluster.server.verbs import meta
 from gangline.cluster.server.verbs.bodies import check_options, read_object
+from gangline.cluster.server.verbs.field_owners import track
 from gangline.cluster.server.verbs.kind_rules import metadata_questions, rules_for
 from gangline.cluster.server.verbs.meta import Obj
+from gangline.cluster.server.verbs.write_checks import (
+    check_identity,
+    check_name,
+    check_namespace,
+    check_namespace_lives,
+    check_revision_given,
+    deduplicate_owners,
+)
 from gangline.cluster.server.wire.codec import decode_json, encode
-from gangline.errors import Problem
 
 RETRIES = 16
 Change = Callable[[Obj], Obj]
@@ -57,61 +52,6 @@ async def create(core: Core, call: ServerCall) -> WrittenRecord:
     deduplicate_owners(call, obj)
     obj = track(core, call, None, obj)
     return await create_object(core, call, obj)
-
-
-def track(core: Core, call: ServerCall, old: Obj | None, new: Obj) -> Obj:
-    """Note in managedFields what this write changes."""
-    rules = rules_for(call.resource)
-    endpoint = "" if call.subresource == "scale" else call.subresource
-    try:
-        return ownership.track(
-            old,
-            new,
-            call.manager,
-            rules.schema,
-            core.now(),
-            call.subresource,
-            call.resource.api_version,
-            tuple(rules.reset(endpoint)),
-        )
-    except Untypable:
-        return _with_accounts_of(old, new)
-
-
-def _with_accounts_of(old: Obj | None, new: Obj) -> Obj:
-    """An object that no account can be given of keeps the accounts it had; validation will say what is wrong with
-    it."""
-    kept = old["metadata"].get("managedFields") if old else None
-    about = {name: value for name, value in new["metadata"].items() if name != "managedFields"}
-    return {**new, "metadata": about | ({"managedFields": kept} if kept else {})}
-
-
-def check_namespace(call: ServerCall, obj: Obj) -> None:
-    given = obj["metadata"].get("namespace") or ""
-    wanted = call.namespace if call.resource.namespaced else ""
-    if given and given != wanted:
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-
-
-def deduplicate_owners(call: ServerCall, obj: Obj) -> None:
-    owners = obj["metadata"].get("ownerReferences")
-    if not owners or len(owners) < 2:
-        return
-    kept: dict[bytes, Obj] = {}
-    doubled: list[str] = []
-    for owner in owners:
-        mark = msgspec.json.encode(owner, order="deterministic")
-        if mark in kept:
-            doubled.append(owner.get("uid", ""))
-        kept.setdefault(mark, owner)
-    if doubled:
-        obj["metadata"]["ownerReferences"] = list(kept.values())
-        call.warnings.append(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and "
-            "may reject such "
-            f"requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
-            f"{', '.join(dict.fromkeys(doubled))}"
-        )
 
 
 async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord:
@@ -142,8 +82,7 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
     await _mutate_unnamed(core, review, given=bool(given))
     if review.object is not obj:
         obj = _readmitted(review, obj, rules)
-        if (obj["metadata"].get("namespace") or namespace) != namespace:
-            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        check_namespace(call, obj)
         meta.fill_new(obj, namespace, uid, now, core.suffix)
         name = review.name = obj["metadata"].get("name") or ""
     problems = meta.check(obj, rules.name_problems, standard=not metadata_questions(resource).islower())
@@ -189,24 +128,6 @@ def _readmitted(review: WriteReview, before: Obj, rules: object) -> Obj:
     return clean
 
 
-def check_namespace_lives(core: Core, call: ServerCall, name: str) -> None:
-    record = core.store.get(("", "namespaces"), ("", call.namespace))
-    if record is None:
-        raise not_found("", "namespaces", call.namespace)
-    if b'"deletionTimestamp"' not in record.body or not record.object()["metadata"].get("deletionTimestamp"):
-        return
-    why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
-    error = forbidden(call.resource.shelf[0], call.resource.plural, name, why)
-    error.status["details"]["causes"] = [
-        {
-            "reason": "NamespaceTerminating",
-            "field": "metadata.namespace",
-            "message": f"namespace {call.namespace} is being terminated",
-        }
-    ]
-    raise error
-
-
 async def update(core: Core, call: ServerCall) -> WrittenRecord:
     check_options(call)
     resource, rules = call.resource, rules_for(call.resource)
@@ -222,34 +143,12 @@ async def update(core: Core, call: ServerCall) -> WrittenRecord:
     pristine = encode(obj)
 
     def replaced(old: Obj) -> Obj:
-        _check_revision_given(call, obj)
+        check_revision_given(call, obj)
         return track(core, call, old, decode_json(pristine, resource.kind))
 
     if creates:
         return await create_object(core, call, track(core, call, None, obj))
     return await change(core, call, replaced, in_place=False)
-
-
-def check_name(call: ServerCall, obj: Obj) -> None:
-    name = obj["metadata"].get("name") or ""
-    if not name:
-        raise bad_request(
-            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
-        )
-    if name != call.name:
-        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
-
-
-def _check_revision_given(call: ServerCall, obj: Obj) -> None:
-    resource, rules = call.resource, rules_for(call.resource)
-    text = obj["metadata"].get("resourceVersion") or ""
-    if is_digits(text) and not is_number(text):
-        raise bad_request(f'strconv.ParseUint: parsing "{text}": value out of range')
-    if text and not is_number(text):
-        raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
-    if not rules.unconditional_update and text in ("", "0"):
-        problem = Problem("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
-        raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
 
 
 async def change(
@@ -281,7 +180,7 @@ async def _attempt(
     """One try; None when the stored object changed meanwhile."""
     resource, rules = call.resource, rules_for(call.resource)
     endpoint = "" if call.subresource == "scale" else call.subresource
-    _check_identity(call, new, old)
+    check_identity(call, new, old)
     review = WriteReview(
         UPDATE,
         resource,
@@ -332,13 +231,3 @@ def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:
         core.remove(resource, place, core.read(resource, place) or new)
         return last
     return core.write(resource, place, new) if about.get("deletionTimestamp") else core.save(resource, place, new)
-
-
-def _check_identity(call: ServerCall, new: Obj, old: Obj) -> None:
-    resource, about, before = call.resource, new.setdefault("metadata", {}), old["metadata"]
-    revision = about.get("resourceVersion")
-    if revision and revision != "0" and revision != before["resourceVersion"]:
-        raise modified(resource.shelf[0], resource.plural, call.name)
-    uid = about.get("uid")
-    if uid and uid != before["uid"] and call.verb == "update":
-        raise storage_conflict(resource, call.place, f"UID in precondition: {uid}, UID in object meta: {before['uid']}")

@@ -21,7 +21,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 BODY_TYPES = ("application/json", "application/yaml", PROTOBUF)
 encode = msgspec.json.encode
 _decode = msgspec.json.Decoder().decode
-_Dumper: type[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_Dumper: type[Any] = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
 YAML_TYPES = ("application/yaml", "application/apply-patch+yaml")
 
 
@@ -62,11 +62,11 @@ def decode_json(body: bytes, expected: str) -> Any:
 
 
 def decode_yaml(body: bytes, expected: str, doubled: list[str], document: Document | None = None) -> Any:
-    found = document or read_document(body)
-    if found.fault:
-        raise _unrecognised(expected, f"yaml: {found.fault}", body)
-    doubled.extend(found.doubled)
-    return found.data
+    read = document or read_document(body)
+    if read.fault:
+        raise _unrecognised(expected, f"yaml: {read.fault}", body)
+    doubled.extend(read.doubled)
+    return read.data
 
 
 def read_document(body: bytes) -> Document:
@@ -101,9 +101,9 @@ def has_duplicates(body: bytes, data: Any) -> bool:
     seen = [False]
 
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        seen[0] = seen[0] or len(found) != len(pairs)
-        return found
+        fields = dict(pairs)
+        seen[0] = seen[0] or len(fields) != len(pairs)
+        return fields
 
     try:
         json.loads(body, object_pairs_hook=note)
@@ -114,7 +114,7 @@ def has_duplicates(body: bytes, data: Any) -> bool:
 
 def duplicate_fields(body: bytes) -> list[str]:
     """The dotted paths of JSON keys that occur twice in one object, in the order they are found."""
-    found: list[str] = []
+    doubled: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> _Pairs:
         return _Pairs(pairs)
@@ -125,7 +125,7 @@ def duplicate_fields(body: bytes) -> list[str]:
             for key, item in value.pairs:
                 here = f"{path}.{key}" if path else key
                 if key in seen:
-                    found.append(here)
+                    doubled.append(here)
                 seen.add(key)
                 walk(item, here)
         elif isinstance(value, list):
@@ -136,7 +136,7 @@ def duplicate_fields(body: bytes) -> list[str]:
         walk(json.loads(body, object_pairs_hook=note), "")
     except (ValueError, RecursionError):
         return []
-    return found
+    return doubled
 
 
 class _Pairs:

@@ -16,6 +16,7 @@ from gangline.client.wire import Request, Response, User
 from gangline.cluster.server.access.identity import authenticate, certificate_user
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.store.watch import StoreWatch
+from gangline.cluster.server.wire.answering import answer_request
 from gangline.cluster.server.wire.request_reader import Asked, RequestReader
 from gangline.cluster.server.wire.response_head import print_head
 
@@ -211,7 +212,8 @@ class ServerConnection(asyncio.BufferedProtocol):
             return
         self._stays = asked.stays and self._stays
         self._wait("answer", NEVER)
-        self._task = self._loop.create_task(self._answer(asked.method, asked.request(self._user)))
+        work = answer_request(self._server, self, asked.method, asked.request(self._user))
+        self._task = self._loop.create_task(work)
 
     def _wait_for_more(self) -> None:
         if self._reader.continues:
@@ -239,12 +241,8 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     # --- answers --------------------------------------------------------------------------------------------
 
-    async def _answer(self, method: str, request: Request) -> None:
-        try:
-            response = await self._server.handle(request)
-        except BaseException:
-            self._transport.abort()
-            raise
+    def answered(self, method: str, request: Request, response: Response) -> None:
+        """A request has its answer: write it, unless nobody is left to read it."""
         self._task = None
         if self._transport.is_closing():
             if isinstance(response.stream, StoreWatch):

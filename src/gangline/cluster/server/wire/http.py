@@ -33,6 +33,8 @@ class ListenerSettings:
     """Connections that one address may have."""
     overall: int = field(default_factory=lambda: max(_files() - OTHER_FILES, _files() // 2))
     patience: ConnectionTimeouts = field(default_factory=ConnectionTimeouts)
+    farewell: float = FAREWELL_SECONDS
+    """Seconds that connections have to end by themselves when the listener closes."""
 
 
 def _files() -> int:
@@ -49,9 +51,10 @@ class ServerListener:
     _connections: set[ServerConnection]
     _waiting: set[Doorway]
     _sweeper: asyncio.Task[None]
+    _farewell: float
 
     async def close(self) -> None:
-        """Let what is being answered finish, for a second; then hang up."""
+        """Let what is being answered finish, for a moment; then hang up."""
         self._listening.close()
         self._sweeper.cancel()
         for doorway in list(self._waiting):
@@ -61,7 +64,7 @@ class ServerListener:
         for connection in left:
             connection.leave()
         if ends:
-            await asyncio.wait(ends, timeout=FAREWELL_SECONDS)
+            await asyncio.wait(ends, timeout=self._farewell)
         for connection in list(self._connections):
             connection.abort()
         await self._listening.wait_closed()
@@ -92,6 +95,7 @@ async def serve(
         connections,
         entrance.waiting,
         asyncio.create_task(_sweep(connections, entrance.waiting)),
+        settings.farewell,
     )
 
 

@@ -126,7 +126,9 @@ def read_target(target: str) -> tuple[str, Query]:
     path, _, query = target.partition("?")
     if not path.startswith("/"):
         path = "/" + path.partition("://")[2].partition("/")[2]
-    return path, (_kept_query(query) if len(query) <= KEPT_QUERY else _query(query)) if query else ()
+    if not query:
+        return path, ()
+    return path, _kept_query(query) if len(query) <= KEPT_QUERY else _query(query)
 
 
 def _query(text: str) -> Query:

@@ -12,8 +12,9 @@ import msgspec
 
 from gangline.api import names
 from gangline.api.core import Node, Pod
-from gangline.cluster.world.nodes.growing_pools import Hopeless, Order, Scene, machines, put
+from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import node_object
+from gangline.cluster.world.nodes.pool_orders import Hopeless, Order, Scene, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import Growth, WorldSettings
 from gangline.runtime import BackgroundService
@@ -54,12 +55,12 @@ def wishes(
     for pod in by_turn(waiting):
         if hopeless.knows(pod) or put(board, pod):
             continue
-        found = _smallest_for(pod, ordered, board)
-        if found is None:
+        growth = _smallest_for(pod, ordered, board)
+        if growth is None:
             hopeless.learn(pod)
             continue
-        board.put_node(template(*found))
-        added.append(found)
+        board.put_node(template(*growth))
+        added.append(growth)
         put(board, pod)
     return added
 

@@ -1,127 +1,43 @@
 """Simulated machines that come when pods wait for them and go when they stand empty; who decides which is a
 `PoolPlanner`.
 
-A plan is pure: it is shown the nodes, those on their way, and the pods that wait, and orders machines. The shell waits
-as long as a machine takes, registers it like any simulated node, and removes machines of the plan that have been idle.
-"""
+A plan is pure (pool_orders.py): it is shown the nodes, those on their way, and the pods that wait, and orders machines.
+`Machines` waits as long as a machine takes, registers it like any simulated node, and removes machines of the plan that
+have been idle."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
-
-import msgspec
 
 from gangline.api.core import Node, Pod
 from gangline.api.kinds import NODE, POD
-from gangline.api.meta import condition
 from gangline.cluster.world.nodes.heartbeats import register
-from gangline.cluster.world.nodes.nodes import NodePool, node_object
-from gangline.cluster.world.pods.kubelet import BY_NODE, by_node
-from gangline.cluster.world.scheduling.place import Board, PodBinding, Round, Shape, Unit, shape_of
-from gangline.cluster.world.scheduling.pod_affinity import cares
-from gangline.cluster.world.scheduling.scheduler import occupies
+from gangline.cluster.world.nodes.pool_orders import (
+    STARTING,
+    Order,
+    PoolPlanner,
+    Scene,
+    helpless,
+    once_ready,
+    removable,
+)
+from gangline.cluster.world.pods.pod_indexes import BY_NODE, by_node
+from gangline.cluster.world.scheduling.scheduling_state import occupies
 from gangline.errors import ApiError, NotFound
 from gangline.runtime import BackgroundService, Cache, Context, background
 from gangline.runtime.clock import timestamp
 
 log = logging.getLogger(__name__)
-DISRUPTION = "karpenter.sh/do-not-disrupt"
 LOOK = 5.0
-STARTING = 900.0
-"""Seconds a machine may need from its registration until it is ready; so long pods are expected to fit on it."""
-NOT_READY = "node.kubernetes.io/not-ready"
 
 
-# --- thinking
-# ----------------------------------------------------------------------------------------------------------
+# --- thinking ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    pool: NodePool
-    number: int
-    name: str
-    delay: float
-
-    def node(self, now: str = "") -> Node:
-        return msgspec.convert(node_object(self.pool, self.number, self.name, now), Node)
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    now: float
-    nodes: Sequence[Node]
-    coming: Sequence[Node]
-    bound: Sequence[Pod]
-    waiting: Sequence[Pod]
-
-
-class PoolPlanner(Protocol):
-    def at_start(self) -> Iterable[Order]: ...
-    def orders(self, scene: Scene) -> Iterable[Order]: ...
-    def spare(self, nodes: Sequence[Node]) -> Iterable[tuple[Sequence[Node], int, float]]:
-        """Its own nodes, in groups: how many of a group stay, and how long one of them may stand empty."""
-        ...
-
-    def told(self, order: Order) -> tuple[str, str]:
-        """Reason and message of the event that a waiting pod gets."""
-        ...
-
-
-def helpless(pod: Pod) -> bool:
-    """A scheduler tried it and found no node."""
-    said = condition(pod.status.conditions, "PodScheduled")
-    return (
-        not pod.spec.node_name
-        and not pod.metadata.deleting
-        and pod.status.phase in ("", "Pending")
-        and said is not None
-        and said.status == "False"
-        and said.reason == "Unschedulable"
-    )
-
-
-def put(board: Board, pod: Pod) -> bool:
-    """Puts the pod on the board if it fits."""
-    return any(isinstance(item, PodBinding) for item in Round(board).place(Unit(pod.uid, (pod,))))
-
-
-@dataclass(slots=True)
-class Hopeless:
-    """Shapes of pods for which nothing was found: of thousands of equal pods that wait only one is tried. A pod that
-    minds its neighbours is always tried by itself."""
-
-    shapes: set[Shape] = field(default_factory=set)
-
-    def knows(self, pod: Pod) -> bool:
-        return bool(self.shapes) and not cares(pod) and shape_of(pod) in self.shapes
-
-    def learn(self, pod: Pod) -> None:
-        if not cares(pod):
-            self.shapes.add(shape_of(pod))
-
-
-def once_ready(node: Node) -> Node:
-    """A node as it will be when it has started: what keeps pods away until then is gone."""
-    taints = tuple(taint for taint in node.spec.taints if taint.key != NOT_READY)
-    return (
-        node
-        if len(taints) == len(node.spec.taints)
-        else msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints))
-    )
-
-
-def removable(node: Node, pods: Iterable[Pod]) -> bool:
-    return not any(occupies(pod) for pod in pods) and node.annotations.get(DISRUPTION) != "true"
-
-
-# --- doing
-# -------------------------------------------------------------------------------------------------------------
+# --- doing ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

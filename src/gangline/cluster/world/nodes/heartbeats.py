@@ -113,9 +113,9 @@ class Heart:
         return Again(max(min(waits), 0.001)) if waits else None
 
     async def _say(self, ctx: Context, node: Node, state: str, now: float) -> None:
-        said = condition(node.status.conditions, "Ready")
+        stored = condition(node.status.conditions, "Ready")
         wanted = ready_condition(state, timestamp(now))
-        if said is None or said.status != wanted["status"]:
+        if stored is None or stored.status != wanted["status"]:
             await ctx.client.patch_only(
                 NODE,
                 node.name,

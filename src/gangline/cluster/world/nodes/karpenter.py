@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from gangline.api.core import Node, Pod
-from gangline.cluster.world.nodes.growing_pools import Hopeless, Order, Scene, machines, put
+from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import NodePool, Provision
+from gangline.cluster.world.nodes.pool_orders import Hopeless, Order, Scene, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import BackgroundService

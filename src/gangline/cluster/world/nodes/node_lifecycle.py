@@ -2,112 +2,34 @@
 pod_gc.py.
 
 `Watchman` looks at the leases every few seconds; a node whose lease stands still too long is marked unknown. Taints
-follow from the Ready condition, evictions from the taints and what each pod tolerates. The pure functions come first.
+follow from the Ready condition, evictions from the taints and what each pod tolerates (node_taints.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gangline.api.core import Node, Pod, Taint
+from gangline.api.core import Node
 from gangline.api.kinds import LEASE, NODE, POD
-from gangline.api.meta import Raw, condition
+from gangline.api.meta import condition
 from gangline.client.wire import STRATEGIC_PATCH
+from gangline.cluster.world.conditions import disruption
 from gangline.cluster.world.nodes.heartbeats import LEASES
-from gangline.cluster.world.nodes.nodes import HEALTHY
-from gangline.cluster.world.pods.kubelet import BY_NODE, by_node, pods_on
-from gangline.cluster.world.scheduling.place import tolerates
+from gangline.cluster.world.nodes.node_taints import LeaseSilence, leaves_at, unknown_conditions, wanted_taints
+from gangline.cluster.world.pods.pod_indexes import BY_NODE, by_node, pods_on
+from gangline.cluster.world.pods.pod_status import patch_status
 from gangline.cluster.world.settings import WorldSettings
-from gangline.cluster.world.writes import delete_quietly, disruption, patch_status
 from gangline.errors import ApiError
 from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Watch, itself
-from gangline.runtime.clock import seconds_of, timestamp
+from gangline.runtime.clock import timestamp
 
 PERIOD = 5.0
-NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
-OURS = (NOT_READY, UNREACHABLE)
 
 
-# --- thinking
-# ----------------------------------------------------------------------------------------------------------
+# --- thinking ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class LeaseSilence:
-    """When each node's lease was last seen to move, by our own clock."""
-
-    period: float
-    seen: dict[str, tuple[str, float]] = field(default_factory=dict)
-    last: float | None = None
-
-    def silent(self, renewals: Mapping[str, str], grace: Mapping[str, float], now: float) -> list[str]:
-        """Nodes whose lease has stood still too long. If we slept ourselves, nobody is judged by what we missed."""
-        overslept = self.last is not None and now - self.last > 3 * self.period
-        self.last = now
-        if overslept:
-            self.seen = {name: (renewed, now) for name, (renewed, _) in self.seen.items()}
-        for name, renewed in renewals.items():
-            if self.seen.get(name, ("", 0.0))[0] != renewed:
-                self.seen[name] = (renewed, now)
-        for name in [name for name in self.seen if name not in renewals]:
-            del self.seen[name]
-        return sorted(name for name, (_, since) in self.seen.items() if now - since >= grace[name])
-
-
-def unknown_conditions(now: str) -> list[Raw]:
-    """What a node that stopped talking says from then on."""
-    kinds = ["Ready", *(kind for kind, _, _ in HEALTHY)]
-    return [
-        {
-            "type": kind,
-            "status": "Unknown",
-            "reason": "NodeStatusUnknown",
-            "lastTransitionTime": now,
-            "message": "Kubelet stopped posting node status.",
-        }
-        for kind in kinds
-    ]
-
-
-def wanted_taints(node: Node, now: str) -> list[Raw] | None:
-    """The node's taints with those for its readiness; None when they are right already."""
-    ready = condition(node.status.conditions, "Ready")
-    key = "" if ready is None or ready.status == "True" else UNREACHABLE if ready.status == "Unknown" else NOT_READY
-    wanted = [(key, effect) for effect in ("NoSchedule", "NoExecute")] if key else []
-    have = [(taint.key, taint.effect) for taint in node.spec.taints if taint.key in OURS]
-    if sorted(have) == sorted(wanted):
-        return None
-    kept = [_raw_taint(taint) for taint in node.spec.taints if taint.key not in OURS]
-    return kept + [{"key": key, "effect": effect, "timeAdded": now} for key, effect in wanted]
-
-
-def _raw_taint(taint: Taint) -> Raw:
-    raw: Raw = {"key": taint.key, "effect": taint.effect}
-    return (
-        raw
-        | ({"value": taint.value} if taint.value else {})
-        | ({"timeAdded": taint.time_added} if taint.time_added else {})
-    )
-
-
-def leaves_at(pod: Pod, node: Node, now: float) -> float | None:
-    """When a pod must leave its node because of a taint; None: it may stay."""
-    moments = []
-    for taint in node.spec.taints:
-        if taint.effect != "NoExecute":
-            continue
-        matching = [toleration for toleration in pod.spec.tolerations if tolerates((toleration,), taint)]
-        if not matching:
-            return now
-        stays = [item.toleration_seconds for item in matching if item.toleration_seconds is not None]
-        if stays:
-            moments.append((seconds_of(taint.time_added) if taint.time_added else now) + max(min(stays), 0))
-    return min(moments, default=None)
-
-
-# --- nodes that fall silent
-# --------------------------------------------------------------------------------------------
+# --- nodes that fall silent -------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -153,13 +75,12 @@ class Watchman:
         ctx.events.tell(NODE, node, "NodeNotReady", f"Node {node.name} status is now: NodeNotReady")
         unready = {"type": "Ready", "status": "False", "reason": "NodeNotReady", "lastTransitionTime": now}
         for pod in ctx.read.by(POD, BY_NODE, node.name):
-            said = condition(pod.status.conditions, "Ready")
-            if said is not None and said.status == "True":
+            ready = condition(pod.status.conditions, "Ready")
+            if ready is not None and ready.status == "True":
                 await patch_status(ctx, pod, {"conditions": [unready]})
 
 
-# --- taints, evictions
-# -------------------------------------------------------------------------------------------------
+# --- taints, evictions ------------------------------------------------------------------------------------------------
 
 
 async def taint(ctx: Context, key: Key) -> Again | None:
@@ -183,17 +104,10 @@ async def evict(ctx: Context, key: Key) -> Again | None:
         return None
     if moment > now:
         return Again(moment - now)
-    await patch_status(
-        ctx,
-        pod,
-        {
-            "conditions": [
-                disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))
-            ]
-        },
-    )
+    told = disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))
+    await patch_status(ctx, pod, {"conditions": [told]})
     ctx.events.tell(POD, pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.namespace}/{pod.name}")
-    await delete_quietly(ctx, POD, pod)
+    await ctx.writer.delete_unless_gone(POD, pod)
     return None
 
 

@@ -347,9 +347,9 @@ def simulated(node: Node) -> bool:
 
 def health(node: Node, age: float) -> tuple[str, float | None]:
     """How a node is at an age in seconds, and the age at which that may change by itself."""
-    said = node.annotations.get(names.HEALTH)
-    if said in (LOST, NOT_READY):
-        return said, None
+    state = node.annotations.get(names.HEALTH)
+    if state in (LOST, NOT_READY):
+        return state, None
     failures = planned_failures(node)
     edges = [
         edge for failure in failures for edge in (failure.after, failure.after + (failure.seconds or 0)) if edge > age

@@ -13,9 +13,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import PDB, POD, REPLICA_SET, STATEFUL_SET
 from gangline.api.meta import Raw
 from gangline.api.selectors import from_selector
-from gangline.cluster.world.pods.pod_life import FINAL
+from gangline.cluster.world.conditions import merged
+from gangline.cluster.world.pods.pod_step import FINAL
 from gangline.cluster.world.workloads.replicas import MOST_REPLICAS, is_ready, share
-from gangline.cluster.world.writes import merged
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
 
@@ -30,8 +30,8 @@ def expected(pods: Sequence[Pod], read: Reader) -> int:
     total = len(pods) - counts.total()
     for owner, namespace in owners.values():
         kind = SCALED.get(owner.kind)
-        found = read.get(kind, owner.name, namespace) if kind is not None else None
-        total += counts[owner.uid] if found is None or found.spec.replicas is None else found.spec.replicas
+        owning = read.get(kind, owner.name, namespace) if kind is not None else None
+        total += counts[owner.uid] if owning is None or owning.spec.replicas is None else owning.spec.replicas
     return min(total, MOST_REPLICAS)
 
 

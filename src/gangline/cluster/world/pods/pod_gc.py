@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from gangline.api.core import Pod
 from gangline.api.kinds import NODE, POD
 from gangline.api.meta import Raw
-from gangline.cluster.world.pods.kubelet import BY_NODE, by_node, pods_on
-from gangline.cluster.world.pods.pod_life import FINAL
-from gangline.cluster.world.writes import delete_quietly, disruption, patch_status
+from gangline.cluster.world.conditions import disruption
+from gangline.cluster.world.pods.pod_indexes import BY_NODE, by_node, pods_on
+from gangline.cluster.world.pods.pod_status import patch_status
+from gangline.cluster.world.pods.pod_step import FINAL
 from gangline.errors import NotFound
 from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Watch, itself
 from gangline.runtime.clock import timestamp
@@ -65,7 +66,7 @@ async def _end(ctx: Context, pod: Pod, status: Raw) -> None:
     if pod.status.phase not in FINAL:
         await patch_status(ctx, pod, status | {"phase": "Failed"})
     if not (pod.metadata.deleting and pod.metadata.deletion_grace_period_seconds == 0 and pod.metadata.finalizers):
-        await delete_quietly(ctx, POD, pod, grace=0)
+        await ctx.writer.delete_unless_gone(POD, pod, grace=0)
 
 
 class Sweeper:
@@ -78,7 +79,7 @@ class Sweeper:
             await ctx.clock.sleep(PERIOD)
             self.busy = True
             for pod in surplus(ctx.read.list(POD), MOST_ENDED):
-                await delete_quietly(ctx, POD, pod, grace=0)
+                await ctx.writer.delete_unless_gone(POD, pod, grace=0)
             self.busy = False
 
 

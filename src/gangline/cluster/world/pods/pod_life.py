@@ -6,98 +6,21 @@ end, perhaps a restart. Pure: kubelet.py asks here and writes what comes back.""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
 
 from gangline.api import names
 from gangline.api.core import Container, ContainerStatus, Pod
-from gangline.api.meta import Condition, Raw, condition
+from gangline.api.meta import Raw, condition
+from gangline.cluster.world.pods.life_times import Times, is_number, times_of
+from gangline.cluster.world.pods.pod_step import FINAL, NodeFacts, Rejection, Statuses, Step
+from gangline.cluster.world.pods.told_status import changed_conditions, container_statuses, told_status
 from gangline.cluster.world.settings import NodePace
 from gangline.runtime.clock import seconds_of, timestamp
 
-Statuses: TypeAlias = list[ContainerStatus]
 FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
 STOPPED = 143
-FINAL = ("Succeeded", "Failed")
 NOT_STARTED = {"waiting": {"reason": "PodInitializing"}}
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """A pod that its node does not admit, as a kubelet says it."""
-
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class NodeFacts:
-    """What the node adds to a pod."""
-
-    now: float
-    host_ip: str = ""
-    pod_ip: str = ""
-    held: str = ""
-    """Why the pod cannot start yet although it is bound; empty: nothing holds it."""
-    rejection: Rejection | None = None
-    """Why the node turns a pod away that has not started."""
-    waiting: bool = False
-    """Its init container that waits for other pods must wait on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What to write now (nothing, a status, or the end of the pod), and when to look again by itself."""
-
-    status: Raw | None = None
-    remove: bool = False
-    again: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    start: float
-    init: float
-    ready: float
-    stop: float
-    run: float | None
-    exits: tuple[int, ...]
-
-    def exit(self, restarts: int) -> int:
-        return self.exits[min(restarts, len(self.exits) - 1)]
-
-
-def times_of(pod: Pod, pace: NodePace) -> Times:
-    """How long this pod's stages take: its annotations, else the pace of the world."""
-    notes = pod.annotations
-    of_job = any(owner.kind == "Job" and owner.group == "batch" for owner in pod.metadata.owner_references)
-    ends = of_job or names.EXIT_CODE in notes
-    run = _seconds(notes, names.RUN_SECONDS, pace.job if ends else None)
-    exits = tuple(
-        int(item) for item in notes.get(names.EXIT_CODE, "0").replace(" ", "").split(",") if _is_number(item, 3)
-    )
-    return Times(
-        start=_seconds(notes, names.START_SECONDS, pace.start) or 0.0,
-        init=_seconds(notes, names.INIT_SECONDS, pace.init) or 0.0,
-        ready=_seconds(notes, names.READY_SECONDS, pace.ready) or 0.0,
-        stop=_seconds(notes, names.STOP_SECONDS, pace.stop) or 0.0,
-        run=run,
-        exits=exits or (0,),
-    )
-
-
-def _seconds(notes: Mapping[str, str], name: str, default: float | None) -> float | None:
-    try:
-        found = float(notes[name])
-    except (KeyError, ValueError):
-        return default
-    return default if math.isnan(found) else max(found, 0.0)
-
-
-def _is_number(text: str, digits: int) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= digits
 
 
 def step(pod: Pod, place: NodeFacts, pace: NodePace) -> Step:
@@ -110,8 +33,7 @@ def step(pod: Pod, place: NodeFacts, pace: NodePace) -> Step:
     return _run(pod, place, times)
 
 
-# --- stopping
-# ----------------------------------------------------------------------------------------------------------
+# --- stopping ---------------------------------------------------------------------------------------------------------
 
 
 def _stop(pod: Pod, place: NodeFacts, times: Times) -> Step:
@@ -137,8 +59,8 @@ def _failed(pod: Pod, now: float, reason: str = "", message: str = "") -> Raw:
         "phase": "Failed",
         "startTime": pod.status.start_time or timestamp(now),
         **why,
-        "containerStatuses": _written(pod.spec.containers, ended),
-        "conditions": _conditions(pod, now, initialized=True, ready=False, done="PodFailed"),
+        "containerStatuses": container_statuses(pod.spec.containers, ended),
+        "conditions": changed_conditions(pod, now, initialized=True, ready=False, done="PodFailed"),
     }
 
 
@@ -153,8 +75,7 @@ def _rejected(rejection: Rejection, now: float) -> Raw:
     }
 
 
-# --- running
-# -----------------------------------------------------------------------------------------------------------
+# --- running ----------------------------------------------------------------------------------------------------------
 
 
 def _run(pod: Pod, place: NodeFacts, times: Times) -> Step:
@@ -176,19 +97,19 @@ def _live(pod: Pod, place: NodeFacts, times: Times, began: float) -> Step:
     held = place.held or ("ContainerCreating" if place.now < began + times.start else "")
     if held:
         again = None if place.held else began + times.start
-        return _told(pod, place, began, *_creating(pod, held), again=again)
+        return told_status(pod, place, began, *_creating(pod, held), again=again)
     inits, inits_done, wakes = _inits(pod, known, place, times)
     if not inits_done:
         mains = [
             known.get(container.name) or ContainerStatus(name=container.name, state=NOT_STARTED)
             for container in pod.spec.containers
         ]
-        return _told(pod, place, began, inits, mains, again=wakes)
+        return told_status(pod, place, began, inits, mains, again=wakes)
     mains, again = _mains(pod, known, place, times)
     phase = _phase(pod, mains)
     if phase in FINAL:
         inits = [_ended(status, 0, place.now) if "running" in status.state else status for status in inits]
-    return _told(pod, place, began, inits, mains, phase=phase, again=again, initialized=True)
+    return told_status(pod, place, began, inits, mains, phase=phase, again=again, initialized=True)
 
 
 def _creating(pod: Pod, reason: str) -> tuple[Statuses, Statuses]:
@@ -301,8 +222,7 @@ def _phase(pod: Pod, mains: Iterable[ContainerStatus]) -> str:
     return "Failed" if any(_code(status) for status in mains) else "Succeeded"
 
 
-# --- container states
-# --------------------------------------------------------------------------------------------------
+# --- container states -------------------------------------------------------------------------------------------------
 
 
 def _started(status: ContainerStatus, now: float, ready: bool = False) -> ContainerStatus:
@@ -363,112 +283,10 @@ def _ended_at(status: ContainerStatus) -> float:
     return seconds_of(ended["finishedAt"])
 
 
-# --- the status as written
-# ---------------------------------------------------------------------------------------------
+# --- the status as written --------------------------------------------------------------------------------------------
 
 
-def _told(
-    pod: Pod,
-    place: NodeFacts,
-    began: float,
-    inits: Statuses,
-    mains: Statuses,
-    *,
-    phase: str = "Pending",
-    again: float | None = None,
-    initialized: bool = False,
-) -> Step:
-    """A step with the status that differs from what the pod already says; nothing to write when it says it all."""
-    ready = phase == "Running" and all(status.ready for status in mains)
-    conditions = _conditions(
-        pod,
-        place.now,
-        initialized=initialized or phase in FINAL,
-        ready=ready,
-        done={"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, ""),
-    )
-    if (
-        pod.status.phase == phase
-        and pod.status.start_time
-        and not conditions
-        and list(pod.status.container_statuses) == mains
-        and list(pod.status.init_container_statuses) == inits
-    ):
-        return Step(again=again)
-    status: Raw = {
-        "phase": phase,
-        "startTime": pod.status.start_time or timestamp(began),
-        "containerStatuses": _written(pod.spec.containers, mains),
-    }
-    if inits:
-        status["initContainerStatuses"] = _written(pod.spec.init_containers, inits)
-    if conditions:
-        status["conditions"] = conditions
-    if place.pod_ip and not pod.status.pod_ip:
-        status |= {
-            "hostIP": place.host_ip,
-            "hostIPs": [{"ip": place.host_ip}],
-            "podIP": place.pod_ip,
-            "podIPs": [{"ip": place.pod_ip}],
-        }
-    return Step(status, again=again)
-
-
-def _conditions(pod: Pod, now: float, *, initialized: bool, ready: bool, done: str) -> list[Raw]:
-    """The conditions a kubelet owns, only those whose status changes."""
-    gates = [str(gate.get("conditionType")) for gate in pod.spec.readiness_gates]
-    open_gates = all((found := condition(pod.status.conditions, gate)) and found.status == "True" for gate in gates)
-    unready = done or "ContainersNotReady"
-    wanted = (
-        ("PodReadyToStartContainers", not done, ""),
-        ("Initialized", initialized, done or "ContainersNotInitialized"),
-        ("Ready", ready and open_gates, unready if not ready else "ReadinessGatesNotReady"),
-        ("ContainersReady", ready, unready),
-        ("PodScheduled", True, ""),
-    )
-    standing = [(condition(pod.status.conditions, kind), kind, value, reason) for kind, value, reason in wanted]
-    return [
-        _condition(found, kind, value, reason, now)
-        for found, kind, value, reason in standing
-        if not _says(found, value)
-    ]
-
-
-def _says(found: Condition | None, value: bool) -> bool:
-    return found is not None and found.status == str(value)
-
-
-def _condition(found: Condition | None, kind: str, value: bool, reason: str, now: float) -> Raw:
-    """A condition as it is now; what it said before is taken back."""
-    told: Raw = {"type": kind, "status": str(value), "lastTransitionTime": timestamp(now)}
-    if not value:
-        told["reason"] = reason
-    elif found is not None and found.reason:
-        told["reason"] = ""
-    if found is not None and found.message:
-        told["message"] = ""
-    return told
-
-
-def _written(containers: Iterable[Container], statuses: Iterable[ContainerStatus]) -> list[Raw]:
-    images = {container.name: container.image for container in containers}
-    return [
-        {
-            "name": status.name,
-            "ready": status.ready,
-            "started": bool(status.started),
-            "restartCount": status.restart_count,
-            "image": images.get(status.name, ""),
-            "imageID": "",
-            "state": status.state,
-            "lastState": status.last_state,
-        }
-        for status in statuses
-    ]
-
-
-# --- waiting for other pods
-# --------------------------------------------------------------------------------------------
+# --- waiting for other pods -------------------------------------------------------------------------------------------
 
 
 def awaited(pod: Pod) -> dict[str, int]:
@@ -479,12 +297,12 @@ def awaited(pod: Pod) -> dict[str, int]:
     )
     if container is None:
         return {}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for text in _flag_values(container.args, ("--podcliques", "-p")):
         clique, _, count = text.strip().rpartition(":")
-        if clique and _is_number(count, 10):
-            found[clique] = int(count)
-    return found
+        if clique and is_number(count, 10):
+            counts[clique] = int(count)
+    return counts
 
 
 def _flag_values(arguments: Iterable[str], flags: tuple[str, ...]) -> list[str]:
@@ -495,8 +313,8 @@ def _flag_values(arguments: Iterable[str], flags: tuple[str, ...]) -> list[str]:
 
 
 def ready(pod: Pod) -> bool:
-    found = condition(pod.status.conditions, "Ready")
-    return found is not None and found.status == "True" and not pod.metadata.deleting
+    stored = condition(pod.status.conditions, "Ready")
+    return stored is not None and stored.status == "True" and not pod.metadata.deleting
 
 
 def through(pod: Pod) -> bool:

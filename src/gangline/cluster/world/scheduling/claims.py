@@ -7,100 +7,29 @@ that finalizer too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from copy import deepcopy
-
 from gangline.api.builtin import Untyped
 from gangline.api.core import Pod
-from gangline.api.kinds import POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, reference
+from gangline.api.kinds import POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.cluster.world.pods.pod_life import FINAL
-from gangline.cluster.world.workloads.replicas import suffix
-from gangline.cluster.world.writes import create_quietly, delete_quietly
+from gangline.cluster.world.pods.pod_step import FINAL
+from gangline.cluster.world.scheduling.claim_rules import (
+    BY_TEMPLATE,
+    PROTECTION,
+    by_template,
+    claim_name,
+    done,
+    made_from,
+    missing,
+    reservations,
+    still_reserved,
+    unneeded,
+    unreserved,
+)
 from gangline.errors import NotFound
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
-FOR_POD = "resource.kubernetes.io/pod-claim-name"
-PROTECTION = "resource.kubernetes.io/delete-protection"
-BY_TEMPLATE = "claim template"
-
-
-def by_template(pod: Pod) -> list[str]:
-    return [
-        f"{pod.namespace}/{resource_claim.resource_claim_template_name}"
-        for resource_claim in pod.spec.resource_claims
-        if resource_claim.resource_claim_template_name
-    ]
-
-
-def claim_name(pod: Pod, claim: str) -> str:
-    return f"{pod.name}-{claim}"[:57] + f"-{suffix(pod.uid, claim)}"
-
-
-def missing(pod: Pod) -> list[tuple[str, str]]:
-    """Claims of a pod (name in the pod, template) that its status does not know yet."""
-    known = {str(resource_claim_status.get("name")) for resource_claim_status in pod.status.resource_claim_statuses}
-    return [
-        (resource_claim.name, resource_claim.resource_claim_template_name)
-        for resource_claim in pod.spec.resource_claims
-        if resource_claim.resource_claim_template_name and resource_claim.name not in known
-    ]
-
-
-def made_from(template: Untyped, pod: Pod, claim: str) -> Raw:
-    body: Raw = deepcopy(template.spec or {})
-    meta = dict(body.get("metadata") or {})
-    meta |= {
-        "name": claim_name(pod, claim),
-        "namespace": pod.namespace,
-        "ownerReferences": [reference(POD, pod)],
-        "annotations": (meta.get("annotations") or {}) | {FOR_POD: claim},
-    }
-    return {"metadata": meta, "spec": body.get("spec") or {}}
-
-
-def done(pod: Pod) -> bool:
-    """It does not run any more, or never will."""
-    return pod.status.phase in FINAL or (pod.metadata.deleting and not pod.spec.node_name)
-
-
-def still_reserved(claim: Untyped, pods: Iterable[Pod]) -> list[Raw]:
-    """The reservations of a claim whose pods still need it."""
-    alive = {pod.uid for pod in pods if not done(pod)}
-    return [
-        reservation
-        for reservation in reservations(claim)
-        if reservation.get("resource") != "pods" or reservation.get("uid") in alive
-    ]
-
-
-def reservations(claim: Untyped) -> list[Raw]:
-    return (claim.status or {}).get("reservedFor") or []
-
-
-def unreserved(claim: Untyped, rest: list[Raw]) -> Raw:
-    """The status of a claim that only these still hold: with the last of them goes what a scheduler allocated, and
-    nothing else."""
-    freed = {"allocation": None} if not rest and PROTECTION in claim.metadata.finalizers else {}
-    return {"reservedFor": rest or None} | freed
-
-
-def unneeded(claim: Untyped, owner: Pod | None) -> bool:
-    """Made for a pod that is done or was replaced; where the pod is gone, the garbage collector sees to it."""
-    of = claim.metadata.controller
-    return (
-        not claim.metadata.deleting
-        and owner is not None
-        and of is not None
-        and of.kind == POD.kind
-        and not of.group
-        and (owner.uid != of.uid or done(owner))
-    )
-
-
-# --- doing
-# -------------------------------------------------------------------------------------------------------------
+# --- doing ------------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
@@ -119,7 +48,7 @@ async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
                 warning=True,
             )
             continue
-        await create_quietly(ctx, RESOURCE_CLAIM, made_from(template, pod, claim))
+        await ctx.writer.create_unless_there(RESOURCE_CLAIM, made_from(template, pod, claim))
         made.append({"name": claim, "resourceClaimName": claim_name(pod, claim)})
     if made:
         await ctx.client.patch(
@@ -147,7 +76,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
         await _give_back(ctx, claim, {"allocation": None} if (claim.status or {}).get("allocation") else {})
     of = claim.metadata.controller
     if not rest and of is not None and unneeded(claim, ctx.read.get(POD, of.name, key.namespace)):
-        await delete_quietly(ctx, RESOURCE_CLAIM, claim)
+        await ctx.writer.delete_unless_gone(RESOURCE_CLAIM, claim)
     return None
 
 
@@ -167,7 +96,7 @@ async def _holder(ctx: Context, claim: Untyped, reservation: Raw) -> Pod | None:
 async def _give_back(ctx: Context, claim: Untyped, status: Raw) -> None:
     """Writes the status, and lifts the protection where nothing is allocated any more; neither if somebody wrote
     meanwhile."""
-    found, version = claim.status or {}, claim.metadata.resource_version
+    current, version = claim.status or {}, claim.metadata.resource_version
     if status:
         written = await ctx.client.patch(
             RESOURCE_CLAIM,
@@ -176,8 +105,8 @@ async def _give_back(ctx: Context, claim: Untyped, status: Raw) -> None:
             {"metadata": {"resourceVersion": version}, "status": status},
             subresource="status",
         )
-        found, version = written.status or {}, written.metadata.resource_version
-    if PROTECTION in claim.metadata.finalizers and not found.get("allocation"):
+        current, version = written.status or {}, written.metadata.resource_version
+    if PROTECTION in claim.metadata.finalizers and not current.get("allocation"):
         finalizers = [finalizer for finalizer in claim.metadata.finalizers if finalizer != PROTECTION]
         await ctx.client.patch(
             RESOURCE_CLAIM,

@@ -88,13 +88,13 @@ class WorkloadGangs:
         waiting: dict[str, list[Pod]] = {}
         for pod in pods:
             waiting.setdefault(gang_key(pod) or f"pod {pod.namespace}/{pod.name}", []).append(pod)
-        found: list[Unit] = []
+        units: list[Unit] = []
         covered: dict[str, None] = {}
         for key, members in waiting.items():
             if key not in covered:
-                found.append(self._unit(key, members, waiting))
-                covered |= dict.fromkeys(gang_key(pod) for pod in found[-1].everyone())
-        return found
+                units.append(self._unit(key, members, waiting))
+                covered |= dict.fromkeys(gang_key(pod) for pod in units[-1].everyone())
+        return units
 
     @property
     def kind(self) -> Kind[Untyped] | None:

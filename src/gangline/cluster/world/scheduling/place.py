@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from gangline.api.core import Node, Pod, Taint, Toleration
-from gangline.api.meta import Raw, condition
-from gangline.api.selectors import SelectorRequirement
+from gangline.api.core import Node, Pod
+from gangline.cluster.world.scheduling.node_fit import barred
 from gangline.cluster.world.scheduling.pod_affinity import Crowd
 from gangline.rules.requests import amounts_of, pod_amounts
 
@@ -24,78 +23,12 @@ Amounts: TypeAlias = Mapping[str, float]
 Shape: TypeAlias = tuple[tuple[tuple[str, float], ...], str]
 Scope: TypeAlias = tuple[tuple[str, str], ...]
 """Labels that a node must have, from the domains that were chosen so far."""
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}
 
 
-# --- may this pod go to that node?
-# -------------------------------------------------------------------------------------
+# --- may this pod go to that node? ------------------------------------------------------------------------------------
 
 
-def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
-    return any(
-        toleration.key in ("", taint.key)
-        and (toleration.operator == "Exists" or (bool(toleration.key) and toleration.value == taint.value))
-        and toleration.effect in ("", taint.effect)
-        for toleration in tolerations
-    )
-
-
-def untolerated(pod: Pod, node: Node) -> Taint | None:
-    """The first taint that keeps the pod away."""
-    taints = node.spec.taints + ((UNSCHEDULABLE,) if node.spec.unschedulable else ())
-    return next(
-        (
-            taint
-            for taint in taints
-            if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(pod.spec.tolerations, taint)
-        ),
-        None,
-    )
-
-
-def selects(pod: Pod, node: Node) -> bool:
-    """The pod's node selector and required node affinity let it go there."""
-    labels = node.labels
-    if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
-        return False
-    affinity = ((pod.spec.affinity or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    return affinity is None or any(_term(term, node) for term in affinity.get("nodeSelectorTerms") or ())
-
-
-def _term(term: Raw, node: Node) -> bool:
-    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
-    return (
-        bool(expressions or fields)
-        and all(_matches(expression, node.labels) for expression in expressions)
-        and all(_matches(item, {"metadata.name": node.name}) for item in fields)
-    )
-
-
-def _matches(expression: Raw, labels: Mapping[str, str]) -> bool:
-    operator, values = _OPERATORS[expression["operator"]], tuple(expression.get("values") or ())
-    return SelectorRequirement(expression["key"], operator, values).matches(labels)
-
-
-def barred(pod: Pod, node: Node) -> str:
-    """Why the pod may never go there, as kube-scheduler says it; empty: it may."""
-    ready = condition(node.status.conditions, "Ready")
-    if ready is not None and ready.status != "True":
-        return "node(s) were not ready"
-    taint = untolerated(pod, node)
-    if taint is not None:
-        return (
-            f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
-            if taint is not UNSCHEDULABLE
-            else ("node(s) were unschedulable")
-        )
-    return "" if selects(pod, node) else "node(s) didn't match Pod's node affinity/selector"
-
-
-# --- what is free
-# ------------------------------------------------------------------------------------------------------
+# --- what is free -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -181,8 +114,7 @@ class Board:
             self.version += 1
 
 
-# --- one round
-# ---------------------------------------------------------------------------------------------------------
+# --- one round --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +202,8 @@ class Round:
     def place(self, unit: Unit) -> list[Answer]:
         if unit.hold:
             return [PlacingRefused(pod, unit.hold, tried=False) for pod in unit.everyone()]
-        found = self._unit(unit, ())
-        return [*found.binds, *found.refused]
+        result = self._unit(unit, ())
+        return [*result.binds, *result.refused]
 
     # --- a unit, its parts, its domains ---
 
@@ -291,22 +223,22 @@ class Round:
             self.board.hold(pod, node)
             placed.append(PodBinding(pod, node))
         if len(placed) >= unit.least:
-            return PlacingResult(tuple(placed), self._each(failed, scope), fit=len(placed))
+            return PlacingResult(tuple(placed), self._refusals(failed, scope), fit=len(placed))
         short = self._short(unit, failed, len(placed), scope)
         self._undo(placed)
         refused = (
-            self._each(failed, scope)
+            self._refusals(failed, scope)
             if unit.least == 1
             else tuple(PlacingRefused(pod, short, bool(failed)) for pod in unit.pods)
         )
         return PlacingResult((), refused, short, len(placed))
 
     def _parts(self, unit: Unit, scope: Scope) -> PlacingResult:
-        found = [self._unit(part, scope) for part in unit.parts]
-        binds = tuple(bind for item in found for bind in item.binds)
-        refused = tuple(no for item in found for no in item.refused)
-        missing, fit = [item.short for item in found if item.short], sum(item.fit for item in found)
-        whole = len(found) - len(missing)
+        results = [self._unit(part, scope) for part in unit.parts]
+        binds = tuple(bind for item in results for bind in item.binds)
+        refused = tuple(no for item in results for no in item.refused)
+        missing, fit = [item.short for item in results if item.short], sum(item.fit for item in results)
+        whole = len(results) - len(missing)
         if whole >= unit.least:
             return PlacingResult(binds, refused, fit=fit)
         self._undo(binds)
@@ -321,11 +253,11 @@ class Round:
         to it."""
         free, best = replace(unit, level=""), None
         for value in self._values(unit, scope):
-            found = self._unit(free, (*scope, (unit.level, value)))
-            self._undo(found.binds)
-            if best is None or (not found.short, found.fit) > (not best.short, best.fit):
-                best = found
-            if not found.refused:
+            result = self._unit(free, (*scope, (unit.level, value)))
+            self._undo(result.binds)
+            if best is None or (not result.short, result.fit) > (not best.short, best.fit):
+                best = result
+            if not result.refused:
                 break
         if best is None:
             short = f"its {unit.name} needs nodes with label {unit.level}{_in(scope)} and there are none"
@@ -393,16 +325,16 @@ class Round:
 
     # --- saying why ---
 
-    def _each(self, pods: Sequence[Pod], scope: Scope) -> tuple[PlacingRefused, ...]:
+    def _refusals(self, pods: Sequence[Pod], scope: Scope) -> tuple[PlacingRefused, ...]:
         """Pods that are refused for themselves; those of one shape for the same reason."""
         reasons: dict[Shape | str, str] = {}
-        found = []
+        refused = []
         for pod in pods:
             like = pod.uid if self.board.crowd.concerns(pod) else shape_of(pod)
             if like not in reasons:
                 reasons[like] = self.explain(pod, scope)
-            found.append(PlacingRefused(pod, reasons[like]))
-        return tuple(found)
+            refused.append(PlacingRefused(pod, reasons[like]))
+        return tuple(refused)
 
     def _short(self, unit: Unit, failed: Sequence[Pod], placed: int, scope: Scope) -> str:
         """Why the unit does not fit; said while what did fit is still on the board."""

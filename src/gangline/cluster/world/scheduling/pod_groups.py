@@ -17,12 +17,11 @@ from gangline.api.core import Pod
 from gangline.api.kinds import KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, POD, Kind
 from gangline.api.meta import Object
 from gangline.cluster.world.discovery import only_metadata, served
-from gangline.cluster.world.pods.pod_life import FINAL
+from gangline.cluster.world.pods.pod_step import FINAL
 from gangline.cluster.world.scheduling.gangs import group_name
-from gangline.cluster.world.writes import release
 from gangline.errors import NotFound
 from gangline.runtime import Again, BackgroundService, Cache, Context, Controller, Key, Reader, Watch
-from gangline.runtime.controller import RunningController
+from gangline.runtime.running_controller import RunningController
 
 USERS, LEAVING = "pod group", "leaving"
 LATER = 5.0
@@ -64,9 +63,9 @@ class Protection:
         return self.looked and (self.running is None or self.running.idle)
 
     async def run(self, ctx: Context, cache: Cache) -> None:
-        found = await served(ctx.client, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2)
-        if found:
-            await self._follow(ctx, cache, only_metadata(found[0]))
+        kinds = await served(ctx.client, KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2)
+        if kinds:
+            await self._follow(ctx, cache, only_metadata(kinds[0]))
         self.looked = True
         if self.running is not None:
             try:
@@ -91,7 +90,7 @@ def _controller(kind: Kind[Object]) -> Controller:
         for group in unused:
             if group.name not in kept:
                 with suppress(NotFound):
-                    await release(ctx, kind, group, names.POD_GROUP_PROTECTION)
+                    await ctx.writer.remove_finalizer(kind, group, names.POD_GROUP_PROTECTION)
         return Again(LATER) if any(group.name in kept for group in unused) else None
 
     return Controller(

@@ -28,6 +28,7 @@ from gangline.cluster.world.upkeep.owner_graph import (
     Press,
     Release,
     judge,
+    misplaced,
     owner_state,
 )
 from gangline.errors import ApiError, Conflict, NotFound
@@ -72,8 +73,7 @@ class Collector:
                 task.cancel()
             self.queue.close()
 
-    # --- following every kind
-    # ------------------------------------------------------------------------------------------
+    # --- following every kind -----------------------------------------------------------------------------------------
 
     async def _follow(self, ctx: Context, cache: Cache) -> None:
         try:
@@ -135,8 +135,7 @@ class Collector:
             if self.queue is not None:
                 self.queue.add(Key("", uid))
 
-    # --- one object
-    # ----------------------------------------------------------------------------------------------------
+    # --- one object ---------------------------------------------------------------------------------------------------
 
     async def _work(self, ctx: Context, queue: WorkQueue) -> None:
         while True:
@@ -189,19 +188,18 @@ class Collector:
         state = self._state(item, owner)
         elsewhere = state is OwnerState.ABSENT and owner.uid in self.graph.items
         if state is OwnerState.MISPLACED or elsewhere:
-            _tell_misplaced(ctx, item, owner)
+            ctx.events.tell(item.kind, item.object, MISPLACED, misplaced(item, owner), warning=True)
         kind = self.kinds.get((owner.group, owner.kind))
         if state is not OwnerState.UNKNOWN or kind is None:
             return state
         try:
-            found = await ctx.client.get(
-                only_metadata(kind), owner.name, item.object.namespace if kind.namespaced else ""
-            )
+            namespace = item.object.namespace if kind.namespaced else ""
+            live = await ctx.client.get(only_metadata(kind), owner.name, namespace)
         except NotFound:
             return OwnerState.ABSENT
-        if found.uid != owner.uid:
+        if live.uid != owner.uid:
             return OwnerState.ABSENT
-        return OwnerState.WAITING if Item(kind, found).waits_for_dependents else OwnerState.SOLID
+        return OwnerState.WAITING if Item(kind, live).waits_for_dependents else OwnerState.SOLID
 
     async def _drop(self, ctx: Context, item: Item, propagation: str, unblock: bool) -> None:
         obj = item.object
@@ -233,18 +231,6 @@ class Collector:
 
 def _collectable(served: ServedResource) -> bool:
     return served.verbs >= {"list", "watch", "delete"} and served.kind.resource not in LEFT_ALONE
-
-
-def _tell_misplaced(ctx: Context, item: Item, owner: OwnerReference) -> None:
-    where = item.object.namespace
-    ctx.events.tell(
-        item.kind,
-        item.object,
-        MISPLACED,
-        f"ownerRef [{owner.api_version}/{owner.kind}, namespace: {where}, "
-        f'name: {owner.name}, uid: {owner.uid}] does not exist in namespace "{where}"',
-        warning=True,
-    )
 
 
 async def _set_owners(ctx: Context, item: Item, owners: list[OwnerReference]) -> None:

@@ -6,17 +6,17 @@ the namespace up (finalizer `kubernetes`) when nothing does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from gangline.api.core import Namespace, Pod
 from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, SERVICE_ACCOUNT, Kind
-from gangline.api.meta import Condition, Object, Raw, condition
+from gangline.api.meta import Condition, Object, Raw
 from gangline.cluster.world.discovery import discover
 from gangline.cluster.world.settings import WorldSettings
-from gangline.cluster.world.writes import create_quietly
+from gangline.cluster.world.upkeep.namespace_conditions import Remains, changed, conditions
 from gangline.errors import ApiError, NotFound
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
@@ -28,77 +28,10 @@ SOON, LATER = 0.2, 1.0
 BY_NAMESPACE = "namespace"
 
 
-# --- thinking
-# ----------------------------------------------------------------------------------------------------------
+# --- thinking ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Remains:
-    """What is left of one kind in a namespace."""
-
-    resource: str
-    finalizers: tuple[tuple[str, ...], ...]
-    """The finalizers of each object that is left."""
-
-
-def conditions(remains: Sequence[Remains], failures: Sequence[str]) -> list[tuple[str, str, str, str]]:
-    """Type, status, reason and message of the five conditions of a namespace that is being deleted."""
-    left = [f"{remain.resource} has {len(remain.finalizers)} resource instances" for remain in remains]
-    counts: dict[str, int] = {}
-    for remain in remains:
-        for finalizer in (finalizer for finalizers in remain.finalizers for finalizer in finalizers):
-            counts[finalizer] = counts.get(finalizer, 0) + 1
-    held = [f"{finalizer} in {count} resource instances" for finalizer, count in sorted(counts.items())]
-    return [
-        ("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"),
-        (
-            "NamespaceDeletionGroupVersionParsingFailure",
-            "False",
-            "ParsedGroupVersions",
-            "All legacy kube types successfully parsed",
-        ),
-        ("NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", "; ".join(failures))
-        if failures
-        else (
-            "NamespaceDeletionContentFailure",
-            "False",
-            "ContentDeleted",
-            "All content successfully deleted, may be waiting on finalization",
-        ),
-        ("NamespaceContentRemaining", "True", "SomeResourcesRemain", f"Some resources are remaining: {', '.join(left)}")
-        if left
-        else ("NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"),
-        (
-            "NamespaceFinalizersRemaining",
-            "True",
-            "SomeFinalizersRemain",
-            f"Some content in the namespace has finalizers remaining: {', '.join(held)}",
-        )
-        if held
-        else (
-            "NamespaceFinalizersRemaining",
-            "False",
-            "ContentHasNoFinalizers",
-            "All content-preserving finalizers finished",
-        ),
-    ]
-
-
-def changed(before: Sequence[Condition], wanted: Iterable[tuple[str, str, str, str]], now: str) -> list[Raw] | None:
-    """The conditions to write, or None when the namespace already says all of them."""
-    written, differs = [], False
-    for kind, status, reason, message in wanted:
-        said = condition(tuple(before), kind)
-        differs |= said is None or (said.status, said.reason, said.message) != (status, reason, message)
-        since = said.last_transition_time if said is not None and said.status == status else now
-        written.append(
-            {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since}
-        )
-    return written if differs else None
-
-
-# --- deletion
-# ----------------------------------------------------------------------------------------------------------
+# --- deletion ---------------------------------------------------------------------------------------------------------
 
 
 class NamespaceState(Object, frozen=True):
@@ -197,8 +130,7 @@ def namespaces() -> Controller:
     )
 
 
-# --- what a living namespace has
-# ---------------------------------------------------------------------------------------
+# --- what a living namespace has --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +149,8 @@ class Furnish:
 
     async def _account(self, ctx: Context, namespace: Namespace) -> None:
         if ctx.read.get(SERVICE_ACCOUNT, DEFAULT_ACCOUNT, namespace.name) is None:
-            await create_quietly(
-                ctx, SERVICE_ACCOUNT, {"metadata": {"name": DEFAULT_ACCOUNT, "namespace": namespace.name}}
-            )
+            meta = {"name": DEFAULT_ACCOUNT, "namespace": namespace.name}
+            await ctx.writer.create_unless_there(SERVICE_ACCOUNT, {"metadata": meta})
 
     async def _bundle(self, ctx: Context, namespace: Namespace) -> None:
         data = {"ca.crt": self.root_ca}
@@ -227,7 +158,7 @@ class Furnish:
         if config_map is None:
             note = {"kubernetes.io/description": "Contains a CA bundle that can be used to verify the API server."}
             meta = {"name": ROOT_CA, "namespace": namespace.name, "annotations": note}
-            await create_quietly(ctx, CONFIG_MAP, {"metadata": meta, "data": data})
+            await ctx.writer.create_unless_there(CONFIG_MAP, {"metadata": meta, "data": data})
         elif config_map.data != data:
             await ctx.client.patch(CONFIG_MAP, ROOT_CA, namespace.name, {"data": data})
 

@@ -127,13 +127,13 @@ def owner_state(graph: Graph, item: Item, owner: OwnerReference, namespaced: boo
     served."""
     if namespaced and not item.object.namespace and item.kind.namespaced is False:
         return OwnerState.MISPLACED
-    found = graph.items.get(owner.uid)
-    if found is None:
+    live = graph.items.get(owner.uid)
+    if live is None:
         return OwnerState.UNKNOWN
-    named = found.kind.kind == owner.kind and found.object.name == owner.name
-    if not named or found.object.namespace not in ("", item.object.namespace):
+    named = live.kind.kind == owner.kind and live.object.name == owner.name
+    if not named or live.object.namespace not in ("", item.object.namespace):
         return OwnerState.ABSENT
-    return OwnerState.WAITING if found.waits_for_dependents else OwnerState.SOLID
+    return OwnerState.WAITING if live.waits_for_dependents else OwnerState.SOLID
 
 
 def judge(graph: Graph, item: Item, owners: Owners) -> Verdict:
@@ -168,3 +168,12 @@ def _manner(finalizers: Collection[str]) -> str:
     if ORPHAN in finalizers:
         return "Orphan"
     return "Foreground" if FOREGROUND in finalizers else "Background"
+
+
+def misplaced(item: Item, owner: OwnerReference) -> str:
+    """That an owner is not where its dependent looks for it, in words."""
+    where = item.object.namespace
+    return (
+        f"ownerRef [{owner.api_version}/{owner.kind}, namespace: {where}, "
+        f'name: {owner.name}, uid: {owner.uid}] does not exist in namespace "{where}"'
+    )

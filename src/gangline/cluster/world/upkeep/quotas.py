@@ -12,7 +12,7 @@ from gangline.api.core import Pod
 from gangline.api.kinds import CONFIG_MAP, POD, PVC, RESOURCE_QUOTA, SECRET, SERVICE, Kind
 from gangline.api.meta import Object, Raw
 from gangline.cluster.world.discovery import discover
-from gangline.cluster.world.pods.pod_life import FINAL
+from gangline.cluster.world.pods.pod_step import FINAL
 from gangline.rules import quotas as rules
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 

@@ -15,7 +15,6 @@ from gangline.api.core import Secret, ServiceAccount
 from gangline.api.kinds import SECRET, SERVICE_ACCOUNT
 from gangline.api.meta import Raw
 from gangline.cluster.world.settings import WorldSettings
-from gangline.cluster.world.writes import delete_quietly
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 
 TYPE = "kubernetes.io/service-account-token"
@@ -59,7 +58,7 @@ class AccountTokens:
             return None
         account = ctx.read.get(SERVICE_ACCOUNT, account_of(secret), key.namespace)
         if account is None or secret.annotations.get(UID) not in (None, account.uid):
-            await delete_quietly(ctx, SECRET, secret)
+            await ctx.writer.delete_unless_gone(SECRET, secret)
         elif not complete(secret, account):
             token = await _ask(ctx, account, token_request(secret))
             data = {"token": token, "namespace": key.namespace} | ({"ca.crt": self.root_ca} if self.root_ca else {})

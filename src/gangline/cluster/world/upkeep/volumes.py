@@ -1,133 +1,40 @@
 """PersistentVolumeClaims find their volume: one that is there, or one made for them, at once or when their first
 consumer has a node.
 
-`choose` is pure and says what a claim should do next. Claims and volumes in use are kept by their protection
+volume_choice.py says what a claim and a volume should do next. Claims and volumes in use are kept by their protection
 finalizers, which go here when nobody uses them any more; volumes of claims that are gone are released or deleted, as
 their policy says. Volumes on a node of ours are made by `provisioner`, which belongs to the simulated nodes: on a real
 cluster it stands in for a storage driver."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
-
 from gangline.api.builtin import Untyped
-from gangline.api.core import Node, PersistentVolumeClaim, Pod
+from gangline.api.core import PersistentVolumeClaim, Pod
 from gangline.api.kinds import NODE, POD, PV, PVC, STORAGE_CLASS, reference
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.cluster.world.nodes.nodes import simulated
-from gangline.cluster.world.pods.kubelet import CLAIMS, by_claim
-from gangline.cluster.world.pods.pod_life import FINAL
-from gangline.cluster.world.scheduling.scheduler import SELECTED_NODE
-from gangline.cluster.world.writes import create_quietly, delete_quietly, release
-from gangline.rules.volumes import best_fit, class_of, is_held, size_asked
+from gangline.cluster.world.pods.pod_indexes import CLAIMS, by_claim
+from gangline.cluster.world.pods.pod_step import FINAL
+from gangline.cluster.world.upkeep.volume_choice import (
+    CLAIM_PROTECTION,
+    SELECTED_NODE,
+    VOLUME_PROTECTION,
+    Make,
+    Take,
+    Wait,
+    choose,
+    claim_named_by,
+    claim_reference,
+    in_use,
+    volume_step,
+)
+from gangline.rules.volumes import class_of
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
-DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
-PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-CLAIM_PROTECTION, VOLUME_PROTECTION = "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"
-LATE = "WaitForFirstConsumer"
+# --- thinking ---------------------------------------------------------------------------------------------------------
 
 
-# --- thinking
-# ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Take:
-    """Bind to a volume that is there."""
-
-    volume: Raw
-
-
-@dataclass(frozen=True, slots=True)
-class Make:
-    """Make a volume for the claim."""
-
-    volume: Raw
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    reason: str
-    message: str
-
-
-Choice: TypeAlias = Take | Make | Wait
-
-
-def choose(
-    claim: PersistentVolumeClaim, volumes: Iterable[Raw], classes: Mapping[str, Raw], node: Node | None = None
-) -> Choice:
-    """What a claim without a volume should do; volumes and StorageClasses are plain data, these by name. `node`: where
-    it is used first."""
-    name = class_of(claim)
-    klass = classes.get(name)
-    found = best_fit(claim, volumes) if node is None else best_fit(claim, volumes, node.labels, node.name)
-    late = (klass or {}).get("volumeBindingMode") == LATE
-    if found is not None and not (
-        late and SELECTED_NODE not in claim.annotations and not is_held(found) and not claim.spec.volume_name
-    ):
-        return Take(found)
-    if claim.spec.volume_name:
-        return Wait("VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim")
-    if klass is None:
-        return Wait(
-            "FailedBinding",
-            f'storageclass.storage.k8s.io "{name}" not found'
-            if name
-            else "no persistent volumes available for this claim and no storage class is set",
-        )
-    if late and SELECTED_NODE not in claim.annotations:
-        return Wait(LATE, "waiting for first consumer to be created before binding")
-    if klass.get("provisioner") == NO_PROVISIONER:
-        return Wait("ProvisioningFailed", "no volume plugin matched and no volume fits")
-    return Make(made_for(claim, name, klass, claim.annotations.get(SELECTED_NODE, "") if late else ""))
-
-
-def claim_reference(claim: PersistentVolumeClaim) -> Raw:
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "namespace": claim.namespace,
-        "name": claim.name,
-        "uid": claim.uid,
-    }
-
-
-def made_for(claim: PersistentVolumeClaim, name: str, klass: Raw, node: str) -> Raw:
-    """A volume as a provisioner makes it; with a node, usable there only."""
-    spec: Raw = {
-        "capacity": {"storage": str(size_asked(claim))},
-        "accessModes": list(claim.spec.access_modes),
-        "storageClassName": name,
-        "volumeMode": claim.spec.volume_mode or "Filesystem",
-        "claimRef": claim_reference(claim),
-        "persistentVolumeReclaimPolicy": klass.get("reclaimPolicy") or "Delete",
-        "csi": {"driver": str(klass.get("provisioner")).replace("/", "."), "volumeHandle": f"pvc-{claim.uid}"},
-    }
-    if node:
-        spec["nodeAffinity"] = {
-            "required": {
-                "nodeSelectorTerms": [
-                    {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
-                ]
-            }
-        }
-    return {
-        "metadata": {"name": f"pvc-{claim.uid}", "annotations": {PROVISIONED_BY: str(klass.get("provisioner"))}},
-        "spec": spec,
-    }
-
-
-def in_use(claim: PersistentVolumeClaim, pods: Iterable[Pod]) -> bool:
-    return any(pod.status.phase not in FINAL for pod in pods)
-
-
-# --- claims
-# ------------------------------------------------------------------------------------------------------------
+# --- claims -----------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
@@ -136,7 +43,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
         return None
     if claim.metadata.deleting:
         if CLAIM_PROTECTION in claim.metadata.finalizers and not in_use(claim, ctx.read.by(POD, CLAIMS, str(key))):
-            await release(ctx, PVC, claim, CLAIM_PROTECTION)
+            await ctx.writer.remove_finalizer(PVC, claim, CLAIM_PROTECTION)
         return None
     if claim.status.phase == "Bound":
         return None
@@ -163,7 +70,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
 
 
 async def _provide(ctx: Context, claim: PersistentVolumeClaim, volume: Raw) -> None:
-    await create_quietly(ctx, PV, volume)
+    await ctx.writer.create_unless_there(PV, volume)
     ctx.events.tell(
         PVC, claim, "ProvisioningSucceeded", f"Successfully provisioned volume {volume['metadata']['name']}"
     )
@@ -210,34 +117,26 @@ async def _bind(ctx: Context, claim: PersistentVolumeClaim, volume: Raw) -> None
     )
 
 
-# --- volumes
-# -----------------------------------------------------------------------------------------------------------
+# --- volumes ----------------------------------------------------------------------------------------------------------
 
 
 async def reconcile_volume(ctx: Context, key: Key) -> Again | None:
-    """A volume is available, bound, or released when its claim is gone; a released one that may be deleted is."""
     volume = ctx.read.get(PV, key.name)
     if volume is None:
         return None
-    held: Raw = (volume.spec or {}).get("claimRef") or {}
+    held = claim_named_by(volume)
     claim = ctx.read.get(PVC, str(held.get("name")), str(held.get("namespace"))) if held else None
-    gone = bool(held.get("uid")) and (claim is None or claim.uid != held["uid"])
-    if volume.metadata.deleting:
-        if VOLUME_PROTECTION in volume.metadata.finalizers and (gone or not held):
-            await release(ctx, PV, volume, VOLUME_PROTECTION)
-        return None
-    phase = (
-        "Released" if gone else "Bound" if claim is not None and claim.spec.volume_name == volume.name else "Available"
-    )
-    if gone and volume.spec.get("persistentVolumeReclaimPolicy") == "Delete":
-        await delete_quietly(ctx, PV, volume)
-    elif (volume.status or {}).get("phase") not in (phase, "Bound" if held and not gone else phase):
-        await ctx.client.patch(PV, key.name, "", {"status": {"phase": phase}}, subresource="status")
+    step = volume_step(volume, claim)
+    if step.unprotect:
+        await ctx.writer.remove_finalizer(PV, volume, VOLUME_PROTECTION)
+    elif step.delete:
+        await ctx.writer.delete_unless_gone(PV, volume)
+    elif step.phase:
+        await ctx.client.patch(PV, key.name, "", {"status": {"phase": step.phase}}, subresource="status")
     return None
 
 
-# --- volumes that live as long as their pod
-# ----------------------------------------------------------------------------
+# --- volumes that live as long as their pod ---------------------------------------------------------------------------
 
 
 async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
@@ -253,7 +152,7 @@ async def reconcile_pod(ctx: Context, key: Key) -> Again | None:
                 "namespace": pod.namespace,
                 "ownerReferences": [reference(POD, pod)],
             }
-            await create_quietly(ctx, PVC, {"metadata": meta, "spec": template["spec"]})
+            await ctx.writer.create_unless_there(PVC, {"metadata": meta, "spec": template["spec"]})
     return None
 
 

@@ -55,14 +55,14 @@ def suffix(*seed: object, length: int = 5) -> str:
 
 def fresh_names(base: str, seed: str, taken: Collection[str], count: int) -> list[str]:
     """The first names of an owner's own sequence that are not taken."""
-    found: list[str] = []
+    fresh: list[str] = []
     number = 0
-    while len(found) < count:
+    while len(fresh) < count:
         name = f"{base[:LONGEST_BASE]}-{suffix(seed, number)}"
         number += 1
         if name not in taken:
-            found.append(name)
-    return found
+            fresh.append(name)
+    return fresh
 
 
 def allowed(missing: int, pods: Iterable[Pod], crowd: int) -> tuple[int, str]:
@@ -163,16 +163,16 @@ def active(pod: Pod) -> bool:
 
 
 def is_ready(pod: Pod) -> bool:
-    found = condition(pod.status.conditions, "Ready")
-    return found is not None and found.status == "True"
+    ready = condition(pod.status.conditions, "Ready")
+    return ready is not None and ready.status == "True"
 
 
 def available_at(pod: Pod, seconds: int) -> float | None:
     """The moment from which a ready pod counts as available; None while it is not ready."""
-    found = condition(pod.status.conditions, "Ready")
-    if found is None or found.status != "True":
+    ready = condition(pod.status.conditions, "Ready")
+    if ready is None or ready.status != "True":
         return None
-    return seconds_of(found.last_transition_time or "1970-01-01T00:00:00Z") + seconds
+    return seconds_of(ready.last_transition_time or "1970-01-01T00:00:00Z") + seconds
 
 
 def by_worth(pods: Iterable[Pod]) -> list[Pod]:

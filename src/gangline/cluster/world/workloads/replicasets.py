@@ -1,7 +1,7 @@
 """apps/v1 ReplicaSets: as many pods of a template as are asked for, no more and no fewer.
 
-`plan` is pure; the shell creates, deletes and says. Names of pods are not chance (replicas.py), so a late cache makes
-none twice."""
+`plan` is pure; the controller creates, deletes and tells. Names of pods are not chance (replicas.py), so a late cache
+makes none twice."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gangline.api.builtin import Replicated
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, REPLICA_SET
 from gangline.api.meta import Raw
+from gangline.cluster.world.workloads.owned_pods import adopt, create_pods, delete_pods, tell_held_back
 from gangline.cluster.world.workloads.replicas import (
     BURST,
     BY_LABEL,
@@ -31,7 +32,6 @@ from gangline.cluster.world.workloads.replicas import (
     replaced_at,
     unplaced,
 )
-from gangline.cluster.world.writes import adopt, create_pods, delete_pods, tell_held_back
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
 
@@ -71,13 +71,13 @@ def _status(replicas: Replicated, live: Sequence[Pod], available: int) -> Raw | 
         available,
         replicas.metadata.generation,
     )
-    said = replicas.status
+    stored = replicas.status
     if wanted == (
-        said.replicas,
-        said.fully_labeled_replicas,
-        said.ready_replicas,
-        said.available_replicas,
-        said.observed_generation,
+        stored.replicas,
+        stored.fully_labeled_replicas,
+        stored.ready_replicas,
+        stored.available_replicas,
+        stored.observed_generation,
     ):
         return None
     names = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")

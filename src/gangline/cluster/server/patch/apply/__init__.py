@@ -18,6 +18,7 @@ from gangline.cluster.schema import Schema, SchemaNode
 from gangline.cluster.server.patch.apply import managed as accounts
 from gangline.cluster.server.patch.apply.fieldset import FieldSet
 from gangline.cluster.server.patch.apply.managed import APPLY, UPDATE, Entry, FieldManager, Managed, Obj, keep_times
+from gangline.cluster.server.patch.apply.merging import merge
 from gangline.cluster.server.patch.apply.walk import (
     Difference,
     Untypable,
@@ -25,7 +26,6 @@ from gangline.cluster.server.patch.apply.walk import (
     compare,
     element_text,
     fields_of,
-    merge,
     remove,
     with_named,
 )
@@ -120,7 +120,8 @@ def apply(
     _settle(accounts_now, difference, me, force)
     changed = merged != before
     if me in accounts_now:
-        accounts_now[me] = Entry(mine, api_version, now if changed else last.time if last else "")
+        before_now = last.time if last else ""
+        accounts_now[me] = Entry(mine, api_version, now if changed else before_now)
     return accounts.attach(merged if changed else before, accounts_now)
 
 

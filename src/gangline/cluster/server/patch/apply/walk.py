@@ -1,9 +1,9 @@
-"""Typed walks over an object, driven by its schema: what it sets, how two merge, how two differ, what is left without
-some fields.
+"""Typed walks over an object, driven by its schema: what it sets, how two differ, what is left without some fields.
 
 The schema says which lists are keyed, sets or atomic, and which objects are owned as a whole. Where it says nothing
 (unknown fields are kept), the value itself does: objects field by field, lists as a whole. A value that is absent is
-MISSING; null is a value."""
+MISSING; null is a value. merging.py puts one object on top of another.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +54,18 @@ def element(node: SchemaNode, item: Any) -> str:
     if not isinstance(item, dict):
         noun = "a null element" if item is None else "non-map elements"
         raise Untypable(f": associative list with keys may not have {noun}")
+    keys = _key_values(node, item)
+    if not keys:
+        names = " ".join(f'"{name}"' for name in node.keys)
+        raise Untypable(
+            f": associative list with keys has an element that omits all key fields [{names}] "
+            "(and doesn't have default values for any key fields)"
+        )
+    return f"k:{compact(keys)}"
+
+
+def _key_values(node: SchemaNode, item: dict[str, Any]) -> dict[str, Any]:
+    """The keys that an item has, by itself or by default."""
     keys = {}
     for name in node.keys:
         value = item.get(name, MISSING)
@@ -61,13 +73,7 @@ def element(node: SchemaNode, item: Any) -> str:
             value = _default_key(node.items, name)
         if value is not MISSING:
             keys[name] = value
-    if not keys:
-        told = " ".join(f'"{name}"' for name in node.keys)
-        raise Untypable(
-            f": associative list with keys has an element that omits all key fields [{told}] "
-            "(and doesn't have default values for any key fields)"
-        )
-    return f"k:{compact(keys)}"
+    return keys
 
 
 def _default_key(items: SchemaNode, name: str) -> Any:
@@ -76,7 +82,10 @@ def _default_key(items: SchemaNode, name: str) -> Any:
     key = items.fields[name]
     if key.default is not MISSING or not items.type_name:
         return key.default
-    return "" if key.scalar == "string" else 0 if key.scalar == "integer" else MISSING
+    return _EMPTY_KEYS.get(key.scalar, MISSING)
+
+
+_EMPTY_KEYS: dict[str, Any] = {"string": "", "integer": 0}
 
 
 @kept(65536)
@@ -189,72 +198,6 @@ def _step(name: str, node: SchemaNode, value: Any) -> None:
         raise Untypable(f"{name}{error}") from None
 
 
-def merge(node: SchemaNode, live: Any, applied: Any) -> Any:
-    """`applied` on top of `live`: its leaves win, what it does not mention stays."""
-    if applied is MISSING:
-        return live
-    if live is MISSING or (not live and not applied):
-        return applied
-    kind = form(node, applied)
-    if kind == OBJECT and isinstance(live, dict) and isinstance(applied, dict):
-        out = dict(live)
-        for name, item in applied.items():
-            out[name] = merge(below(node, name), live.get(name, MISSING), item)
-        return out
-    if kind == OBJECT and isinstance(live, dict) and applied is None:
-        return live
-    if kind == LIST and isinstance(live, list) and isinstance(applied, list):
-        return _merge_items(node, live, applied)
-    if kind == LIST and isinstance(live, list) and applied is None:
-        return live
-    return applied
-
-
-def _merge_items(node: SchemaNode, live: list[Any], applied: list[Any]) -> list[Any]:
-    """Items of both, each once: the applied ones in their order, the others where they stood before the next common
-    one."""
-    assert node.items is not None
-    mine = [(element(node, item), item) for item in live]
-    theirs = [(element(node, item), item) for item in applied]
-    known: dict[str, Any] = {}
-    for name, item in mine:
-        known[name] = MISSING if name in known else item
-    given = dict(theirs)
-    shared = [name for name, _ in theirs if name in known]
-    merged: set[str] = set()
-    out: list[Any] = []
-    left = right = 0
-
-    def take(name: str) -> None:
-        merged.add(name)
-        out.append(merge(node.items or ANY, known.get(name, MISSING), given[name]))
-        if shared and shared[0] == name:
-            shared.pop(0)
-
-    while left < len(mine) or right < len(theirs):
-        if left < len(mine) and right < len(theirs):
-            name = mine[left][0]
-            if name == theirs[right][0]:
-                take(name)
-                left, right = left + 1, right + 1
-                continue
-            if name in given and shared and shared[0] != name:
-                left += 1
-                continue
-        if left < len(mine):
-            name = mine[left][0]
-            if name not in given:
-                out.append(mine[left][1])
-                left += 1
-                continue
-            if name in merged:
-                left += 1
-        if right < len(theirs):
-            take(theirs[right][0])
-            right += 1
-    return out
-
-
 class Difference:
     """What changed between two objects, as three sets of fields."""
 
@@ -346,14 +289,14 @@ def _given(value: Any) -> bool:
 
 
 def _by_element(node: SchemaNode, items: list[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    elements: dict[str, Any] = {}
     for item in items:
         try:
             name = element(node, item)
         except Untypable:
             continue
-        found.setdefault(name, item)
-    return found
+        elements.setdefault(name, item)
+    return elements
 
 
 def remove(node: SchemaNode, value: Any, gone: FieldSet) -> Any:

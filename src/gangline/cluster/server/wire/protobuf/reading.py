@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
 
 from gangline.cluster.server.wire.protobuf.fields import FIELDS
 from gangline.rules.values.documents import DocumentUnreadable, read_json
+from gangline.rules.values.times import micro_timestamp, timestamp
 
 MAGIC = b"k8s\x00"
 Obj = dict[str, Any]
@@ -68,7 +68,8 @@ def _messages() -> dict[str, Message]:
 
 def _field(text: str, group: str) -> tuple[int, WireField]:
     number, name, kind = text.split(" ")
-    form = "=" if name == "=" else kind[0] if kind[0] in "*%" else ""
+    many = kind[0] if kind[0] in "*%" else ""
+    form = "=" if name == "=" else many
     base = kind.lstrip("*%").rstrip("?")
     return int(number), WireField(name, group + base if base.startswith(".") else base, form, kind.endswith("?"))
 
@@ -100,23 +101,23 @@ def _message_of(api_version: str, kind: str) -> Message:
 
 
 def _read(data: bytes, message: Message) -> Obj:
-    found: Obj = {}
+    fields: Obj = {}
     for number, raw in _wire(data):
         field = message.get(number)
         if field is None:
             continue
         if field.form == "=":
-            found |= _read(raw, _messages()[field.type])
+            fields |= _read(raw, _messages()[field.type])
         elif field.form == "*":
-            found.setdefault(field.name, []).append(_value(raw, field.type))
+            fields.setdefault(field.name, []).append(_value(raw, field.type))
         elif field.form == "%":
             entry = dict(_wire(raw))
-            found.setdefault(field.name, {})[entry.get(1, b"").decode()] = _value(entry.get(2, b""), field.type)
+            fields.setdefault(field.name, {})[entry.get(1, b"").decode()] = _value(entry.get(2, b""), field.type)
         else:
             value = _value(raw, field.type)
             if value is not None and not (field.drop_empty and value in ("", 0, False)):
-                found[field.name] = value
-    return found
+                fields[field.name] = value
+    return fields
 
 
 def _value(raw: Any, kind: str) -> Any:
@@ -132,12 +133,9 @@ def _parts(raw: bytes) -> dict[int, Any]:
     return dict(_wire(raw))
 
 
-def _moment(raw: bytes, digits: str) -> str | None:
+def _moment(raw: bytes, printed: Callable[[float], str]) -> str | None:
     parts = _parts(raw)
-    if not parts:
-        return None
-    moment = datetime.fromtimestamp(_number(parts.get(1, 0)) + parts.get(2, 0) / 1e9, UTC)
-    return moment.strftime(f"%Y-%m-%dT%H:%M:%S{digits}Z")
+    return printed(_number(parts.get(1, 0)) + parts.get(2, 0) / 1e9) if parts else None
 
 
 def _number_or_text(raw: bytes) -> int | str:
@@ -157,8 +155,8 @@ _SCALARS: dict[str, Callable[[Any], Any]] = {
     "f": lambda raw: struct.unpack("<d", raw)[0],
     "y": lambda raw: base64.b64encode(raw).decode(),
     "q": lambda raw: _parts(raw).get(1, b"0").decode(),
-    "t": lambda raw: _moment(raw, ""),
-    "u": lambda raw: _moment(raw, ".%f"),
+    "t": lambda raw: _moment(raw, timestamp),
+    "u": lambda raw: _moment(raw, micro_timestamp),
     "d": lambda raw: f"{_number(_parts(raw).get(1, 0)) / 1e9:g}s",
     "x": _number_or_text,
     "r": _json,

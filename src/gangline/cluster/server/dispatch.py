@@ -1,0 +1,154 @@
+"""From a request that is understood and allowed to the verb that carries it out, and to its answer.
+
+server.py calls `dispatch` for each request. Verbs know nothing of answers; show/ prints what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from gangline.client.wire import Response
+from gangline.cluster.server import custom
+from gangline.cluster.server.access.identity import administrator
+from gangline.cluster.server.assembly import ServerParts
+from gangline.cluster.server.call import ServerCall
+from gangline.cluster.server.show.answer_shapes import list_response, object_response, scale_response, watch_shape
+from gangline.cluster.server.status import no_such_resource, success
+from gangline.cluster.server.store.expiry import EVENTS
+from gangline.cluster.server.store.watch_stream import open_watch
+from gangline.cluster.server.verbs import delete_options, deletes, field_owners, patches, reads, writes
+from gangline.cluster.server.verbs.bodies import read_object
+from gangline.cluster.server.verbs.kind_rules import RETURNING, rules_for
+from gangline.cluster.server.verbs.subresources import container_output, pods
+from gangline.cluster.server.verbs.subresources.scale import scale
+from gangline.cluster.server.wire.codec import encode
+from gangline.errors import ApiError
+
+Obj = dict[str, Any]
+DEFINES = ("create", "update", "patch")
+"""Verbs after which a CRD has to be looked at."""
+
+
+class Dispatcher:
+    """The verbs of one server."""
+
+    def __init__(self, parts: ServerParts) -> None:
+        self._core, self._store = parts.core, parts.store
+        self._reviews, self._definitions, self._expiry = parts.reviews, parts.definitions, parts.expiry
+
+    async def follow_definitions(self, call: ServerCall, status: int) -> None:
+        """After a write to a CRD, and while one is being deleted: what is served follows."""
+        is_definition = call.resource.shelf == custom.SHELF and call.verb in DEFINES
+        if is_definition and status < 300 and not call.dry_run:
+            self._definitions.settle_written(call.name)
+        if self._definitions.leaving:
+            await self._clear_definitions(call)
+
+    async def _clear_definitions(self, call: ServerCall) -> None:
+        """Take the objects of deleted definitions away; a definition goes with its last object."""
+        for name in list(self._definitions.leaving):
+            for resource, place in self._definitions.instances(name):
+                deletion = ServerCall(call.request, administrator("system:apiserver"), "delete", resource, *place)
+                await deletes.delete_one(self._core, deletion, delete_options.DeleteOptions())
+            if not self._definitions.instances(name):
+                self._definitions.finish(name)
+
+    async def dispatch(self, call: ServerCall) -> Response:
+        if call.resource.shelf == EVENTS and self._expiry is not None:
+            self._expiry.sweep()
+        if call.subresource and call.subresource not in ("status", "ephemeralcontainers", "resize", "approval"):
+            answerer = _SUBRESOURCES.get(call.subresource)
+            if answerer is None:
+                raise no_such_resource()
+            return await answerer(self, call)
+        if call.verb == "get":
+            return object_response(self._core, call, reads.get(self._core, call))
+        if call.verb == "list":
+            return list_response(self._core, call, reads.listing(self._core, call))
+        if call.verb == "watch":
+            return Response(200, stream=open_watch(self._core, call, watch_shape(self._core, call)))
+        if call.verb == "delete":
+            return await self._delete(call)
+        if call.verb == "deletecollection":
+            return await self._delete_collection(call)
+        if call.resource.shelf == ("", "bindings"):
+            return await self._bind(call)
+        if not call.resource.stored:
+            return Response(201, encode(self._reviews.answer(call)))
+        written = await _WRITES[call.verb](self._core, call)
+        return object_response(self._core, call, written.record, 201 if written.created else 200)
+
+    async def _delete(self, call: ServerCall) -> Response:
+        if call.resource.shelf == custom.SHELF and not delete_options.read_options(call).dry_run:
+            return self._delete_definition(call)
+        record, is_gone = await deletes.delete(self._core, call)
+        if is_gone and call.resource.shelf not in RETURNING:
+            return Response(200, encode(success(*call.resource.shelf, call.name, record.uid)))
+        return object_response(self._core, call, record)
+
+    def _delete_definition(self, call: ServerCall) -> Response:
+        reads.get(self._core, call)
+        self._definitions.mark_deleted(call.name)
+        return object_response(self._core, call, reads.get(self._core, call))
+
+    async def _delete_collection(self, call: ServerCall) -> Response:
+        options = delete_options.read_options(call)
+        page = reads.listing(self._core, call)
+        for record in page.records:
+            deletion = ServerCall(
+                call.request, call.user, "deletecollection", call.resource, record.place[0], record.place[1]
+            )
+            try:
+                await deletes.delete_one(self._core, deletion, options)
+            except ApiError as error:
+                if error.code != 404:
+                    raise
+        page.revision = self._store.revision
+        return list_response(self._core, call, page)
+
+    async def _bind(self, call: ServerCall) -> Response:
+        return Response(201, encode(await pods.bind(self._core, call)))
+
+    async def _evict(self, call: ServerCall) -> Response:
+        return Response(201, encode(await pods.evict(self._core, call)))
+
+    async def _connect(self, call: ServerCall) -> Response:
+        container_output.connect(self._core, call)
+
+    async def _log(self, call: ServerCall) -> Response:
+        return Response(200, container_output.log(self._core, call), "text/plain; charset=utf-8")
+
+    async def _token(self, call: ServerCall) -> Response:
+        return Response(201, encode(self._reviews.token_request(call)))
+
+    async def _scale(self, call: ServerCall) -> Response:
+        return scale_response(self._core, call, await scale(self._core, call))
+
+    async def _finalize(self, call: ServerCall) -> Response:
+        """Replace a namespace's own finalizers; without any, a namespace on its way out goes."""
+        wanted = read_object(call, rules_for(call.resource))
+
+        def finalized(namespace: Obj) -> Obj:
+            finalizers = (wanted.get("spec") or {}).get("finalizers")
+            new = {
+                **wanted,
+                "metadata": dict(wanted["metadata"]),
+                "spec": {"finalizers": finalizers} if finalizers else {},
+            }
+            return field_owners.track(self._core, call, namespace, new)
+
+        return object_response(self._core, call, (await writes.change(self._core, call, finalized)).record)
+
+
+_WRITES = {"create": writes.create, "update": writes.update, "patch": patches.patch}
+_SUBRESOURCES: dict[str, Callable[[Dispatcher, ServerCall], Awaitable[Response]]] = {
+    "attach": Dispatcher._connect,
+    "binding": Dispatcher._bind,
+    "eviction": Dispatcher._evict,
+    "exec": Dispatcher._connect,
+    "finalize": Dispatcher._finalize,
+    "log": Dispatcher._log,
+    "portforward": Dispatcher._connect,
+    "scale": Dispatcher._scale,
+    "token": Dispatcher._token,
+}

@@ -1,0 +1,94 @@
+"""The scale subresource: how many replicas, read from and written to wherever the kind keeps them."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+from gangline.client.wire import APPLY_PATCH
+from gangline.cluster import kinds
+from gangline.cluster.server.admit.chain import Face
+from gangline.cluster.server.call import ServerCall, truth
+from gangline.cluster.server.core import Core, whole
+from gangline.cluster.server.patch.apply import ApplyConflict
+from gangline.cluster.server.patch.apply import apply as server_side_apply
+from gangline.cluster.server.status import failure
+from gangline.cluster.server.verbs.bodies import check_options, read_object
+from gangline.cluster.server.verbs.field_owners import track
+from gangline.cluster.server.verbs.kind_rules import rules_for
+from gangline.cluster.server.verbs.meta import Obj
+from gangline.cluster.server.verbs.patch_reader import patch_form, patcher, read_applied, read_patched
+from gangline.cluster.server.verbs.reads import get
+from gangline.cluster.server.verbs.subresources.scale_object import (
+    GROUP,
+    KIND,
+    SCALE,
+    check_scale,
+    put_value,
+    replica_paths,
+    scale_of,
+    seen_through,
+    timeless,
+    with_scale,
+)
+from gangline.cluster.server.verbs.writes import Change, change
+
+
+async def scale(core: Core, call: ServerCall) -> Obj:
+    """Get, put or patch the scale of an object."""
+    resource = call.resource
+    if call.verb == "get":
+        return scale_of(resource, whole(resource, get(core, call)))
+    call.face = Face(lambda obj: scale_of(resource, obj, must=False), lambda obj, face: with_scale(resource, obj, face))
+    applying = call.verb == "patch" and patch_form(call) == APPLY_PATCH
+    check_options(call, applying)
+    written = await change(core, call, _applied(core, call) if applying else _changed(core, call))
+    return scale_of(resource, whole(resource, written.record))
+
+
+def _changed(core: Core, call: ServerCall) -> Change:
+    """A put or a patch: the Scale it makes of the present one, written back, with who wrote it."""
+    resource, about = call.resource, replace(call, resource=SCALE)
+    rules = kinds.rules(GROUP, "v1", KIND)
+    make = patcher(call, rules.schema) if call.verb == "patch" else None
+    body = None if make else read_object(about, rules)
+
+    def scaled(obj: Obj) -> Obj:
+        now = scale_of(resource, obj, must=False)
+        new = read_patched(about, make(now), now) if make else body
+        assert isinstance(new, dict)
+        check_scale(call, new, obj)
+        old = copy.deepcopy(obj)
+        return timeless(track(core, call, old, with_scale(resource, obj, new)))
+
+    return scaled
+
+
+def _applied(core: Core, call: ServerCall) -> Change:
+    """Server-side apply: it owns the number of replicas of the object behind the Scale."""
+    resource, rules = call.resource, rules_for(call.resource)
+    wanted = read_applied(replace(call, resource=SCALE))
+    mine: Obj = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": call.name}}
+    if (wanted.get("spec") or {}).get("replicas") is not None:
+        put_value(mine, replica_paths(resource)[0], wanted["spec"]["replicas"])
+
+    def applied(obj: Obj) -> Obj:
+        check_scale(call, wanted, obj)
+        try:
+            return timeless(
+                server_side_apply(
+                    obj,
+                    mine,
+                    call.manager,
+                    truth(call.request.argument("force")),
+                    rules.schema,
+                    core.now(),
+                    call.subresource,
+                    resource.api_version,
+                )
+            )
+        except ApplyConflict as error:
+            seen = [cause | {"message": seen_through(resource, cause["message"])} for cause in error.causes]
+            raise failure(409, "Conflict", seen_through(resource, str(error)), {"causes": seen}) from None
+
+    return applied

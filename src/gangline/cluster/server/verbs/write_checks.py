@@ -1,0 +1,101 @@
+"""What must hold of a write before it is tried: its names, its namespace, its revision, its owners.
+
+writes.py, patches.py and scale.py ask; each refusal has the words of a kube-apiserver. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from gangline.cluster.server.call import ServerCall, is_digits, is_number
+from gangline.cluster.server.core import Core
+from gangline.cluster.server.status import (
+    bad_request,
+    forbidden,
+    internal,
+    invalid,
+    modified,
+    not_found,
+    storage_conflict,
+)
+from gangline.cluster.server.verbs.kind_rules import rules_for
+from gangline.cluster.server.verbs.meta import Obj
+from gangline.errors import Problem
+
+
+def check_namespace(call: ServerCall, obj: Obj) -> None:
+    given = obj["metadata"].get("namespace") or ""
+    wanted = call.namespace if call.resource.namespaced else ""
+    if given and given != wanted:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
+def deduplicate_owners(call: ServerCall, obj: Obj) -> None:
+    owners = obj["metadata"].get("ownerReferences")
+    if not owners or len(owners) < 2:
+        return
+    kept: dict[bytes, Obj] = {}
+    doubled: list[str] = []
+    for owner in owners:
+        mark = msgspec.json.encode(owner, order="deterministic")
+        if mark in kept:
+            doubled.append(owner.get("uid", ""))
+        kept.setdefault(mark, owner)
+    if doubled:
+        obj["metadata"]["ownerReferences"] = list(kept.values())
+        call.warnings.append(
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and "
+            "may reject such "
+            f"requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+            f"{', '.join(dict.fromkeys(doubled))}"
+        )
+
+
+def check_namespace_lives(core: Core, call: ServerCall, name: str) -> None:
+    record = core.store.get(("", "namespaces"), ("", call.namespace))
+    if record is None:
+        raise not_found("", "namespaces", call.namespace)
+    if b'"deletionTimestamp"' not in record.body or not record.object()["metadata"].get("deletionTimestamp"):
+        return
+    why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
+    error = forbidden(call.resource.shelf[0], call.resource.plural, name, why)
+    error.status["details"]["causes"] = [
+        {
+            "reason": "NamespaceTerminating",
+            "field": "metadata.namespace",
+            "message": f"namespace {call.namespace} is being terminated",
+        }
+    ]
+    raise error
+
+
+def check_name(call: ServerCall, obj: Obj) -> None:
+    name = obj["metadata"].get("name") or ""
+    if not name:
+        raise bad_request(
+            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        )
+    if name != call.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+
+
+def check_revision_given(call: ServerCall, obj: Obj) -> None:
+    resource, rules = call.resource, rules_for(call.resource)
+    text = obj["metadata"].get("resourceVersion") or ""
+    if is_digits(text) and not is_number(text):
+        raise bad_request(f'strconv.ParseUint: parsing "{text}": value out of range')
+    if text and not is_number(text):
+        raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
+    if not rules.unconditional_update and text in ("", "0"):
+        problem = Problem("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
+        raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
+
+
+def check_identity(call: ServerCall, new: Obj, old: Obj) -> None:
+    resource, about, before = call.resource, new.setdefault("metadata", {}), old["metadata"]
+    revision = about.get("resourceVersion")
+    if revision and revision != "0" and revision != before["resourceVersion"]:
+        raise modified(resource.shelf[0], resource.plural, call.name)
+    uid = about.get("uid")
+    if uid and uid != before["uid"] and call.verb == "update":
+        raise storage_conflict(resource, call.place, f"UID in precondition: {uid}, UID in object meta: {before['uid']}")

@@ -1,0 +1,146 @@
+"""Which PersistentVolume a claim gets, or which one is made for it. Pure; volumes.py writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gangline.api.builtin import Untyped
+from gangline.api.core import Node, PersistentVolumeClaim, Pod
+from gangline.api.meta import Raw
+from gangline.cluster.world.pods.pod_step import FINAL
+from gangline.rules.volumes import best_fit, class_of, is_held, size_asked
+
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+LATE = "WaitForFirstConsumer"
+CLAIM_PROTECTION, VOLUME_PROTECTION = "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Bind to a volume that is there."""
+
+    volume: Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """Make a volume for the claim."""
+
+    volume: Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    reason: str
+    message: str
+
+
+Choice: TypeAlias = Take | Make | Wait
+
+
+def choose(
+    claim: PersistentVolumeClaim, volumes: Iterable[Raw], classes: Mapping[str, Raw], node: Node | None = None
+) -> Choice:
+    """What a claim without a volume should do; volumes and StorageClasses are plain data, these by name. `node`: where
+    it is used first."""
+    name = class_of(claim)
+    klass = classes.get(name)
+    volume = best_fit(claim, volumes) if node is None else best_fit(claim, volumes, node.labels, node.name)
+    late = (klass or {}).get("volumeBindingMode") == LATE
+    if volume is not None and not (
+        late and SELECTED_NODE not in claim.annotations and not is_held(volume) and not claim.spec.volume_name
+    ):
+        return Take(volume)
+    if claim.spec.volume_name:
+        return Wait("VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim")
+    if klass is None:
+        return Wait(
+            "FailedBinding",
+            f'storageclass.storage.k8s.io "{name}" not found'
+            if name
+            else "no persistent volumes available for this claim and no storage class is set",
+        )
+    if late and SELECTED_NODE not in claim.annotations:
+        return Wait(LATE, "waiting for first consumer to be created before binding")
+    if klass.get("provisioner") == NO_PROVISIONER:
+        return Wait("ProvisioningFailed", "no volume plugin matched and no volume fits")
+    return Make(made_for(claim, name, klass, claim.annotations.get(SELECTED_NODE, "") if late else ""))
+
+
+def claim_reference(claim: PersistentVolumeClaim) -> Raw:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": claim.namespace,
+        "name": claim.name,
+        "uid": claim.uid,
+    }
+
+
+def made_for(claim: PersistentVolumeClaim, name: str, klass: Raw, node: str) -> Raw:
+    """A volume as a provisioner makes it; with a node, usable there only."""
+    spec: Raw = {
+        "capacity": {"storage": str(size_asked(claim))},
+        "accessModes": list(claim.spec.access_modes),
+        "storageClassName": name,
+        "volumeMode": claim.spec.volume_mode or "Filesystem",
+        "claimRef": claim_reference(claim),
+        "persistentVolumeReclaimPolicy": klass.get("reclaimPolicy") or "Delete",
+        "csi": {"driver": str(klass.get("provisioner")).replace("/", "."), "volumeHandle": f"pvc-{claim.uid}"},
+    }
+    if node:
+        spec["nodeAffinity"] = {
+            "required": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
+                ]
+            }
+        }
+    return {
+        "metadata": {"name": f"pvc-{claim.uid}", "annotations": {PROVISIONED_BY: str(klass.get("provisioner"))}},
+        "spec": spec,
+    }
+
+
+def in_use(claim: PersistentVolumeClaim, pods: Iterable[Pod]) -> bool:
+    return any(pod.status.phase not in FINAL for pod in pods)
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeStep:
+    """What becomes of a volume now."""
+
+    unprotect: bool = False
+    delete: bool = False
+    phase: str = ""
+    """To be written; empty: it says so."""
+
+
+def volume_step(volume: Untyped, claim: PersistentVolumeClaim | None) -> VolumeStep:
+    """A volume is available, bound, or released when its claim is gone; a released one that may be deleted is.
+    `claim`: the one that it names."""
+    held = claim_named_by(volume)
+    gone = bool(held.get("uid")) and (claim is None or claim.uid != held["uid"])
+    if volume.metadata.deleting:
+        return VolumeStep(unprotect=VOLUME_PROTECTION in volume.metadata.finalizers and (gone or not held))
+    if gone and volume.spec.get("persistentVolumeReclaimPolicy") == "Delete":
+        return VolumeStep(delete=True)
+    phase = "Released" if gone else _phase(volume, claim)
+    written = (volume.status or {}).get("phase")
+    known = written == phase or (written == "Bound" and bool(held) and not gone)
+    return VolumeStep(phase="" if known else phase)
+
+
+def claim_named_by(volume: Untyped) -> Raw:
+    """The claim that a volume names, or nothing."""
+    named: Raw = (volume.spec or {}).get("claimRef") or {}
+    return named
+
+
+def _phase(volume: Untyped, claim: PersistentVolumeClaim | None) -> str:
+    return "Bound" if claim is not None and claim.spec.volume_name == volume.name else "Available"

@@ -1,0 +1,1 @@
+"""PodGangs: their translation for a scheduler, and how they fare."""

@@ -1,0 +1,1 @@
+"""PodCliqueScalingGroups: the cliques of each replica."""

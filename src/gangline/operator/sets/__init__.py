@@ -1,0 +1,1 @@
+"""PodCliqueSets: everything that a set owns."""

@@ -1,0 +1,1 @@
+"""ClusterTopologyBindings: the topology objects of schedulers."""

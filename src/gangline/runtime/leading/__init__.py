@@ -1,0 +1,1 @@
+"""Leader election: of several copies of a component, one works."""

@@ -1,0 +1,1 @@
+"""List + watch → a copy of one kind, in step with the server."""

@@ -1,0 +1,64 @@
+"""The writes that carry out decisions, one coroutine each: a BindRequest, an eviction, the time stamps of a gang.
+
+carrier.py decides which of them are sent and hands them to the writer, which sends them beside the cycle. Acts only.
+"""
+
+from __future__ import annotations
+
+import time
+
+from gangline.api.core import Pod
+from gangline.api.kai import BindRequest
+from gangline.api.kinds import BIND_REQUEST, POD, POD_GROUP
+from gangline.api.meta import Raw
+from gangline.client.wire import STRATEGIC_PATCH
+from gangline.errors import NotFound
+from gangline.rules.evictions import EvictionNote
+from gangline.runtime import Context
+from gangline.scheduler.decisions import Evict, GangUpdate
+from gangline.scheduler.loop import metrics
+from gangline.scheduler.thought import decision_objects
+from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.readings import for_pod
+
+
+async def create_request(ctx: Context, body: Raw) -> int:
+    """Gives the revision of the BindRequest."""
+    began = time.perf_counter()
+    request = await ctx.client.create(BIND_REQUEST, body)
+    metrics.BIND.observe((time.perf_counter() - began) * 1000)
+    return int(request.metadata.resource_version or 0)
+
+
+async def label_pool(ctx: Context, pod: Pod, options: SchedulerOptions) -> None:
+    key, value = options.node_pool_key, options.node_pool
+    if key and value and pod.labels.get(key) != value:
+        await ctx.client.patch_only(POD, pod.name, pod.namespace, {"metadata": {"labels": {key: value}}})
+
+
+async def delete_request(ctx: Context, request: BindRequest) -> None:
+    await ctx.client.delete(BIND_REQUEST, request.name, request.namespace, uid=request.uid)
+
+
+async def delete_request_of_earlier_pod(ctx: Context, pod: Pod) -> None:
+    """A request of an earlier pod with this name stands in the way."""
+    try:
+        request = await ctx.client.get(BIND_REQUEST, pod.name, pod.namespace)
+        if not for_pod(request, pod):
+            await delete_request(ctx, request)
+    except NotFound:
+        pass
+
+
+async def evict(ctx: Context, pod: Pod, decision: Evict, options: SchedulerOptions) -> None:
+    if options.tell_disruption:
+        patch = {"metadata": {"uid": pod.uid}, **decision_objects.disruption(decision, ctx.clock.now())}
+        await ctx.client.patch_only(
+            POD, pod.name, pod.namespace, patch, subresource="status", content_type=STRATEGIC_PATCH
+        )
+    await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid)
+
+
+async def stamp(ctx: Context, update: GangUpdate, eviction: EvictionNote | None) -> None:
+    namespace, _, name = update.gang.partition("/")
+    await ctx.client.patch_only(POD_GROUP, name, namespace, decision_objects.gang_stamps(update, eviction))

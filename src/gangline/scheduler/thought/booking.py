@@ -1,0 +1,81 @@
+"""Decisions booked into the model, as the watch will show them later.
+
+loop/overlay.py lays the same changes over what is read until the watch shows them. Pure but for the model it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from gangline.scheduler.decisions import Bind, Commit, Decisions, Evict, GangUpdate
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.status import ACTIVE_USED, Status
+from gangline.scheduler.records import ClaimRecord, GangRecord, TaskRecord
+from gangline.scheduler.thought.decision_objects import opens_group
+
+
+def bound(record: TaskRecord, bind: Bind) -> TaskRecord:
+    devices = bind.extended.devices if bind.extended is not None else ()
+    return replace(
+        record,
+        status=Status.BINDING,
+        node=bind.node,
+        gpu_groups=bind.gpu_groups or record.gpu_groups,
+        extended_devices=devices,
+    )
+
+
+def evicted(record: TaskRecord) -> TaskRecord:
+    return replace(record, status=Status.RELEASING) if record.status & ACTIVE_USED else record
+
+
+def updated_gang(update: GangUpdate, record: GangRecord) -> GangRecord:
+    return replace(
+        record, last_start=update.last_start, last_eviction=update.last_eviction, stale_since=update.stale_since
+    )
+
+
+def name_groups(decisions: Decisions, fresh: Callable[[], str]) -> Decisions:
+    """Shared GPUs that were opened in this cycle get their lasting names."""
+    given: dict[str, str] = {}
+
+    def final(group: str) -> str:
+        if not opens_group(group):
+            return group
+        if group not in given:
+            given[group] = fresh()
+        return given[group]
+
+    def named(commit: Commit) -> Commit:
+        if isinstance(commit, Bind) and commit.gpu_groups:
+            return replace(commit, gpu_groups=tuple(final(group) for group in commit.gpu_groups))
+        return commit
+
+    return replace(decisions, commits=tuple(named(commit) for commit in decisions.commits))
+
+
+def book(cluster: ClusterModel, decisions: Decisions) -> None:
+    """Put what was decided into the model, as the watch will show it later."""
+    for commit in decisions.commits:
+        task = cluster.tasks.get(commit.task)
+        if task is None:
+            continue
+        if isinstance(commit, Bind):
+            for claim in claims_of(cluster, commit):
+                cluster.apply(claim)
+            cluster.apply(bound(task.record, commit))
+        elif isinstance(commit, Evict):
+            cluster.apply(evicted(task.record))
+    for update in decisions.updates:
+        gang = cluster.gangs.get(update.gang)
+        if gang is not None:
+            cluster.apply(updated_gang(update, gang.record))
+
+
+def claims_of(cluster: ClusterModel, bind: Bind) -> Iterable[ClaimRecord]:
+    task = cluster.tasks[bind.task]
+    for name, devices in bind.claims.items():
+        record = cluster.devices.records.get((task.namespace, name))
+        if record is not None:
+            yield replace(record, allocated=record.allocated or devices, reserved_for=(*record.reserved_for, bind.task))

@@ -1,0 +1,99 @@
+"""Objects of the API read into records of the model, with what was decided and the watch does not show yet.
+
+loop/feed.py looks the objects up, scheduler/objects/ reads each of them alone; here they come together. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.kai import BindRequest, PodGroup
+from gangline.api.kinds import POD
+from gangline.api.meta import Object, as_raw
+from gangline.rules import requests
+from gangline.rules.values import times
+from gangline.scheduler import objects
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.objects.reading import ObjectReading
+from gangline.scheduler.records import ClaimRecord, DeviceId, GangRecord, TaskRecord
+
+STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
+Promise = tuple[str, tuple[DeviceId, ...]]
+"""The uid of a pod, and the devices that one of its claims gets."""
+
+
+def promises(request: BindRequest) -> tuple[Any, ...]:
+    return request.uid, request.spec, request.metadata.deleting, objects.bind_request_live(request)
+
+
+def read_of(group: PodGroup) -> tuple[Any, ...]:
+    """All that a gang's record is made of."""
+    noted, spec = group.annotations, group.spec
+    conditions = group.status.scheduling_conditions if spec.scheduling_backoff is not None else ()
+    return group.uid, spec, group.labels, conditions, *(noted.get(name) for name in STAMPS)
+
+
+def for_pod(request: BindRequest, pod: Pod) -> bool:
+    """A request of an earlier pod with the same name is not this pod's."""
+    owner = next(
+        (
+            owner_reference.uid
+            for owner_reference in request.metadata.owner_references
+            if owner_reference.kind == POD.kind
+        ),
+        None,
+    )
+    return owner is None or owner == pod.uid
+
+
+def turns(pod: Pod, stuck_releasing: float) -> float | None:
+    """The moment at which time alone changes how a pod is read."""
+    if pod.metadata.deleting:
+        deleted = times.seconds(pod.metadata.deletion_timestamp)
+        return None if deleted is None else deleted + stuck_releasing
+    return times.seconds(pod.annotations.get(names.BIND_AFTER)) if not pod.spec.node_name else None
+
+
+def read_task(
+    pod: Pod,
+    request: BindRequest | None,
+    claims: list[Any],
+    reading: ObjectReading,
+    over: Callable[[TaskRecord], TaskRecord],
+    now: float,
+) -> TaskRecord:
+    record = objects.task_record(pod, request, [as_raw(claim) for claim in claims], reading)
+    after = times.seconds(pod.annotations.get(names.BIND_AFTER)) or 0.0
+    over_with = request is not None and not objects.bind_request_live(request)
+    if record.status is Status.PENDING and (after > now or over_with):
+        record = replace(record, status=Status.GATED)
+    return over(record)
+
+
+def read_gang(
+    group: PodGroup,
+    known: objects.Priorities,
+    aliases: Mapping[str, Mapping[str, str]],
+    reading: ObjectReading,
+    over: Callable[[GangRecord], GangRecord],
+) -> GangRecord:
+    return over(objects.gang_record(group, known, aliases, reading))
+
+
+def read_claim(obj: Object, promised: Promise | None) -> ClaimRecord:
+    """A claim that has no devices yet has those that were promised to it."""
+    record = objects.claim_record(as_raw(obj))
+    if promised is None or record.allocated is not None:
+        return record
+    uid, devices = promised
+    return replace(record, allocated=devices, reserved_for=(*record.reserved_for, uid))
+
+
+def used_claims(pod: Pod) -> list[str]:
+    """Claims it names, and the one made for its extended resources."""
+    made = requests.extended_claim_name(pod) if pod.status.extended_resource_claim_status else ""
+    return [*requests.claim_names(pod).values(), *([made] if made else [])]

@@ -1,0 +1,71 @@
+"""How a gang stands after a cycle, as far as people are told: what it waits for, and whether it is stale. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.status import Status
+
+AWAITING = Status.ALLOCATED | Status.PIPELINED | Status.BINDING
+
+
+@dataclass(frozen=True, slots=True)
+class GangStanding:
+    """How a gang stands after a cycle, as far as people are told."""
+
+    gang: str
+    waiting: bool
+    """Has members that are pending or gated."""
+    ready: bool
+    awaiting: bool
+    """Has members on their way to a node."""
+    running: bool
+    missing: str = ""
+    """What a gang that is not ready waits for."""
+    strays: tuple[str, ...] = ()
+    """Members that name a sub-group which does not exist."""
+    stale: str = ""
+    version: int = 0
+    """Changes when a member comes, goes or changes its status."""
+
+
+def standing(gang: GangInfo) -> GangStanding:
+    waiting = gang.count(Status.PENDING | Status.GATED) > 0
+    return GangStanding(
+        gang.uid,
+        waiting,
+        gang.ready,
+        gang.count(AWAITING) > 0,
+        gang.active_allocated > 0,
+        missing(gang) if waiting and not gang.ready else "",
+        tuple(sorted(gang.invalid)),
+        staleness(gang),
+        gang.version,
+    )
+
+
+def missing(gang: GangInfo) -> str:
+    """What a gang that is not ready waits for, in words."""
+    lacks = []
+    for name, leaf in sorted(gang.pod_sets.items()):
+        gated, alive = leaf.count(Status.GATED), leaf.count(Status.PENDING) + leaf.active_allocated
+        if alive < leaf.min_available:
+            where = f" in sub-group {name}" if len(gang.pod_sets) > 1 else ""
+            lacks.append(
+                f"{leaf.min_available - alive} more pods{where} ({alive} of {leaf.min_available} are there"
+                + (f", {gated} gated)" if gated else ")")
+            )
+    return "Job is not ready for scheduling. Waiting for " + (", ".join(lacks) or "more sub-groups")
+
+
+def staleness(gang: GangInfo) -> str:
+    if gang.stale_since is None or not gang.is_stale:
+        return ""
+    short = [(name, leaf) for name, leaf in sorted(gang.pod_sets.items()) if leaf.active_used < leaf.min_available]
+    parts = [
+        f"{leaf.active_used} pods are active, minMember is {leaf.min_available}"
+        + (f", subGroup {name}" if len(gang.pod_sets) > 1 else "")
+        for name, leaf in short
+    ]
+    return f"Job is stale. {'; '.join(parts)}"

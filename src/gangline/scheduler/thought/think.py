@@ -1,0 +1,87 @@
+"""One cycle in the thread that owns the model: take in what changed, decide, book what was decided.
+
+Pure but for the model it changes: time and fresh names for shared GPUs are handed in. loop/ carries out what comes
+back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from gangline.scheduler.cycle import decide
+from gangline.scheduler.decisions import Decisions
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.settings import SchedulerSettings
+from gangline.scheduler.tally import CycleTally
+from gangline.scheduler.thought.booking import book, name_groups
+from gangline.scheduler.thought.changes import ModelChange, UnreadRecord, apply
+from gangline.scheduler.thought.deadlines import next_deadline
+from gangline.scheduler.thought.standings import GangStanding, standing
+
+
+@dataclass(frozen=True, slots=True)
+class CycleThought:
+    decisions: Decisions
+    standings: list[GangStanding] = field(default_factory=list)
+    unread: list[UnreadRecord] = field(default_factory=list)
+    deadline: float | None = None
+    """When to think again though nothing happens."""
+    seconds: float = 0.0
+    waiting: int = 0
+    oldest_waiting: float = 0.0
+    scheduled: Mapping[str, int] = field(default_factory=dict)
+    """How many gangs each action placed pods of."""
+    tally: CycleTally = field(default_factory=CycleTally)
+    waited: list[float] = field(default_factory=list)
+    """Seconds since its gang was made, for each pod that was placed."""
+
+
+def think(
+    cluster: ClusterModel,
+    changes: list[ModelChange],
+    settings: SchedulerSettings,
+    now: float,
+    fresh: Callable[[], str],
+    stopwatch: Callable[[], float] = lambda: 0.0,
+) -> CycleThought:
+    """`fresh` names shared GPUs that are opened; `stopwatch` measures, for metrics only."""
+    began = stopwatch()
+    touched = {gang for change in changes if (gang := gang_of(cluster, change))}
+    unread = apply(cluster, changes)
+    touched |= {gang for change in changes if (gang := gang_of(cluster, change))}
+    tally = CycleTally(stopwatch)
+    decisions = name_groups(decide(cluster, settings, now, tally), fresh)
+    told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
+    book(cluster, decisions)
+    standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
+    waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
+    return CycleThought(
+        decisions,
+        standings,
+        unread,
+        next_deadline(cluster, settings, now),
+        stopwatch() - began,
+        len(waiting),
+        now - min(waiting) if waiting else 0.0,
+        scheduled_gangs(cluster, decisions),
+        tally,
+        [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None],
+    )
+
+
+def scheduled_gangs(cluster: ClusterModel, decisions: Decisions) -> dict[str, int]:
+    gangs: dict[str, set[str]] = {}
+    for bind in decisions.binds:
+        task = cluster.tasks.get(bind.task)
+        if task is not None:
+            gangs.setdefault(bind.action, set()).add(task.record.gang)
+    return {action: len(gang) for action, gang in gangs.items()}
+
+
+def gang_of(cluster: ClusterModel, change: ModelChange) -> str:
+    """The gang that a change of a task or gang concerns, as the model knows it now."""
+    if change.key in cluster.gangs:
+        return str(change.key)
+    task = cluster.tasks.get(change.key) if isinstance(change.key, str) else None
+    return task.record.gang if task is not None else ""
