@@ -285,11 +285,21 @@ class Nothing:
     def by(self, kind: Kind[Any], index: str, value: str) -> list[Any]:
         return []
 
+    def count(self, kind: Kind[Any], index: str, value: str) -> int:
+        return 0
+
     def owned(self, kind: Kind[Any], uid: str) -> list[Any]:
         return []
 
     def list(self, kind: Kind[Any], namespace: str = "", labels: Any = None) -> list[Any]:
         return []
+
+
+def check_nodes(text: str) -> None:
+    """Refuse a nodes file that no world can be made of."""
+    from gangline.cluster.world.settings import read_settings
+
+    read_settings(text)
 
 
 def _world(part: str) -> Callable[[ComponentOptions], Component]:

@@ -35,6 +35,9 @@ class Shelf:
     def by(self, kind: Kind[Any], index: str, value: str) -> Any:
         return []
 
+    def count(self, kind: Kind[Any], index: str, value: str) -> int:
+        return 0
+
     def owned(self, kind: Kind[Any], uid: str) -> Any:
         return [
             obj

@@ -139,3 +139,22 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 def test_an_input_that_is_closed_is_said(arguments: tuple[str, ...]) -> None:
     done = process(*arguments, shell="<&-")
     assert (done.returncode, done.stderr) == (1, "error: standard input is closed\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"nodes: [{name: a, count: 2147483647}]", "the nodes file: 2147483647 nodes are too many; at most 20000 can"),
+        (b"[" * 100_000, "the nodes file is not YAML: line 1: exceeded max depth of 100"),
+        (b"\xff\xfe", "nodes.yaml cannot be read: 'utf-8' codec can't decode byte 0xff"),
+    ],
+)
+def test_a_nodes_file_that_cannot_be_used_is_one_sentence_before_anything_starts(
+    content: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GANGLINE_HOME", str(tmp_path / "home"))
+    (tmp_path / "nodes.yaml").write_bytes(content)
+    assert call(monkeypatch, "up", "--nodes", str(tmp_path / "nodes.yaml")) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "" and said in shown.err and shown.err.count("\n") == 1
+    assert not (tmp_path / "home").exists()

@@ -14,21 +14,21 @@ from urllib.parse import quote
 import yaml
 
 from cluster.server.builtin.samples import sample
-from fuzz import odd
+from fuzz import definitions, odd, wire_messages
 from gangline.client.wire import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Request
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.verbs.kind_rules import rules_for
 
 Obj = dict[str, Any]
 QUERIES: dict[str, Sequence[str]] = {
-    "limit": ("1", "2", "0", "-1", "1" + "0" * 26),
+    "limit": ("1", "2", "0", "-1", "1" + "0" * 26, odd.LONG),
     "continue": ("eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0", "x", "e30", "bnVsbA", "W10"),
-    "resourceVersion": ("0", "1", "2", "99999", "-1"),
+    "resourceVersion": ("0", "1", "2", "99999", "-1", odd.LONG[:4000]),
     "resourceVersionMatch": ("Exact", "NotOlderThan"),
     "watch": ("true", "1", "false"),
     "allowWatchBookmarks": ("true",),
     "sendInitialEvents": ("true", "false"),
-    "timeoutSeconds": ("0", "1", "-1"),
+    "timeoutSeconds": ("0", "1", "-1", odd.LONG),
     "timeout": ("1s", "0", "-1s"),
     "labelSelector": ("a=b", "a in (b,c)", "!a", "a>1", "a notin ()", "=", "a in (", ",", "a==b,c!=d"),
     "fieldSelector": (
@@ -46,7 +46,7 @@ QUERIES: dict[str, Sequence[str]] = {
     "force": ("true", "false", "odd"),
     "dryRun": ("All", "None", ""),
     "propagationPolicy": ("Foreground", "Orphan", "Background", "Odd"),
-    "gracePeriodSeconds": ("0", "30", "-1"),
+    "gracePeriodSeconds": ("0", "30", "-1", odd.LONG),
     "orphanDependents": ("true", "x"),
     "pretty": ("true",),
     "container": ("c", "x"),
@@ -125,6 +125,8 @@ class Asking:
             return self._sent(
                 random, random.choice(("GET", "GET", "HEAD", "POST", "OPTIONS")), random.choice(PLACES), b"", JSON
             )
+        if random.random() < 0.06:
+            return self._defined(random)
         path = random.choice(self._likely if self._likely and random.random() < 0.7 else self._paths)
         resource, standing = self._resources[path], self._standing.get(path)
         name = str((standing or {}).get("metadata", {}).get("name") or "a")
@@ -143,6 +145,31 @@ class Asking:
             (2, 5, 3, 6, 1, 0.3),
         )[0]
         return way()
+
+    def _defined(self, random: Random) -> Request:
+        """About kinds that requests define."""
+        if random.random() < 0.3:
+            made = definitions.definition(random)
+            one = f"{definitions.PATH}/{made['metadata']['name']}"
+            if random.random() < 0.6:
+                return self._sent(random, "POST", definitions.PATH, _json(random, made), JSON)
+            forced = (("fieldManager", "me"), ("force", "true"))
+            return self._sent(random, "PATCH", one, _json(random, made), APPLY_PATCH, forced)
+        path, thing = definitions.thing(random)
+        one = f"{path}/one{random.choice(('', '', '/status', '/scale'))}"
+        method, where, form = random.choice(
+            (
+                ("POST", path, JSON),
+                ("PUT", one, JSON),
+                ("GET", path, JSON),
+                ("GET", one, JSON),
+                ("PATCH", one, MERGE_PATCH),
+                ("PATCH", one, APPLY_PATCH),
+                ("DELETE", path, JSON),
+            )
+        )
+        named = (("fieldManager", "me"), ("force", "true")) if form == APPLY_PATCH else ()
+        return self._sent(random, method, where, b"" if method == "GET" else _json(random, thing), form, named)
 
     def _object(self, random: Random, resource: Resource, standing: Obj | None, anew: bool = False) -> Any:
         if standing is not None and random.random() < 0.7:
@@ -163,6 +190,9 @@ class Asking:
         return odd.mutated(random, made) if random.random() < 0.3 else made
 
     def _put(self, random: Random, method: str, path: str, resource: Resource, standing: Obj | None) -> Request:
+        if random.random() < (0.01 if resource.custom else 0.05):
+            body = wire_messages.envelope(random, resource.api_version, resource.kind)
+            return self._sent(random, method, path, body, "application/vnd.kubernetes.protobuf")
         obj = self._object(random, resource, standing, anew=method == "POST")
         if random.random() < 0.2:
             return self._sent(random, method, path, _yaml(random, obj), "application/yaml")

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from fuzz.our_kinds import OUR_KINDS
+
 Obj = dict[str, Any]
 REFUSALS = Path(__file__).parents[1] / "cluster" / "server" / "refusals.json"
 SCHEMA: Obj = {
@@ -124,4 +126,4 @@ MORE: dict[str, Obj] = {
 def bases() -> dict[str, Obj]:
     """An object of every kind that has one, by the path of its collection."""
     told = json.loads(REFUSALS.read_text())
-    return {**{path: about["base"] for path, about in told.items() if "?" not in path}, **MORE}
+    return {**{path: about["base"] for path, about in told.items() if "?" not in path}, **MORE, **OUR_KINDS}

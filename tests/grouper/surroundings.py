@@ -49,6 +49,9 @@ class Shelf:
     def by(self, kind: Kind[T], index: str, value: str) -> list[T]:
         raise NotImplementedError
 
+    def count(self, kind: Kind[Any], index: str, value: str) -> int:
+        raise NotImplementedError
+
     def owned(self, kind: Kind[T], uid: str) -> list[T]:
         raise NotImplementedError
 

@@ -123,6 +123,32 @@ async def test_a_scaling_group_of_two_billion_replicas_makes_as_many_as_may_wait
         assert len(await grown(here, POD_CLIQUE, 11)) >= 11
 
 
+async def test_when_very_many_pods_of_all_sets_wait_each_makes_a_few_and_larger_gangs_do_not_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in (("WINDOW_IN_ALL", 20), ("SMALL_WINDOW", 3)):
+        monkeypatch.setattr(bounds, name, value)
+    async with stage(clock=ManualClock()) as here:
+        await here.apply(pod_clique_set("a", clique("main", 1), replicas=MOST))
+        assert len(await grown(here, POD, 10)) == 10
+        for name in ("b", "c", "d"):
+            await here.apply(pod_clique_set(name, clique("main", 1), replicas=MOST))
+        crowd = len(await grown(here, POD, 19))
+        assert crowd == 19
+        await here.apply(pod_clique_set("small", clique("main", 2)))
+        assert len(await grown(here, POD, crowd + 2)) == crowd + 2
+        await here.apply(pod_clique_set("gang", clique("main", 5)))
+        assert len(await grown(here, POD, crowd + 2)) == crowd + 2
+        [waiting] = [found for found in await here.every(POD_CLIQUE) if found.name == "gang-0-main"]
+        told = condition(waiting.status.conditions, "HeldBack")
+        assert told is not None and told.message == (
+            f"0 of 5 pods are there, and {crowd + 2} of all sets wait for a node: more are made once fewer wait"
+        )
+        for name in ("a", "b", "c", "d"):
+            await here.client.delete(POD_CLIQUE_SET, name, NAMESPACE)
+        assert len([found for found in await grown(here, POD, 7) if found.name.startswith("gang-")]) == 5
+
+
 async def test_shared_claims_of_two_billion_replicas_are_made_as_far_as_replicas_are() -> None:
     from gangline.api.kinds import RESOURCE_CLAIM
 

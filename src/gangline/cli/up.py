@@ -101,12 +101,24 @@ def command(
     from gangline.runtime.logs import set_up
 
     set_up(level)
-    nodes = Path(nodes_file).read_text() if nodes_file else ""
+    nodes = _read_nodes(nodes_file) if nodes_file else ""
     options = configured(ComponentOptions(compat=compat, period=0.05, nodes=nodes), configuration)
     run(
         _up(memory, port, host, per_address, options, workload_api, gates, None if no_dashboard else dashboard_port),
         serves=True,
     )
+
+
+def _read_nodes(path: str) -> str:
+    """The text of a nodes file; what is wrong with it is said before anything starts."""
+    from gangline.components import check_nodes
+
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {error}") from error
+    check_nodes(text)
+    return text
 
 
 async def _up(

@@ -31,6 +31,8 @@ class Reader(Protocol):
 
     def by(self, kind: Kind[T], index: str, value: str) -> list[T]: ...
 
+    def count(self, kind: Kind[Any], index: str, value: str) -> int: ...
+
     def owned(self, kind: Kind[T], uid: str) -> list[T]: ...
 
     def list(
@@ -112,6 +114,9 @@ class Cache:
 
     def by(self, kind: Kind[T], index: str, value: str) -> list[T]:
         return self._informers[kind].by(index, value)
+
+    def count(self, kind: Kind[Any], index: str, value: str) -> int:
+        return self._informers[kind].count(index, value)
 
     def owned(self, kind: Kind[T], uid: str) -> list[T]:
         return self._informers[kind].owned(uid)

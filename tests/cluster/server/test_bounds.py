@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cluster.server.conftest import Api, in_process
-from gangline.client.wire import APPLY_PATCH, MERGE_PATCH, User
+from gangline.client.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, User
 from gangline.cluster.server.server import Server, ServerSettings
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -208,4 +208,37 @@ async def test_no_pattern_of_a_definition_hangs_the_server(api: Api, pattern: st
         answer.status == 422
         and f"should match '{pattern}'" in answer.message
         and f"failed rule: {rule}" in answer.message
+    )
+
+
+async def test_a_revision_of_four_thousand_digits_is_a_bad_request(api: Api) -> None:
+    long, made = "9" * 4_000, {"metadata": {"name": "a"}}
+    told = f'strconv.ParseUint: parsing "{long}": value out of range'
+    await api.post(MAPS, made)
+    for path, query in ((MAPS, {"watch": "1"}), (MAPS, {}), (f"{MAPS}/a", {})):
+        answer = await api.call("GET", path, resourceVersion=long, **query)
+        assert answer.status == 400 and answer.message.endswith(f'resourceVersion: Invalid value: "{long}": {told}')
+    answer = await api.put(f"{MAPS}/a", {"metadata": {"name": "a", "resourceVersion": long}})
+    assert (answer.status, answer.message) == (400, told)
+
+
+STRANGE_PATCHES = (
+    ({"spec": {"containers": ["c"]}}, "expected a map in a list keyed by name, got c"),
+    ({"spec": {"$setElementOrder/containers": "c"}}, "invalid patch format of setElementOrder: c"),
+)
+
+
+@pytest.mark.parametrize(("patch", "told"), STRANGE_PATCHES)
+async def test_a_strategic_patch_that_is_not_written_as_one_is_a_bad_request(api: Api, patch: Any, told: str) -> None:
+    await api.post(POD, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    answer = await api.call("PATCH", f"{POD}/p", patch, STRATEGIC_PATCH)
+    assert (answer.status, answer.message) == (400, told)
+
+
+async def test_a_binding_to_something_that_is_no_node_is_a_bad_request(api: Api) -> None:
+    await api.post(POD, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    answer = await api.post(f"{POD}/p/binding", {"metadata": {"name": "p"}, "target": {"kind": "Pod", "name": "n"}})
+    assert (answer.status, answer.message) == (
+        400,
+        'target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"',
     )

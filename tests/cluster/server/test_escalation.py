@@ -510,3 +510,58 @@ async def test_approving_and_signing_need_rights_on_the_signer(server: Server, n
     approved = (await signer.merge(f"{one}/approval", {**ISSUED, "spec": {"username": "boss"}})).body
     assert (approved["status"], approved["spec"]["username"]) == (APPROVED["status"], "admin")
     assert (await signer.merge(f"{one}/status", ISSUED)).body["status"] == ISSUED["status"]
+
+
+def words(prefix: str, count: int = 1_000) -> str:
+    return ",".join(f"{prefix}{number}" for number in range(count))
+
+
+HUGE = rule(words("g"), words("r"), words("v"), *words("n").split(","))
+"""Four lists of a thousand words: 10¹² rights."""
+
+
+async def test_a_role_of_a_billion_rights_is_compared_without_listing_them(server: Server) -> None:
+    await grant(server, WRITES_ROLES, rule("*", "*", words("v")))
+    eve = as_user(server)
+    assert (await eve.post(ROLES, {"metadata": {"name": "mine"}, "rules": [HUGE]})).status == 201
+    more = {**HUGE, "verbs": [*HUGE["verbs"], "w"]}
+    answer = await eve.post(ROLES, {"metadata": {"name": "more"}, "rules": [more]})
+    assert answer.status == 403
+    assert "is attempting to grant RBAC permissions not currently held:\n{APIGroups:" in answer.message
+
+
+async def test_rights_held_by_several_rules_together_are_held(server: Server) -> None:
+    halves = [rule("*", "pods/log", "get"), rule("", "*/log", "list"), rule("", "pods", "get,list", "a", "b")]
+    await grant(server, WRITES_ROLES, *halves)
+    eve = as_user(server)
+    granted = [rule("", "pods/log", "get,list"), rule("", "pods", "list", "b")]
+    assert (await eve.post(ROLES, {"metadata": {"name": "mine"}, "rules": granted})).status == 201
+    for number, refused in enumerate((rule("", "pods", "get"), rule("", "*/log", "get"), rule("", "pods", "get", "c"))):
+        answer = await eve.post(ROLES, {"metadata": {"name": f"more-{number}"}, "rules": [refused]})
+        assert answer.status == 403, refused
+
+
+async def test_rules_that_are_too_different_to_be_compared_are_refused(server: Server) -> None:
+    def apart(word: str, number: int) -> str:
+        return ",".join(f"{word}{other}" for other in range(200) if other != number)
+
+    held = [rule(apart("g", number), apart("r", number + 1), apart("v", number + 2)) for number in range(200)]
+    await grant(server, WRITES_ROLES, *held)
+    wanted = rule(words("g", 200), words("r", 200), words("v", 200))
+    answer = await as_user(server).post(ROLES, {"metadata": {"name": "mine"}, "rules": [wanted]})
+    assert answer.status == 403
+    assert answer.message == (
+        f'clusterroles.{GROUP} "mine" is forbidden: the rules are too many and too different from those you hold to be '
+        "compared with them; split them into several roles, or let somebody write them who may escalate"
+    )
+
+
+async def test_answers_about_long_names_are_not_kept(server: Server) -> None:
+    await grant(server, rule("authorization.k8s.io", "selfsubjectaccessreviews", "create"))
+    assert server.authorizer is not None
+    eve, kept = as_user(server), server.authorizer._cache
+    for letter in "ab":
+        spec = {"resourceAttributes": {"verb": "get", "resource": "pods", "name": letter * 100_000}}
+        answer = await eve.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {"spec": spec})
+        assert (answer.status, answer.body["status"]["allowed"]) == (201, False)
+    assert max(len(action.name) for _, _, action in kept) < 1_000

@@ -16,11 +16,14 @@ from gangline.api.core import Pod
 from gangline.api.kinds import DAEMON_SET, DEPLOYMENT, EVENT, JOB, POD, REPLICA_SET, STATEFUL_SET, Kind
 from gangline.api.meta import Raw
 from gangline.cluster.world.nodes.nodes import NodePool
+from gangline.cluster.world.pods import budgets
 from gangline.cluster.world.pods.pod_gc import surplus
+from gangline.cluster.world.scheduling.scheduling_state import SchedulingState
 from gangline.cluster.world.workloads import deployment_plan, replicasets, scale_decision, statefulset_plan
 from gangline.cluster.world.workloads.jobs import job_plan
 from gangline.cluster.world.workloads.jobs.job_tally import INDEX
 from gangline.cluster.world.workloads.replicas import BURST, MOST_WAITING, share
+from gangline.components import Nothing
 
 MOST = 2**31 - 1
 MEGABYTES = 2**20
@@ -170,6 +173,47 @@ async def test_a_flood_stops_by_itself_and_says_why(
         assert await lived.pods() == []
 
 
+async def test_owners_that_flood_together_stop_together_and_a_small_one_still_gets_its_pods(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    replicas = "gangline.cluster.world.workloads.replicas"
+    for name, value in (("WAITING_IN_ALL", 60), ("FEW_WAITING", 10), ("BURST", 5)):
+        monkeypatch.setattr(f"{replicas}.{name}", value)
+    async with world(off=("scheduler",)) as lived:
+        for kind, spec in FLOODS:
+            await lived.make(kind, "flood", {"spec": spec})
+        await lived.rests()
+        flooded = len(await lived.pods())
+        assert 60 <= flooded <= 60 + len(FLOODS) * 10
+        await lived.make(JOB, "small", {"spec": {**FLOODS[-1][1], "parallelism": 3, "completions": 3}})
+        await lived.rests()
+        small = [found for found in await lived.pods() if found.labels.get("job-name") == "small"]
+        assert len(small) == 3
+        told = {
+            event.message
+            for event in (await lived.client.list(EVENT, "default")).items
+            if event.reason == "PodsHeldBack"
+        }
+        assert f"{flooded} pods of this cluster have no node yet; more are made when these have one" in told
+
+
+JOB_OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "controller": True}
+
+
+def test_a_budget_of_very_many_pods_counts_each_once() -> None:
+    class Counted(list[Pod]):
+        walks = 0
+
+        def __iter__(self) -> Iterator[Pod]:
+            self.walks += 1
+            return super().__iter__()
+
+    owned = [pod(f"p-{number}", owner_references=[{**JOB_OWNER, "uid": f"j-{number}"}]) for number in range(300)]
+    pods = Counted([*owned, pod("alone")])
+    assert budgets.expected(pods, Nothing()) == 301
+    assert pods.walks < 5
+
+
 async def test_a_pod_with_a_grace_period_beyond_any_calendar_can_be_deleted() -> None:
     async with world(NodePool(name="n", count=1)) as lived:
         await lived.make(POD, "p", pod_spec(terminationGracePeriodSeconds=9 * 10**18))
@@ -194,3 +238,31 @@ async def test_a_daemon_set_has_no_more_pods_than_nodes() -> None:
         )
         await lived.rests()
         assert len(await lived.pods()) == 3
+
+
+def test_what_a_waiting_pod_was_told_makes_nobody_look_at_all_of_them_again() -> None:
+    work, told = SchedulingState(), {"conditions": [{"type": "PodScheduled", "status": "False"}]}
+
+    def looks_again(before: Pod | None, after: Pod) -> bool:
+        work.dirty.clear()
+        work.pod_moved(before, after)
+        return work.dirty.is_set()
+
+    first, refused = pod("p"), pod("p", status=told)
+    assert looks_again(None, first)
+    assert not looks_again(first, refused)
+    assert looks_again(refused, pod("p", status=told, labels={"a": "b"}))
+
+
+async def test_more_pods_than_are_placed_at_once_are_all_placed_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangline.cluster.world.scheduling.scheduling_state.UNITS_AT_ONCE", 7)
+    async with world(NodePool(name="n", count=1, pods=20)) as lived:
+        for number in range(30):
+            await lived.make(POD, f"p-{number}", pod_spec())
+        await lived.rests()
+        placed = [found for found in await lived.pods() if found.spec.node_name]
+        waiting = [found for found in await lived.pods() if not found.spec.node_name]
+        assert len(placed) == 20 and len(waiting) == 10
+        assert {found.status.conditions[0].message for found in waiting} == {
+            "0/1 nodes are available: 1 Too many pods."
+        }

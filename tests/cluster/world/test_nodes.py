@@ -62,6 +62,15 @@ def test_the_example_file_has_fourteen_nodes_with_all_their_parts() -> None:
             "nodes[0].gpus: -1 is below 0; nodes[0].topology.r: 0 nodes make no level; write 1 or more",
         ),
         ("nodes: [{name: a, count: 2}, {name: a-1}]", "two nodes are called a-1"),
+        ("nodes: [{name: a, count: 2147483647}]", "2147483647 nodes are too many; at most 20000 can be simulated"),
+        (
+            "nodes: [{name: a, grow: {most: 15000}}]\nprovisioners: [{name: p, shapes: [{name: s}], most: 15000}]",
+            "30000 nodes are too many; at most 20000 can be simulated",
+        ),
+        (
+            "nodes: [{name: a, gpus: 2147483647, mig: {1g.10gb: 10001}}]",
+            "nodes[0].gpus: 2147483647 is more than 10000; nodes[0].mig.1g.10gb: 10001 is more than 10000",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_says_what_and_where(text: str, said: str) -> None:

@@ -100,9 +100,14 @@ def named_by_selector(request: Request) -> str:
     return next((value for label, operator, value in terms if label == "metadata.name" and operator != "!="), "")
 
 
+def is_digits(text: str) -> bool:
+    """Plain digits, however many."""
+    return text.isascii() and text.isdigit()
+
+
 def is_number(text: str) -> bool:
     """Plain digits, as revisions are written, and no more than fit."""
-    return text.isascii() and text.isdigit() and len(text) < 20
+    return is_digits(text) and len(text) < 20
 
 
 def truth(text: str) -> bool:

@@ -174,15 +174,17 @@ def _gate_condition(clique: PodClique, held: dict[str, list[str]], now: str) -> 
 def _held_back(look: CliqueObjects, thought: CliqueThought, now: str) -> list[Raw]:
     """That not all pods are made yet, because so many of the gang wait already."""
     clique = look.clique
-    if not thought.missing or thought.backlog < bounds.WINDOW:
+    window, crowded = bounds.window_among(thought.crowd), bounds.crowded(thought.crowd)
+    if not thought.missing or (thought.backlog < window and not crowded):
         return []
+    waiting = f"{thought.backlog} of the gang" if thought.backlog >= bounds.WINDOW else f"{thought.crowd} of all sets"
     told = Condition(
         type=HELD_BACK,
         status="True",
         reason="TooManyWaiting",
         message=(
-            f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {thought.backlog} of the gang wait for a "
-            "node: more are made once fewer wait"
+            f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {waiting} wait for a node: more are made "
+            "once fewer wait"
         ),
     )
     return [with_condition(clique.status.conditions, told, now)]

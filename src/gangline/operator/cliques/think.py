@@ -28,7 +28,7 @@ from gangline.operator.desired.bounds import horizon, number
 from gangline.operator.desired.layout import pods_in_base_gang
 from gangline.operator.gangs.gang_info import gang_info
 from gangline.operator.gangs.look import current_pods, live_objects, pods_of_gang, selection_of
-from gangline.operator.memory.lookups import external_template
+from gangline.operator.memory.lookups import crowd, external_template
 from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, delete, missing_finalizer
 from gangline.rules import wishes
 from gangline.rules.values.times import seconds
@@ -57,6 +57,8 @@ class CliqueThought:
     """Pods that are asked for and not even made now."""
     backlog: int = 0
     """Pods of the gang that wait for a node."""
+    crowd: int = 0
+    """Pods of all sets that do."""
 
 
 def think(op: Operator, read: Reader, look: CliqueObjects, now: str) -> CliqueThought:
@@ -142,12 +144,15 @@ def _allowed(read: Reader, look: CliqueObjects, missing: int, thought: CliqueTho
     """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a
     node."""
     assert look.gang is not None
-    count = min(missing, bounds.PODS_AT_ONCE)
-    if max(look.clique.spec.replicas, pods_in_base_gang(look.pcs)) > bounds.LARGE:
+    count, asked = min(missing, bounds.PODS_AT_ONCE), max(look.clique.spec.replicas, pods_in_base_gang(look.pcs))
+    thought.crowd = crowd(read)
+    if asked > bounds.LARGE:
         thought.backlog = sum(
             not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang)
         )
-        count = max(0, min(count, bounds.WINDOW - thought.backlog))
+        count = max(0, min(count, bounds.window_among(thought.crowd) - thought.backlog))
+    elif bounds.crowded(thought.crowd) and asked > bounds.SMALL_WINDOW and not pods_of_gang(read, look.gang):
+        count = 0
     thought.missing = missing - count
     if thought.missing:
         thought.again = min(filter(None, (thought.again, LATER)))

@@ -17,6 +17,12 @@ LARGE = 20_000
 """Pods that an object may ask for and get at once. Whoever asks for more gets them bit by bit."""
 WINDOW = 1_000
 """Pods or gangs that may wait to be placed, of an object that asks for more than that, before more are made."""
+WINDOW_IN_ALL = 12_000
+"""Pods of all sets that may wait for a node. When there are so many, each object has a small window, and no gang that
+is larger than that begins; one that has begun becomes whole, for only then can it be placed. Objects that ask for more
+than `LARGE` have the small window at half of that, so that they leave room for others."""
+SMALL_WINDOW = 50
+UNPLACED = "unplaced"
 GROUPS_IN_A_GANG = 5_000
 """Groups of one gang: a PodGang with more could not be stored."""
 HOLES = 10_000
@@ -35,17 +41,29 @@ def number(text: str) -> int | None:
     return int(text) if text.isdigit() and len(text) <= 10 else None
 
 
+def crowded(crowd: int) -> bool:
+    return crowd >= WINDOW_IN_ALL
+
+
+def window_among(crowd: int) -> int:
+    """Pods or gangs of an object that asks for very many that may wait, while so many of all sets do."""
+    return SMALL_WINDOW if crowd >= WINDOW_IN_ALL // 2 else WINDOW
+
+
 @dataclass(frozen=True, slots=True)
 class Backlog:
     """What was made before and is not placed yet."""
 
     gangs: int = 0
     pods: int = 0
+    crowd: int = 0
+    """Pods of all sets."""
 
     def step(self, objects: int, pods: int, replicas: int) -> int:
         """How many more replicas may be made of those asked for, of which each has so many objects and so many pods."""
         at_once = max(1, MADE_AT_ONCE // max(objects, 1))
-        if replicas * max(pods, 1) <= LARGE:
+        if replicas * max(pods, 1) <= LARGE and not crowded(self.crowd):
             return at_once
-        room = min(WINDOW - self.gangs, (WINDOW - self.pods) // max(pods, 1), at_once)
+        window = window_among(self.crowd)
+        room = min(window - self.gangs, (window - self.pods) // max(pods, 1), at_once)
         return max(room, 0 if self.gangs or self.pods else 1)

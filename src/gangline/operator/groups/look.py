@@ -11,7 +11,7 @@ from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, S
 from gangline.api.kinds import POD_CLIQUE
 from gangline.operator.desired.bounds import GROUPS_IN_A_GANG, Backlog, horizon, number
 from gangline.operator.desired.layout import CliquePlace, group_minimum, group_of, group_places, template_of
-from gangline.operator.memory.lookups import set_of
+from gangline.operator.memory.lookups import crowd, set_of
 from gangline.operator.status import SCHEDULED, is_true
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def look_at_group(read: Reader, group: PodCliqueScalingGroup) -> ScalingGroupObj
     if config is None:
         return None
     cliques = {clique.name: clique for clique in read.owned(POD_CLIQUE, group.uid)}
-    backlog = _backlog(cliques.values())
+    backlog = _backlog(cliques.values(), crowd(read))
     places = [
         group_places(pcs, int(replica), config, index)
         for index in range(_horizon(pcs, group, config, cliques.values(), backlog))
@@ -61,12 +61,12 @@ def look_at_group(read: Reader, group: PodCliqueScalingGroup) -> ScalingGroupObj
     return ScalingGroupObjects(group, pcs, config, int(replica), places, cliques, backlog)
 
 
-def _backlog(cliques: Iterable[PodClique]) -> Backlog:
+def _backlog(cliques: Iterable[PodClique], crowd: int) -> Backlog:
     """The group's replicas and pods that are not placed yet."""
     waiting = [clique for clique in cliques if not is_true(clique.status.conditions, SCHEDULED)]
     replicas = {clique.labels.get(names.SCALING_GROUP_REPLICA) for clique in waiting}
     return Backlog(
-        len(replicas), sum(max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in waiting)
+        len(replicas), sum(max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in waiting), crowd
     )
 
 

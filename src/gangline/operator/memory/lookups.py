@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gangline.api import names
+from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodCliqueSet
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, RESOURCE_CLAIM_TEMPLATE
 from gangline.api.meta import Object, Raw
+from gangline.operator.desired.bounds import UNPLACED
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -33,11 +35,23 @@ def by_base_gang(obj: Object) -> Iterable[str]:
     return [f"{obj.namespace}/{gang}"] if gang else []
 
 
+def by_waiting(pod: Pod) -> Iterable[str]:
+    """Pods that wait for a node, whichever set they are of."""
+    ended = pod.status.phase in ("Succeeded", "Failed")
+    return [] if pod.spec.node_name or pod.metadata.deleting or ended else [UNPLACED]
+
+
+def crowd(read: Reader) -> int:
+    """How many pods of all sets wait for a node."""
+    return read.count(POD, UNPLACED, UNPLACED)
+
+
 INDEXES = (
     (POD_CLIQUE, "set", by_set),
     (POD_CLIQUE, "gang", by_gang),
     (POD_CLIQUE, "base gang", by_base_gang),
     (POD, "gang", by_gang),
+    (POD, UNPLACED, by_waiting),
     (POD_GANG, "set", by_set),
 )
 

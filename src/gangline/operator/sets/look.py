@@ -21,7 +21,7 @@ from gangline.operator.desired.layout import (
     pods_in_base_gang,
 )
 from gangline.operator.gangs.tell import PENDING
-from gangline.operator.memory.lookups import cliques_of_set
+from gangline.operator.memory.lookups import cliques_of_set, crowd
 from gangline.operator.status import clique_updated, minimum
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def look_at_set(op: Operator, read: Reader, pcs: PodCliqueSet) -> SetObjects:
     )
     waiting = (gang for gang in look.gangs.values() if gang.status.phase in ("", PENDING))
     unplaced = (max(0, clique.spec.replicas - clique.status.scheduled_replicas) for clique in look.cliques.values())
-    look.backlog = Backlog(sum(1 for _ in waiting), sum(unplaced))
+    look.backlog = Backlog(sum(1 for _ in waiting), sum(unplaced), crowd(read))
     template = pcs.spec.template
     step = look.backlog.step(
         2 + len(template.cliques) + len(template.pod_clique_scaling_groups), pods_in_base_gang(pcs), pcs.spec.replicas

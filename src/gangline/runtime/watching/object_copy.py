@@ -84,6 +84,10 @@ class ObjectCopy(Generic[T]):
     def by(self, index: str, value: str) -> list[T]:
         return [self._objects[key] for key in self._tables[index].buckets.get(value, ())]
 
+    def count(self, index: str, value: str) -> int:
+        """How many there are, without a list of them."""
+        return len(self._tables[index].buckets.get(value, ()))
+
     def owned(self, uid: str) -> list[T]:
         """By owner; kept only once somebody asks."""
         self.add_index("owner", by_owner)

@@ -7,10 +7,11 @@ serves the collection of garbage is never judged; one that only moves a label is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from gangline.cluster.server.access.rbac import EVERYTHING, GROUP, MASTERS, Action, Authorizer, covers
+from gangline.cluster.server.access.coverage import HeldRules, TooManySteps
+from gangline.cluster.server.access.rbac import EVERYTHING, GROUP, MASTERS, Action, Authorizer
 from gangline.cluster.server.admit.chain import CREATE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import forbidden, not_found
@@ -58,10 +59,11 @@ class Escalation:
         return self._authorizer.decide(review.user, Action(verb, GROUP, plural, "", review.namespace, name)).allowed
 
     def _check(self, review: WriteReview, wanted: list[Obj], why: str = "") -> None:
-        held = self._authorizer.rules(review.user, review.namespace)
-        missing = [
-            rule for rule in wanted if not all(any(covers(own, right) for own in held) for right in rights(rule))
-        ]
+        held = HeldRules(self._authorizer.rules(review.user, review.namespace))
+        try:
+            missing = [rule for rule in wanted if not held.cover(rule)]
+        except TooManySteps:
+            raise forbidden(GROUP, review.resource.plural, review.name, _TOO_MUCH) from None
         if missing:
             groups = "[" + " ".join(f'"{group}"' for group in review.user.groups) + "]"
             told = "\n".join(sorted(_shown(rule) for rule in missing))
@@ -83,20 +85,10 @@ def _judged(obj: Obj) -> Obj:
     return {**{key: value for key, value in obj.items() if value}, "metadata": about}
 
 
-def rights(rule: Obj) -> Iterator[Action]:
-    """Every single thing a rule allows; a star is a thing of its own, which only a star covers, as is whatever name."""
-    for verb in rule.get("verbs") or []:
-        for path in rule.get("nonResourceURLs") or []:
-            yield Action(verb, path=path)
-        for group in rule.get("apiGroups") or []:
-            for resource in rule.get("resources") or []:
-                plural, _, sub = resource.partition("/")
-                if not rule.get("resourceNames"):
-                    yield Action(verb, group, plural, sub, any_name=True)
-                for name in rule.get("resourceNames") or []:
-                    yield Action(verb, group, plural, sub, name=name)
-
-
+_TOO_MUCH = (
+    "the rules are too many and too different from those you hold to be compared with them; "
+    "split them into several roles, or let somebody write them who may escalate"
+)
 _FIELDS = {
     "apiGroups": "APIGroups",
     "resources": "Resources",

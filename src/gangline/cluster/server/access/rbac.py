@@ -49,6 +49,8 @@ class AccessVerdict:
 
 
 _ANYTHING = AccessVerdict(True)
+LONGEST_KEPT = 2_000
+"""Letters of a question whose answer is kept: a review may ask about a name of a megabyte, and ten thousand others."""
 
 
 class Authorizer:
@@ -92,9 +94,11 @@ class Authorizer:
         key = (user.name, user.groups, action)
         verdict = self._cache.get(key)
         if verdict is None:
+            verdict = self._decide(user, action)
             if len(self._cache) > 10_000:
                 self._cache.clear()
-            verdict = self._cache[key] = self._decide(user, action)
+            if _length(user, action) <= LONGEST_KEPT:
+                self._cache[key] = verdict
         return verdict
 
     def _decide(self, user: User, action: Action) -> AccessVerdict:
@@ -170,6 +174,11 @@ class Authorizer:
         }
 
 
+def _length(user: User, action: Action) -> int:
+    asked = (action.verb, action.group, action.resource, action.subresource, action.namespace, action.name, action.path)
+    return len(user.name) + sum(map(len, user.groups)) + sum(map(len, asked))
+
+
 def _several(texts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
 
@@ -195,7 +204,7 @@ def covers(rule: Mapping[str, Any], action: Action) -> bool:
     if not _listed(rule.get("verbs"), action.verb):
         return False
     if action.path:
-        return any(_path_covers(pattern, action.path) for pattern in rule.get("nonResourceURLs") or [])
+        return any(path_covers(pattern, action.path) for pattern in rule.get("nonResourceURLs") or [])
     if not _listed(rule.get("apiGroups"), action.group):
         return False
     wanted = f"{action.resource}/{action.subresource}" if action.subresource else action.resource
@@ -209,7 +218,7 @@ def _listed(allowed: list[str] | None, wanted: str) -> bool:
     return bool(allowed) and ("*" in allowed or wanted in allowed)  # type: ignore[operator]
 
 
-def _path_covers(pattern: str, path: str) -> bool:
+def path_covers(pattern: str, path: str) -> bool:
     return pattern in ("*", path) or (pattern.endswith("*") and path.startswith(pattern[:-1]))
 
 

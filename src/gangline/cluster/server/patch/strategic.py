@@ -25,8 +25,9 @@ class BadDirective(GanglineError):
     """A directive that cannot be followed, or a list item without its merge key."""
 
 
-class BadRetention(BadDirective):
-    """A `$retainKeys` that is no list, or does not name every key of its patch."""
+class MisshapenPatch(BadDirective):
+    """A directive or a list that is not written as it must be: a `$retainKeys` that does not name every key of its
+    patch, an order that is not the list's, an item that is no map."""
 
 
 def strategic_merge(obj: Obj, patch: Obj, schema: Schema) -> Obj:
@@ -67,10 +68,10 @@ def _retained(original: Obj, patch: Obj) -> Obj:
         return dict(original)
     keep = patch[_RETAIN]
     if not isinstance(keep, list):
-        raise BadRetention("invalid patch format of retainKeys")
+        raise MisshapenPatch("invalid patch format of retainKeys")
     kept = {_mark(name) for name in keep}
     if any(not name.startswith("$") and name not in kept for name in patch):
-        raise BadRetention("invalid patch format of retainKeys")
+        raise MisshapenPatch("invalid patch format of retainKeys")
     return {name: value for name, value in original.items() if name in kept}
 
 
@@ -139,7 +140,7 @@ def _check_order(changes: list[Any], order: list[Any], identity: Callable[[Any],
     wanted = [_mark(identity(item)) for item in changes]
     given, asked = [_mark(identity(item)) for item in order], set(wanted)
     if [entry for entry in given if entry in asked] != wanted:
-        raise BadDirective(
+        raise MisshapenPatch(
             f"The order in patch list:\n{go_text(changes)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
         )
 
@@ -150,7 +151,7 @@ def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any]
     changes, replaced = [], False
     for item in patch:
         if not isinstance(item, dict):
-            raise BadDirective(f"expected a map in a list keyed by {key}, got {go_text(item)}")
+            raise MisshapenPatch(f"expected a map in a list keyed by {key}, got {go_text(item)}")
         directive = item.get(_PATCH)
         if directive is None:
             changes.append(item)
@@ -161,7 +162,7 @@ def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any]
         elif directive == "delete":
             deleted.add(_mark(_key(item, key)))
         elif directive == "merge":
-            raise BadDirective("merging lists cannot yet be specified in the patch")
+            raise MisshapenPatch("merging lists cannot yet be specified in the patch")
         else:
             raise BadDirective(f"unknown patch type: {directive} in map: {go_text(item)}")
     kept = [entry for entry in original if not isinstance(entry, dict) or _mark(entry.get(key)) not in deleted]
@@ -192,7 +193,7 @@ def _sorted(merged: list[Any], original: list[Any], identity: Callable[[Any], An
     """Patched items in the patch's order, the others where they stood; a new item comes before those it is not compared
     with."""
     if not isinstance(order, list):
-        raise BadDirective(f"invalid patch format of setElementOrder: {go_text(order)}")
+        raise MisshapenPatch(f"invalid patch format of setElementOrder: {go_text(order)}")
     given, stood = _positions(order, identity), _positions(original, identity)
     named = [(_mark(identity(item)), item) for item in merged]
     patched = deque(sorted((entry for entry in named if entry[0] in given), key=lambda entry: given[entry[0]]))

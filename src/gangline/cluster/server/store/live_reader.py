@@ -33,6 +33,9 @@ class LiveReader:
     def by(self, kind: Kind[T], index: str, value: str) -> list[T]:
         raise LookupError(f"what is stored has no index {index!r}")
 
+    def count(self, kind: Kind[Any], index: str, value: str) -> int:
+        return len(self.by(kind, index, value))
+
     def owned(self, kind: Kind[T], uid: str) -> list[T]:
         return [item for item in self.list(kind) if any(owner.uid == uid for owner in item.metadata.owner_references)]
 

@@ -14,7 +14,7 @@ from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC
 from gangline.cluster.schema import Schema, WrongType
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch, merge_patch
-from gangline.cluster.server.patch.strategic import BadDirective, BadRetention, strategic_merge
+from gangline.cluster.server.patch.strategic import BadDirective, MisshapenPatch, strategic_merge
 from gangline.cluster.server.status import bad_request, failure, internal, invalid, unsupported_media_type
 from gangline.cluster.server.verbs.bodies import Refuse, admit, not_that_kind
 from gangline.cluster.server.verbs.kind_rules import rules_for
@@ -81,7 +81,7 @@ def _json(old: Obj, operations: Any) -> Any:
 def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
     try:
         return strategic_merge(old, body, schema)
-    except BadRetention as error:
+    except MisshapenPatch as error:
         raise bad_request(str(error)) from None
     except BadDirective as error:
         raise internal(str(error)) from None

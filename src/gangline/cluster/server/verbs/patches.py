@@ -12,7 +12,7 @@ from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
 from gangline.cluster.server.patch.apply import apply as server_side_apply
-from gangline.cluster.server.status import failure, internal, not_found
+from gangline.cluster.server.status import bad_request, failure, internal, not_found
 from gangline.cluster.server.verbs.bodies import check_options
 from gangline.cluster.server.verbs.field_owners import track
 from gangline.cluster.server.verbs.kind_rules import rules_for
@@ -74,7 +74,7 @@ async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
         except Untypable as error:
             what = f"{_go_place(call)}; {resource.group}/{resource.version}, Kind={resource.kind}"
             raise internal(f"failed to create typed patch object ({what}): {error}") from None
-        return readmitted(call, result, live or {}, lambda why: internal(f"failed to convert merged object: {why}"))
+        return readmitted(call, result, live or {}, lambda why: bad_request(f"failed to convert merged object: {why}"))
 
     if absent:
         new = merged(None)

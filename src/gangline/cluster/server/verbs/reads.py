@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from gangline.cluster.server.call import ServerCall, is_number
+from gangline.cluster.server.call import ServerCall, is_digits, is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.selectors import LabelTest, Test, field_test, label_test
@@ -67,7 +67,7 @@ def read_exact_revision(call: ServerCall) -> int:
     """The revision a get or a watch names; 0 for none."""
     text = call.request.argument("resourceVersion")
     if text and not is_number(text):
-        raise internal(_not_a_revision(text))
+        raise (bad_request if is_digits(text) else internal)(_not_a_revision(text))
     return int(text or 0)
 
 
@@ -80,7 +80,7 @@ def read_revision(call: ServerCall) -> int:
 
 
 def _not_a_revision(text: str) -> str:
-    why = "value out of range" if text.isascii() and text.isdigit() else "invalid syntax"
+    why = "value out of range" if is_digits(text) else "invalid syntax"
     return f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": {why}'
 
 

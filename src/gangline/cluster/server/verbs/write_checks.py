@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gangline.cluster.server.call import ServerCall, is_number
+from gangline.cluster.server.call import ServerCall, is_digits, is_number
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import (
     bad_request,
@@ -82,6 +82,8 @@ def check_name(call: ServerCall, obj: Obj) -> None:
 def check_revision_given(call: ServerCall, obj: Obj) -> None:
     resource, rules = call.resource, rules_for(call.resource)
     text = obj["metadata"].get("resourceVersion") or ""
+    if is_digits(text) and not is_number(text):
+        raise bad_request(f'strconv.ParseUint: parsing "{text}": value out of range')
     if text and not is_number(text):
         raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
     if not rules.unconditional_update and text in ("", "0"):

@@ -68,6 +68,12 @@ HEALTHY = (
 )
 
 
+MOST_NODES = 20_000
+"""Nodes that a file may ask for, four times what a Kubernetes cluster may have; those that a pool may grow to count."""
+MOST_DEVICES = 10_000
+"""GPUs, slices of one size or NUMA nodes of one node."""
+
+
 class NodesFilePart(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """The base of what the file may hold."""
 
@@ -160,6 +166,9 @@ def read_file(text: str, source: str = "the nodes file") -> NodeFile:
     except msgspec.ValidationError as error:
         raise BadInput(f"{source}: {error}; examples/nodes.yaml shows every field") from error
     problems = [f"nodes[{at}].{problem}" for at, pool in enumerate(file.nodes) for problem in _problems(pool)]
+    wanted = sum(_most(pool) for pool in file.nodes) + sum(provisioner.most for provisioner in file.provisioners)
+    if wanted > MOST_NODES:
+        raise BadInput(f"{source}: {wanted} nodes are too many; at most {MOST_NODES} can be simulated")
     problems += [
         f"two nodes are called {name}" for name in _twice(name for pool in file.nodes for name in node_names(pool))
     ]
@@ -189,6 +198,10 @@ def _problems(pool: NodePool) -> Iterator[str]:
             yield f"{field}: {error}"
     counts = {"count": pool.count or 0, "gpus": pool.gpus, "numa": pool.numa, "pods": pool.pods}
     yield from (f"{field}: {value} is below 0" for field, value in counts.items() if value < 0)
+    devices = {"gpus": pool.gpus, "numa": pool.numa, **{f"mig.{size}": count for size, count in pool.mig.items()}}
+    yield from (
+        f"{field}: {value} is more than {MOST_DEVICES}" for field, value in devices.items() if value > MOST_DEVICES
+    )
     if pool.grow is not None and pool.count is not None:
         yield "count: a pool that grows has none; write grow.least"
     yield from (
@@ -196,6 +209,13 @@ def _problems(pool: NodePool) -> Iterator[str]:
         for label, size in pool.topology.items()
         if size < 1
     )
+
+
+def _most(pool: NodePool) -> int:
+    """How many nodes of a pool there may come to be."""
+    if pool.grow is not None:
+        return pool.grow.most
+    return 1 if pool.count is None else pool.count
 
 
 def _twice(given: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ pods themselves."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from gangline.api.builtin import Untyped
@@ -23,14 +24,14 @@ SCALED = {"ReplicaSet": REPLICA_SET, "StatefulSet": STATEFUL_SET}
 
 def expected(pods: Sequence[Pod], read: Reader) -> int:
     """How many pods there should be, by the controllers of those that are there."""
-    owners = {owner.uid: (owner, pod.namespace) for pod in pods if (owner := pod.metadata.controller) is not None}
-    alone = sum(pod.metadata.controller is None for pod in pods)
-    total = alone
+    controllers = [(pod.metadata.controller, pod.namespace) for pod in pods]
+    owners = {owner.uid: (owner, namespace) for owner, namespace in controllers if owner is not None}
+    counts = Counter(owner.uid for owner, _ in controllers if owner is not None)
+    total = len(pods) - counts.total()
     for owner, namespace in owners.values():
         kind = SCALED.get(owner.kind)
         owning = read.get(kind, owner.name, namespace) if kind is not None else None
-        mine = sum(item.metadata.controller is not None and item.metadata.controller.uid == owner.uid for item in pods)
-        total += mine if owning is None or owning.spec.replicas is None else owning.spec.replicas
+        total += counts[owner.uid] if owning is None or owning.spec.replicas is None else owning.spec.replicas
     return min(total, MOST_REPLICAS)
 
 

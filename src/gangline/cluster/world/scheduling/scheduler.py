@@ -70,10 +70,11 @@ class DefaultScheduler:
 
     async def _round(self, ctx: Context) -> None:
         gangs = WorkloadGangs(ctx.read, self.followed, self.state.nodes_of)
-        answers = self.state.decide(gangs)
-        await _together(self._write(ctx, answer) for answer in answers)
-        news = self.state.news(answers)
-        await _together(self._tell_group(ctx, gangs, key, reason) for key, reason in news.items())
+        for units in self.state.units(gangs):
+            answers = self.state.decide(units)
+            await _together(self._write(ctx, answer) for answer in answers)
+            news = self.state.news(answers)
+            await _together(self._tell_group(ctx, gangs, key, reason) for key, reason in news.items())
 
     async def _write(self, ctx: Context, answer: Answer) -> None:
         if isinstance(answer, PodBinding):

@@ -7,7 +7,7 @@ Follows the watches of scheduler.py. Writes nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,8 @@ from gangline.cluster.world.scheduling.place import Answer, Board, PlacingRefuse
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.runtime import Key, key_of
 
+UNITS_AT_ONCE = 500
+"""Pods or gangs that are placed before what became of them is written, and others have a turn."""
 CONDITIONS: dict[Kind[Untyped], str] = {
     KUBE_POD_GROUP: "PodGroupInitiallyScheduled",
     KUBE_POD_GROUP_V1ALPHA2: "PodGroupScheduled",
@@ -81,8 +83,10 @@ class SchedulingState:
         elif pod.uid in self.board.held and (after is None or after.spec.node_name):
             self._release(pod)
         if after is not None and waits(after):
+            known = self.waiting.get(key_of(after))
             self.waiting[key_of(after)] = after
-            self.dirty.set()
+            if known is None or cares(after) or _asks(known) != _asks(after):
+                self.dirty.set()
         elif self.waiting.pop(key_of(pod), None) is not None and after is None:
             self._release(pod)
 
@@ -121,10 +125,16 @@ class SchedulingState:
     def nodes_of(self, gang: str) -> tuple[str, ...]:
         return tuple(self.board.held[uid][0] for uid in self.placed.get(gang, ()))
 
-    def decide(self, gangs: WorkloadGangs) -> list[Answer]:
-        """One round: where each pod that waits goes, or why it waits on."""
+    def units(self, gangs: WorkloadGangs) -> Iterator[list[Unit]]:
+        """Who waits, in turn, some at a time."""
+        units = gangs.units(by_turn(pod for pod in self.waiting.values() if pod.uid not in self.board.held))
+        for start in range(0, max(len(units), 1), UNITS_AT_ONCE):
+            yield units[start : start + UNITS_AT_ONCE]
+
+    def decide(self, units: list[Unit]) -> list[Answer]:
+        """Where each of these goes, or why it waits on."""
         placing, answers = Round(self.board), list[Answer]()
-        for unit in gangs.units(by_turn(pod for pod in self.waiting.values() if pod.uid not in self.board.held)):
+        for unit in units:
             answers += self._place(unit, placing.place)
         for answer in answers:
             if isinstance(answer, PodBinding):
@@ -133,6 +143,9 @@ class SchedulingState:
 
     def _place(self, unit: Unit, place: Callable[[Unit], list[Answer]]) -> list[Answer]:
         pods = unit.everyone()
+        if any(pod.uid in self.board.held for pod in pods):  # somebody else placed it meanwhile
+            self.dirty.set()
+            return []
         now = self.board.version, tuple(pod.uid for pod in pods)
         if self._tried.get(unit.key) == now and not any(cares(pod) for pod in pods):
             return []
@@ -176,6 +189,11 @@ def _stored(group: Untyped, type: str) -> Condition | None:
 
 def _reason_in(stored: Condition) -> str:
     return stored.message if stored.status == "False" else ""
+
+
+def _asks(pod: Pod) -> object:
+    """What of a waiting pod decides about it; what it was told does not."""
+    return pod.uid, pod.spec, pod.labels, pod.annotations
 
 
 def _matters(node: Node) -> object:

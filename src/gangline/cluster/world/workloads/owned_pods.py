@@ -41,12 +41,10 @@ async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Sequen
         pods, size = pods[size:], min(2 * size, AT_ONCE)
 
 
-def tell_held_back(ctx: Context, kind: Kind[Any], owner: Object, waiting: int) -> None:
-    """Why an owner has fewer pods than it asks for, where that is so."""
+def tell_held_back(ctx: Context, kind: Kind[Any], owner: Object, waiting: str) -> None:
+    """Why an owner has fewer pods than it asks for, where that is so: `waiting` says how many of whom wait."""
     if waiting:
-        ctx.events.tell(
-            kind, owner, "PodsHeldBack", f"{waiting} of its pods have no node yet; more are made when these have one"
-        )
+        ctx.events.tell(kind, owner, "PodsHeldBack", f"{waiting} have no node yet; more are made when these have one")
 
 
 async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterable[Pod]) -> None:

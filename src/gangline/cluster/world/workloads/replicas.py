@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import Any, TypeVar
 
 from gangline.api.core import Pod
-from gangline.api.kinds import Kind, reference
+from gangline.api.kinds import POD, Kind, reference
 from gangline.api.meta import LabelSelector, Object, Raw, condition
 from gangline.api.selectors import equals, from_selector
 from gangline.runtime import Reader
@@ -32,6 +32,12 @@ MOST_WAITING = 5000
 """Pods of one owner without a node: when there are so many, further ones wait until some have one. Upstream goes on, at
 the pace of a client with a rate limit, until the cluster's store is full; here an owner that asks for 2,147,483,647
 stops at this number."""
+WAITING_IN_ALL = 5000
+"""Pods of all owners without a node: when there are so many, an owner makes more only while few of its own wait."""
+FEW_WAITING = 50
+CROWD_SECONDS = 5.0
+"""After which an owner that is held back looks whether fewer wait."""
+UNPLACED = "unplaced"
 FIRST_WAIT, LONGEST_WAIT = 1.0, 900.0
 """Seconds before a pod that failed on its node is replaced: the first is at once, then doubling, as upstream's
 DaemonSets do."""
@@ -59,12 +65,26 @@ def fresh_names(base: str, seed: str, taken: Collection[str], count: int) -> lis
     return fresh
 
 
-def allowed(missing: int, pods: Iterable[Pod]) -> tuple[int, int]:
-    """How many of the pods that an owner lacks may be made now; and how many wait for a node, where that is what holds
-    them back."""
+def allowed(missing: int, pods: Iterable[Pod], crowd: int) -> tuple[int, str]:
+    """How many of the pods that an owner lacks may be made now; and, where others that wait for a node hold the rest
+    back, which. `crowd`: how many pods of everyone wait."""
     waiting = sum(not pod.spec.node_name for pod in pods)
-    room = max(MOST_WAITING - waiting, 0)
-    return max(min(missing, BURST, room), 0), waiting if missing > room else 0
+    of_its_own, of_all = MOST_WAITING - waiting, max(WAITING_IN_ALL - crowd, FEW_WAITING - waiting)
+    room = max(min(of_its_own, of_all), 0)
+    told = ""
+    if missing > room and crowd:
+        told = f"{waiting} of its pods" if of_its_own <= of_all else f"{crowd} pods of this cluster"
+    return max(min(missing, BURST, room), 0), told
+
+
+def unplaced(pod: Pod) -> list[str]:
+    """Index of pods that wait for a node, whoever made them."""
+    return [UNPLACED] if active(pod) and not pod.spec.node_name else []
+
+
+def crowd(read: Reader) -> int:
+    """How many pods of the whole cluster wait for a node."""
+    return read.count(POD, UNPLACED, UNPLACED)
 
 
 def replaced_at(pods: Iterable[Pod]) -> float:

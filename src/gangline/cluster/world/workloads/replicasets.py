@@ -16,17 +16,21 @@ from gangline.cluster.world.workloads.owned_pods import adopt, create_pods, dele
 from gangline.cluster.world.workloads.replicas import (
     BURST,
     BY_LABEL,
+    CROWD_SECONDS,
+    UNPLACED,
     active,
     allowed,
     available_at,
     by_label,
     by_worth,
+    crowd,
     found_by,
     fresh_names,
     is_ready,
     orphans,
     pod_from,
     replaced_at,
+    unplaced,
 )
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
@@ -37,20 +41,22 @@ class ReplicaSetPlan:
     delete: tuple[Pod, ...] = ()
     status: Raw | None = None
     again: float | None = None
-    held_back: int = 0
+    held_back: str = ""
 
 
-def plan(replicas: Replicated, pods: Sequence[Pod], now: float) -> ReplicaSetPlan:
+def plan(replicas: Replicated, pods: Sequence[Pod], now: float, crowd: int = 0) -> ReplicaSetPlan:
+    """`crowd`: how many pods of everyone wait for a node."""
     wanted = 1 if replicas.spec.replicas is None else replicas.spec.replicas
     live = [pod for pod in pods if active(pod)]
     missing = wanted - len(live)
-    room, held_back = allowed(missing, live)
+    room, held_back = allowed(missing, live, crowd)
     due = replaced_at(pods)
     names = fresh_names(replicas.name, replicas.uid, {pod.name for pod in pods}, room if due <= now else 0)
     create = tuple(pod_from(replicas.spec.template, REPLICA_SET, replicas, name) for name in names)
     moments = [moment for pod in live if (moment := available_at(pod, replicas.spec.min_ready_seconds)) is not None]
     status = _status(replicas, live, sum(moment <= now for moment in moments))
-    later = [moment for moment in (*moments, due if missing > 0 else 0.0) if moment > now]
+    look_again = now + CROWD_SECONDS if held_back else 0.0
+    later = [moment for moment in (*moments, due if missing > 0 else 0.0, look_again) if moment > now]
     return ReplicaSetPlan(
         create, tuple(by_worth(live)[: min(max(-missing, 0), BURST)]), status, min(later, default=None), held_back
     )
@@ -88,7 +94,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
         await adopt(ctx, REPLICA_SET, replicas, POD, strays)
         return None
     now = ctx.clock.now()
-    todo = plan(replicas, ctx.read.owned(POD, replicas.uid), now)
+    todo = plan(replicas, ctx.read.owned(POD, replicas.uid), now, crowd(ctx.read))
     await create_pods(ctx, REPLICA_SET, replicas, todo.create)
     tell_held_back(ctx, REPLICA_SET, replicas, todo.held_back)
     await delete_pods(ctx, REPLICA_SET, replicas, todo.delete)
@@ -102,5 +108,5 @@ def replicasets() -> Controller:
         "replicasets",
         reconcile,
         watches=(Watch(REPLICA_SET, itself), Watch(POD, owner(REPLICA_SET))),
-        indexes=((POD, BY_LABEL, by_label),),
+        indexes=((POD, BY_LABEL, by_label), (POD, UNPLACED, unplaced)),
     )

@@ -16,6 +16,7 @@ from gangline.api.meta import Raw
 from gangline.cluster.world.workloads.deployment_plan import template_hash
 from gangline.cluster.world.workloads.replicas import (
     BURST,
+    CROWD_SECONDS,
     NONE_WAIT,
     active,
     allowed,
@@ -36,13 +37,14 @@ class StatefulSetPlan:
     delete: tuple[Pod, ...] = ()
     status: Raw | None = None
     again: float | None = None
-    held_back: int = 0
+    held_back: str = ""
 
 
 def plan(
-    stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT
+    stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT, crowd: int = 0
 ) -> StatefulSetPlan:
-    """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py)."""
+    """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py). `crowd`: how many pods of everyone
+    wait for a node."""
     wanted = 1 if stateful.spec.replicas is None else stateful.spec.replicas
     first = int(stateful.spec.ordinals.get("start") or 0)
     numbers = range(first, first + wanted)
@@ -55,7 +57,7 @@ def plan(
         if (moment := available_at(pod, stateful.spec.min_ready_seconds)) is not None and moment > now
     ]
     room, held_back = allowed(
-        wanted - sum(number in numbers for number in by_number), (pod for pod in pods if active(pod))
+        wanted - sum(number in numbers for number in by_number), (pod for pod in pods if active(pod)), crowd
     )
     create, delete = _next(stateful, numbers, by_number, revision, now, room, waits)
     claims = tuple(claim for number in create for claim in _claims(stateful, number))
@@ -64,7 +66,7 @@ def plan(
         tuple(_pod(stateful, number, revision) for number in create),
         tuple(delete[:BURST]),
         status,
-        min((*moments, *waits.values()), default=None),
+        min((*moments, *waits.values(), *([now + CROWD_SECONDS] if held_back else ())), default=None),
         held_back,
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from gangline.api.kinds import POD, PVC, STATEFUL_SET
 from gangline.cluster.world.pods.failed_pod_delay import FailedPodDelay
 from gangline.cluster.world.workloads.owned_pods import create_pods, delete_pods, tell_held_back
+from gangline.cluster.world.workloads.replicas import UNPLACED, crowd, unplaced
 from gangline.cluster.world.workloads.statefulset_plan import plan
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
@@ -23,7 +24,7 @@ class StatefulSets:
         if stateful is None or stateful.metadata.deleting:
             return None
         now, pods = ctx.clock.now(), ctx.read.owned(POD, stateful.uid)
-        todo = plan(stateful, pods, now, self.patience.waits(pods, now))
+        todo = plan(stateful, pods, now, self.patience.waits(pods, now), crowd(ctx.read))
         for claim in todo.claims:
             await ctx.writer.create_unless_there(PVC, claim)
         await create_pods(ctx, STATEFUL_SET, stateful, todo.create)
@@ -36,5 +37,8 @@ class StatefulSets:
 
 def statefulsets() -> Controller:
     return Controller(
-        "statefulsets", StatefulSets().reconcile, watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET)))
+        "statefulsets",
+        StatefulSets().reconcile,
+        watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET))),
+        indexes=((POD, UNPLACED, unplaced),),
     )

@@ -25,13 +25,10 @@ def read_request(call: ServerCall, kind: str) -> Obj:
 
 
 def check_target(target: Obj) -> None:
-    problems = []
     if target.get("kind") not in (None, "", "Node"):
-        problems.append(f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"')
+        raise bad_request(f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"')
     if not target.get("name"):
-        problems.append("target.name: Required value")
-    if problems:
-        raise internal(problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]")
+        raise internal("target.name: Required value")
 
 
 def check_bindable(call: ServerCall, wanted: Obj, pod: Obj) -> None:

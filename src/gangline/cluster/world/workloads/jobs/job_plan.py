@@ -24,7 +24,16 @@ from gangline.cluster.world.workloads.jobs.job_tally import (
     tally,
     tracked,
 )
-from gangline.cluster.world.workloads.replicas import BURST, active, allowed, by_worth, ended_at, fresh_names, pod_from
+from gangline.cluster.world.workloads.replicas import (
+    BURST,
+    CROWD_SECONDS,
+    active,
+    allowed,
+    by_worth,
+    ended_at,
+    fresh_names,
+    pod_from,
+)
 from gangline.runtime.clock import seconds_of
 
 LABELS = ("batch.kubernetes.io/job-name", "job-name")
@@ -44,8 +53,8 @@ class JobPlan:
     remove: bool = False
     """The Job itself is past its time to live."""
     again: float | None = None
-    held_back: int = 0
-    """Pods that wait for a node, so many that no more are made."""
+    held_back: str = ""
+    """Which pods wait for a node, so many that no more are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +63,11 @@ class MissingPods:
 
     pods: tuple[Raw, ...] = ()
     again: float | None = None
-    held_back: int = 0
+    held_back: str = ""
 
 
-def plan(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
+def plan(job: Job, pods: Sequence[Pod], now: float, crowd: int = 0) -> JobPlan:
+    """`crowd`: how many pods of everyone wait for a node."""
     if finished(job):
         return _after_the_end(job, pods, now)
     counted = tally(job, pods)
@@ -65,10 +75,11 @@ def plan(job: Job, pods: Sequence[Pod], now: float) -> JobPlan:
     if end is not None or job.spec.suspend:
         status = status_of(job, counted, now, 0, end)
         return JobPlan(delete=counted.active[:BURST], release=counted.ended, status=status)
-    missing = _missing(job, pods, counted, now)
+    missing = _missing(job, pods, counted, now, crowd)
     surplus = _surplus(job, counted)
     status = status_of(job, counted, now, len(counted.active) - len(surplus) + len(missing.pods))
-    moments = [moment for moment in (missing.again, _deadline(job, now)) if moment is not None]
+    later = now + CROWD_SECONDS if missing.held_back else None
+    moments = [moment for moment in (missing.again, _deadline(job, now), later) if moment is not None]
     kept = _last_failures(job, counted)
     return JobPlan(
         missing.pods,
@@ -172,7 +183,7 @@ def _parallelism(job: Job) -> int:
     return 1 if job.spec.parallelism is None else job.spec.parallelism
 
 
-def _missing(job: Job, pods: Sequence[Pod], counted: JobTally, now: float) -> MissingPods:
+def _missing(job: Job, pods: Sequence[Pod], counted: JobTally, now: float, crowd: int) -> MissingPods:
     """Pods to make now, or the moment from which a failed one may be replaced."""
     there = len(counted.active) + len(counted.terminating)
     room = _parallelism(job) - there
@@ -186,7 +197,7 @@ def _missing(job: Job, pods: Sequence[Pod], counted: JobTally, now: float) -> Mi
         back = _backoff(job, pods, counted, now)
         if back is not None:
             return MissingPods(again=back)
-    now_room, waiting = allowed(room, counted.active)
+    now_room, waiting = allowed(room, counted.active, crowd)
     if is_indexed(job):
         made, again = _missing_indexes(job, pods, counted, now_room, now)
         return MissingPods(made, again, waiting)

@@ -14,6 +14,7 @@ from gangline.api.kinds import JOB, POD
 from gangline.cluster.world.workloads.jobs.job_plan import CONTROLLER, plan
 from gangline.cluster.world.workloads.jobs.job_tally import TRACKING, tracked
 from gangline.cluster.world.workloads.owned_pods import create_pods, tell_held_back
+from gangline.cluster.world.workloads.replicas import UNPLACED, crowd, unplaced
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
 # --- thinking ---------------------------------------------------------------------------------------------------------
@@ -27,7 +28,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     if job is None or job.metadata.deleting or job.spec.managed_by not in (None, CONTROLLER):
         return None
     now = ctx.clock.now()
-    todo = plan(job, ctx.read.owned(POD, job.uid), now)
+    todo = plan(job, ctx.read.owned(POD, job.uid), now, crowd(ctx.read))
     if todo.remove:
         await ctx.client.delete(JOB, job.name, job.namespace, uid=job.uid, propagation="Foreground")
         return None
@@ -63,7 +64,12 @@ async def release_orphan(ctx: Context, key: Key) -> Again | None:
 
 def jobs() -> list[Controller]:
     return [
-        Controller("jobs", reconcile, watches=(Watch(JOB, itself), Watch(POD, owner(JOB)))),
+        Controller(
+            "jobs",
+            reconcile,
+            watches=(Watch(JOB, itself), Watch(POD, owner(JOB))),
+            indexes=((POD, UNPLACED, unplaced),),
+        ),
         Controller(
             "job-orphans",
             release_orphan,
