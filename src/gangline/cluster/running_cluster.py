@@ -5,6 +5,7 @@ library.py gives it to others as `Cluster`. Each component of the world is a cli
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import tempfile
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,9 @@ from gangline.cluster.world.component import components
 from gangline.cluster.world.settings import WorldSettings, read_settings
 from gangline.errors import ConfigError
 from gangline.runtime import Manager
+
+LOOK_AGAIN = 0.01
+"""Seconds between two looks whether the nodes have registered."""
 
 
 @dataclass(slots=True)
@@ -41,6 +45,13 @@ class RunningCluster:
             manager = Manager(component, self.host.client(user, component.name))
             self.managers.append(manager)
             await manager.start()
+        while not self._registered:
+            await asyncio.sleep(LOOK_AGAIN)
+
+    @property
+    def _registered(self) -> bool:
+        """Every simulated node is there."""
+        return all(service.idle() for manager in self.managers for service in manager.component.services)
 
     async def close(self) -> None:
         await self.host.hang_up()
