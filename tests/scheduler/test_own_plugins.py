@@ -295,3 +295,8 @@ def test_a_binder_plugin_of_another_package_takes_its_place_by_priority() -> Non
 def test_without_such_a_package_the_name_is_refused() -> None:
     with pytest.raises(ConfigError, match="there is no plugin 'shy'"):
         Scene().nodes(1).queue("a").with_settings(plugins=(PluginSetting("shy"),)).gang("a/one", 1).decide()
+
+
+@pytest.mark.parametrize("name", sorted(plugins.BUILT_IN))
+def test_every_line_of_the_table_names_a_plugin(name: str) -> None:
+    assert callable(plugins.plugin_class(name))

@@ -28,7 +28,7 @@ BUILT_IN: dict[str, str] = {
     "gpuspread": "gpusharing:GpuSpreadPlugin",
     "resourcetype": "resourcetype:ResourceTypePlugin",
     "nominatednode": "nominatednode:NominatedNodePlugin",
-    "nodeplacement": "fewestfragments:placementPlugin",
+    "nodeplacement": "fewestfragments:placement",
     "dynamicresources": "dynamicresources:DynamicResourcesPlugin",
     "minruntime": "minruntime:MinRuntimePlugin",
     "topology": "topology:TopologyPlugin",

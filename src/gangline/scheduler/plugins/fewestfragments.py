@@ -73,7 +73,7 @@ class UsualPods:
     generation: int = -1
 
 
-class FewestFragments(NodePlacementPlugin):
+class FewestFragmentsPlugin(NodePlacementPlugin):
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
         super().__init__(session, arguments)
         self._session = session
@@ -310,4 +310,4 @@ def usual_shape(shape: TaskShape, weight: float) -> UsualShape:
 
 def placement(session: Session, arguments: Mapping[str, str]) -> Plugin:
     """The placement that the configuration asks for: binpack, spread, or fewest-fragments for GPUs."""
-    return (FewestFragments if arguments.get("gpu") == STRATEGY else NodePlacementPlugin)(session, arguments)
+    return (FewestFragmentsPlugin if arguments.get("gpu") == STRATEGY else NodePlacementPlugin)(session, arguments)

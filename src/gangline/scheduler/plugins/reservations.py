@@ -41,7 +41,7 @@ WORTH_MOVING = 3.0
 """A place chosen blindly is given up for one that should be free so many times sooner."""
 
 
-class Reservations(Plugin):
+class ReservationsPlugin(Plugin):
     """`depth`: how many gangs may hold a reservation at a time. `overtaking`: so many times its own GPUs must others
     have started with before a gang reserves where nothing is known of the runtimes in its way. `margin`: so many times
     its expected runtime must a pod have before a reserved start."""
