@@ -45,13 +45,15 @@ class RunningCluster:
             manager = Manager(component, self.host.client(user, component.name))
             self.managers.append(manager)
             await manager.start()
-        while not self._registered:
-            await asyncio.sleep(LOOK_AGAIN)
+        await self._until_registered()
 
-    @property
-    def _registered(self) -> bool:
-        """Every simulated node is there."""
-        return all(service.idle() for manager in self.managers for service in manager.component.services)
+    async def _until_registered(self) -> None:
+        """Until every simulated node is there."""
+        services = [service for manager in self.managers for service in manager.component.services]
+        while True:
+            if all(service.idle() for service in services):
+                return
+            await asyncio.sleep(LOOK_AGAIN)
 
     async def close(self) -> None:
         await self.host.hang_up()
