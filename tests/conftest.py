@@ -3,8 +3,11 @@ in every run; `make properties` looks for new ones."""
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import Phase, settings
 
 from gangline.runtime.memory import settle
@@ -22,3 +25,13 @@ def pytest_collection_finish() -> None:
     """A run is a long-lived process like any other of ours: what was loaded stays, and garbage in cycles is looked for
     seldom."""
     settle()
+
+
+@pytest.fixture(autouse=True)
+def _log_levels_as_before() -> Iterator[None]:
+    """Commands set levels of the process that they run in; here that is everybody's."""
+    loggers = [logging.getLogger(), logging.getLogger("gangline")]
+    before = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, before, strict=True):
+        logger.setLevel(level)

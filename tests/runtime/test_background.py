@@ -21,7 +21,7 @@ WATCHED_OVER = {
     "runtime/leading/election.py": "whatever ends it sets `lost`, and the process ends",
     "runtime/queue.py": "a timer that only adds a key",
     "runtime/writer.py": "told by `noticed`",
-    "cli/run.py": "waited for by name",
+    "cli/component_process.py": "waited for by name",
     "local.py": "`while_it_can` waits for both",
     "cluster/server/wire/connection.py": "one answer; its connection is hung up when it fails",
     "cluster/server/wire/http.py": "a sweep that only looks and hangs up",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from gangline.api import names
 from gangline.api.kinds import CRD, EVENT, NODE, POD, POD_GROUP, Kind
@@ -71,10 +71,17 @@ WORLD = WorldSettings(
 
 
 class Copy:
-    """`async with Copy(...) as copy`: settled when it is entered, gone when it is left."""
+    """`async with Copy(...) as copy`: settled when it is entered, gone when it is left. `prepare` changes the copied
+    objects before any component looks at them."""
 
-    def __init__(self, source: Client, kinds: Sequence[Kind[Object]], options: ComponentOptions | None = None) -> None:
-        self._source = source
+    def __init__(
+        self,
+        source: Client,
+        kinds: Sequence[Kind[Object]],
+        options: ComponentOptions | None = None,
+        prepare: Callable[[Client], Awaitable[None]] | None = None,
+    ) -> None:
+        self._source, self._prepare = source, prepare
         self._kinds = [kind for kind in kinds if kind.plural not in LEFT_OUT and kind.group not in CLOSED_GROUPS]
         self.platform = Platform(PlatformSettings(components=TEAM, options=options or ComponentOptions(period=0.05)))
         self.copied: Counter[str] = Counter()
@@ -85,13 +92,22 @@ class Copy:
 
     async def __aenter__(self) -> Copy:
         await self.platform.open()
+        try:
+            await self._set_up()
+        except BaseException:
+            await self.platform.stop()
+            raise
+        return self
+
+    async def _set_up(self) -> None:
         for kind in sorted(self._kinds, key=lambda kind: kind != CRD):
             await self._copy(kind)
+        if self._prepare is not None:
+            await self._prepare(self.client)
         await self.platform.start_components()
         for component in components(WORLD):
             await self.platform.hire(component)
         await self.settles()
-        return self
 
     async def __aexit__(self, *failure: object) -> None:
         await self.platform.stop()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from gangline.api import kinds
@@ -34,21 +35,19 @@ async def starts_on_copy(
 ) -> tuple[ObjectChange, ...] | None:
     """These changes and what else is needed until all these workloads have their nodes; None: they do not get them."""
     asked = [(f"{subject.kind}/{subject.name}", subject.namespace) for subject in subjects]
-    made, pending = tuple(changes), tuple(changes)
-    async with Copy(client, served) as copy:
-        for _ in range(ROUNDS):
-            try:
-                for change in pending:
-                    await _on_copy(copy, change)
-            except ApiError:
-                return None
-            objects, found, causes = await _settled(copy, asked)
-            if all(_well(cause) for cause in causes):
-                return squashed(made)
-            pending = _next(objects, found, causes)
-            if not pending:
-                return None
-            made = (*made, *pending)
+    made = tuple(changes)
+    for _ in range(ROUNDS):
+        try:
+            async with Copy(client, served, prepare=partial(_make, changes=made)) as copy:
+                objects, found, causes = await _settled(copy, asked)
+        except ApiError:
+            return None
+        if all(_well(cause) for cause in causes):
+            return squashed(made)
+        further = _next(objects, found, causes)
+        if not further:
+            return None
+        made = (*made, *further)
     return None
 
 
@@ -82,30 +81,28 @@ def _next(objects: ClusterObjects, subjects: Sequence[Subject], causes: Sequence
 async def play(client: Client, served: Sequence[Kind[Object]], about: Raw, changes: Sequence[ObjectChange]) -> str:
     """What becomes of a workload on a copy where these changes are made, in one line. `about`: its kind, name and
     namespace as data."""
-    async with Copy(client, served) as copy:
-        try:
-            for change in changes:
-                await _on_copy(copy, change)
-        except ApiError as error:
-            return f"the server would refuse it: {error}"
-        await copy.settles(SETTLES)
-        objects = await read_cluster(copy.client, time.time())
-        titles = titles_of(objects)
-        subjects = find(objects, f"{about['kind']}/{about['gang']}", about["namespace"])
-        told = [
-            answer(objects, subject, cause_of(objects, subject, titles), ()).text.splitlines()[0]
-            for subject in subjects
-        ]
-        return "; ".join(told)
+    try:
+        async with Copy(client, served, prepare=partial(_make, changes=changes)) as copy:
+            await copy.settles(SETTLES)
+            objects = await read_cluster(copy.client, time.time())
+    except ApiError as error:
+        return f"the server would refuse it: {error}"
+    titles = titles_of(objects)
+    subjects = find(objects, f"{about['kind']}/{about['gang']}", about["namespace"])
+    told = [
+        answer(objects, subject, cause_of(objects, subject, titles), ()).text.splitlines()[0] for subject in subjects
+    ]
+    return "; ".join(told)
 
 
-async def _on_copy(copy: Copy, change: ObjectChange) -> None:
-    """Nobody watches over nodes there: a new one is welcome at once."""
-    await apply_change(copy.client, change)
-    if change.kind is kinds.NODE and change.how == "new":
-        await copy.client.patch(
-            kinds.NODE, change.name, "", {"spec": {"taints": dig(change.body, "spec", "taints") or None}}
-        )
+async def _make(client: Client, changes: Sequence[ObjectChange]) -> None:
+    """Before anybody looks: no controller has been refused anything yet. Nobody watches over nodes on a copy: a new one
+    is welcome at once."""
+    for change in changes:
+        await apply_change(client, change)
+        if change.kind is kinds.NODE and change.how == "new":
+            taints = dig(change.body, "spec", "taints") or None
+            await client.patch(kinds.NODE, change.name, "", {"spec": {"taints": taints}})
 
 
 async def apply_change(client: Client, change: ObjectChange) -> None:

@@ -18,6 +18,7 @@ from gangline.scheduler.model.gpu import WHOLE_GPU, device_memory
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY
 from gangline.scheduler.model.task import TaskInfo, TaskShape
+from gangline.scheduler.placing.place import MOST_WHOLE_GPUS
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.plugins.nodeplacement import NodePlacementPlugin
 from gangline.scheduler.scores import DENSITY
@@ -220,7 +221,8 @@ def _with_share(whole: int, parts: tuple[int, ...], free: int, share: int) -> tu
 
 
 def _with_shares(whole: int, parts: tuple[int, ...], share: int, count: int) -> tuple[int, tuple[int, ...]]:
-    for _ in range(count):
+    """After each of so many devices gave a share; no more are opened than the placement opens."""
+    for _ in range(min(count, whole + len(parts), MOST_WHOLE_GPUS)):
         free = next((part for part in parts if part >= share), THOUSANDTHS)
         whole, parts = _with_share(whole, parts, free, share) or (whole, parts)
     return whole, parts
