@@ -146,9 +146,9 @@ async def settles(
     seconds: float = PATIENCE,
     *,
     rounds: int = 3,
-    pause: float = 0.002,
+    pause: float = 0.005,
 ) -> None:
-    """Until it is quiet several times in a row."""
+    """Until it is quiet several times in a row: longer than a write that met another one waits for its next try."""
     watched, quiet = [*managers], 0
 
     def still() -> bool:

@@ -28,6 +28,7 @@ from gangline.api.kinds import (
     VALIDATING_WEBHOOK,
     VOLCANO_POD_GROUP,
     VOLCANO_QUEUE,
+    Kind,
 )
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.api.meta import Raw
@@ -65,9 +66,12 @@ class Judged:
     async def goes(self, name: str) -> None:
         """Delete a set as kubectl does, and see everything of it gone."""
         await self.here.client.delete(POD_CLIQUE_SET, name, NAMESPACE)
-        await self.here.settles()
-        for kind in (POD_CLIQUE_SET, POD_CLIQUE, POD_GANG, POD, SERVICE):
-            assert [obj.name for obj in await self.here.every(kind, name)] == [], kind.kind
+
+        async def gone() -> bool:
+            kinds: list[Kind[Any]] = [POD_CLIQUE_SET, POD_CLIQUE, POD_GANG, POD, SERVICE]
+            return not [obj for kind in kinds for obj in await self.here.every(kind, name)]
+
+        await until(gone, "everything of the set is gone")
 
 
 @asynccontextmanager
