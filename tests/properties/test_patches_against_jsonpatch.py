@@ -11,7 +11,8 @@ import jsonpointer
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch, merge_patch
+from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
+from gangline.rules.values.merge_patch import merge_patch
 from properties.oracle import REFUSED, Difference, answer, json_values, meant, names, plain
 
 Operation = dict[str, Any]

@@ -13,6 +13,7 @@ from typing import Any
 
 from gangline.api.kinds import NODE, QUEUE, RESOURCE_SLICE, Kind
 from gangline.api.meta import Raw
+from gangline.rules.values.merge_patch import merge_patch
 from gangline.why.objects import ClusterObjects, dig
 
 SHOWN_LIST = 6
@@ -66,7 +67,7 @@ class ObjectChange:
         live = objects.raw(self.kind, self.name, self.namespace)
         document = self.document()
         if self.how == "patch" and live is not None:
-            return objects.put(self.kind, merged(live, document), self.name, self.namespace)
+            return objects.put(self.kind, merge_patch(live, document), self.name, self.namespace)
         if live is not None:
             document["metadata"] = {"uid": live["metadata"].get("uid", ""), **document["metadata"]}
         document["metadata"].setdefault("uid", f"new-{self.kind.plural}-{self.namespace}-{self.name}")
@@ -127,19 +128,6 @@ def applied(objects: ClusterObjects, changes: Sequence[ObjectChange]) -> Cluster
     for change in changes:
         objects = change.applied(objects)
     return objects
-
-
-def merged(live: Any, patch: Any) -> Any:
-    """A merge patch (RFC 7386) on plain data."""
-    if not isinstance(patch, Mapping):
-        return patch
-    found = dict(live) if isinstance(live, Mapping) else {}
-    for key, value in patch.items():
-        if value is None:
-            found.pop(key, None)
-        else:
-            found[key] = merged(found.get(key), value)
-    return found
 
 
 def leaves(body: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:

@@ -9,6 +9,7 @@ from itertools import combinations
 
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
+from gangline.rules.values.merge_patch import merge_patch
 from gangline.scheduler.fairness.accounts import line
 from gangline.scheduler.matching import untolerated
 from gangline.scheduler.model.gang import GangInfo
@@ -18,7 +19,7 @@ from gangline.scheduler.records import NodeTerm, TaintRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.bounds import Excess
 from gangline.why.amounts import GIB, quantity
-from gangline.why.changes import ObjectChange, both, merged
+from gangline.why.changes import ObjectChange, both
 from gangline.why.members import lowered
 from gangline.why.nodes import HOSTNAME, OPENABLE, NodeObstacle, wished
 from gangline.why.objects import ClusterObjects, dig
@@ -328,5 +329,5 @@ def _slices(objects: ClusterObjects, like: str, name: str, tasks: Sequence[TaskI
     slices = [raw for raw in objects.raws(kinds.RESOURCE_SLICE) if dig(raw, "spec", "nodeName")]
     mine = [slice_ for slice_ in slices if dig(slice_, "spec", "nodeName") == like] or slices[:1]
     for number, item in enumerate(mine):
-        spec = merged(item["spec"], {"nodeName": name, "pool": {"name": name, "generation": 1}})
+        spec = merge_patch(item["spec"], {"nodeName": name, "pool": {"name": name, "generation": 1}})
         yield ObjectChange(kinds.RESOURCE_SLICE, f"{name}-{number}", {"spec": spec}, how="new")

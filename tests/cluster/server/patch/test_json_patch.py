@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.server.hypothesis_settings import patient
-from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch, merge_patch
+from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
 from gangline.errors import ApiError
+from gangline.rules.values.merge_patch import merge_patch
 
 DOCUMENT = {"a": {"b": "1"}, "l": ["x", "y"], "s/t": 1}
 

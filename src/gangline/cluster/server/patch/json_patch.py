@@ -1,9 +1,8 @@
-"""JSON patch (RFC 6902) and JSON merge patch (RFC 7386), with the refusals of the real server.
+"""JSON patch (RFC 6902), with the refusals of the real server. Merge patches are `rules/values/merge_patch.py`.
 
     json_patch(obj, operations) -> obj      raises PatchFailed
-    merge_patch(obj, patch) -> obj
 
-Neither changes what it is given; both share unchanged parts with it. Pure.
+Does not change what it is given. Pure.
 """
 
 from __future__ import annotations
@@ -30,18 +29,6 @@ class PatchFailed(GanglineError):
     def __init__(self, message: str, malformed: bool = False) -> None:
         super().__init__(message)
         self.malformed = malformed
-
-
-def merge_patch(target: Any, patch: Any) -> Any:
-    if not isinstance(patch, dict):
-        return patch
-    out = dict(target) if isinstance(target, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            out.pop(name, None)
-        else:
-            out[name] = merge_patch(out.get(name), value)
-    return out
 
 
 def json_patch(target: Any, operations: Any) -> Any:

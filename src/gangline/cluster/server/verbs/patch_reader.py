@@ -13,7 +13,7 @@ import msgspec
 from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from gangline.cluster.schema import Schema, WrongType
 from gangline.cluster.server.call import ServerCall
-from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch, merge_patch
+from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
 from gangline.cluster.server.patch.strategic import BadDirective, MisshapenPatch, strategic_merge
 from gangline.cluster.server.status import bad_request, failure, internal, invalid, unsupported_media_type
 from gangline.cluster.server.verbs.bodies import Refuse, admit, not_that_kind
@@ -25,6 +25,7 @@ from gangline.cluster.server.verbs.writes import Change
 from gangline.cluster.server.wire.codec import duplicate_fields, has_duplicates, media_type
 from gangline.errors import ApiError, Problem
 from gangline.rules.values.documents import DocumentUnreadable, read_json
+from gangline.rules.values.merge_patch import merge_patch
 
 FORMS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
