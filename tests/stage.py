@@ -103,6 +103,26 @@ class Stage(EmbeddedWorld):
             },
         )
 
+    async def request_all(self, name: str, places: dict[str, str], limit: int = 3, **order: Any) -> None:
+        """One request for several pods: pod → node."""
+        pods = [
+            {
+                "podName": pod,
+                "podUID": (await self.get_pod(pod)).uid,
+                "selectedNode": node,
+                "receivedResourceType": "Regular",
+                **order,
+            }
+            for pod, node in places.items()
+        ]
+        await self.client.create(
+            BIND_REQUEST,
+            {
+                "metadata": {"name": name, "namespace": SPACE},
+                "spec": {"gang": name, "pods": pods, "backoffLimit": limit},
+            },
+        )
+
     async def run(self, pod: str, phase: str = "Running", **status: Any) -> None:
         await self.client.patch(POD, pod, SPACE, {"status": {"phase": phase, **status}}, subresource="status")
 

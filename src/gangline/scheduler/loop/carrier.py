@@ -15,6 +15,7 @@ from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.selectors import parse_labels
 from gangline.errors import AlreadyExists, ApiError, NotFound
+from gangline.rules.bind_requests import live
 from gangline.rules.evictions import EvictionNote
 from gangline.runtime import Cache, Context, Key, key_of
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
@@ -22,7 +23,6 @@ from gangline.scheduler.loop import decision_writes, metrics
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.objects import bind_request_live
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.deadlines import start_matters
 from gangline.scheduler.thought.options import SchedulerOptions
@@ -177,7 +177,7 @@ class DecisionCarrier:
     # --- requests that are over ---------------------------------------------------------------------------------------
 
     def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
-        if after is not None and self._ours(after) and (not bind_request_live(after) or self._lost_its_node(after)):
+        if after is not None and self._ours(after) and (not live(after) or self._lost_its_node(after)):
             self._drop(after)
 
     def _node_changed(self, before: Node | None, after: Node | None) -> None:

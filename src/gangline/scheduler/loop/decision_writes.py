@@ -13,13 +13,13 @@ from gangline.api.kinds import BIND_REQUEST, POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import NotFound
+from gangline.rules.bind_requests import order_for
 from gangline.rules.evictions import EvictionNote
 from gangline.runtime import Context
 from gangline.scheduler.decisions import Evict, GangUpdate
 from gangline.scheduler.loop import metrics
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.options import SchedulerOptions
-from gangline.scheduler.thought.readings import for_pod
 
 
 async def create_request(ctx: Context, body: Raw) -> int:
@@ -44,7 +44,7 @@ async def delete_request_of_earlier_pod(ctx: Context, pod: Pod) -> None:
     """A request of an earlier pod with this name stands in the way."""
     try:
         request = await ctx.client.get(BIND_REQUEST, pod.name, pod.namespace)
-        if not for_pod(request, pod):
+        if order_for(request, pod) is None:
             await delete_request(ctx, request)
     except NotFound:
         pass

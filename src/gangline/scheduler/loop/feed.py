@@ -42,6 +42,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.api.selectors import parse_labels
 from gangline.rules import requests
+from gangline.rules.bind_requests import by_node, by_pod, live, order_for, orders
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
@@ -67,7 +68,6 @@ from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.readings import (
     Promise,
-    for_pod,
     promises,
     read_claim,
     read_gang,
@@ -116,8 +116,8 @@ class Feed:
             cache.informer(kind)
         cache.informer(POD).add_index("claim", _claims_of)
         requests_of = cache.informer(BIND_REQUEST)
-        requests_of.add_index("pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"])
-        requests_of.add_index("node", lambda request: [request.spec.selected_node])
+        requests_of.add_index("pod", by_pod)
+        requests_of.add_index("node", by_node)
         for other in (*OWN_HANDLERS, *PLAIN):
             cache.informer(cast("Kind[Any]", other))
         cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
@@ -164,7 +164,8 @@ class Feed:
         """That a request was fulfilled is told by its pod."""
         request = after or before
         if request is not None and (before is None or after is None or promises(before) != promises(after)):
-            self.note_pod(Key(request.namespace, request.spec.pod_name))
+            for order in orders(request):
+                self.note_pod(Key(request.namespace, order.pod_name))
 
     def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
         """What others write into its status changes nothing here."""
@@ -323,15 +324,18 @@ class Feed:
             if devices is not None:
                 return pod.uid, devices
             request = self._request_of(pod)
-            if request is not None and objects.bind_request_live(request):
-                for given in request.spec.resource_claim_allocations:
+            order = order_for(request, pod) if request is not None and live(request) else None
+            if order is not None:
+                for given in order.resource_claim_allocations:
                     if requests.claim_names(pod).get(str(given.get("name"))) == key.name:
                         return pod.uid, tuple(allocated_devices(given.get("allocation") or {}))
         return None
 
     def _request_of(self, pod: Pod) -> BindRequest | None:
+        """One that is over only where no other holds a node for the pod."""
         made = self._cache.by(BIND_REQUEST, "pod", f"{pod.namespace}/{pod.name}")
-        return next((item for item in made if for_pod(item, pod)), None)
+        mine = [request for request in made if order_for(request, pod) is not None]
+        return next((request for request in mine if live(request)), mine[0] if mine else None)
 
     def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
         """The claim's volume, or those it could have, and its class, by name."""
