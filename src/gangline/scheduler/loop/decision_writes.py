@@ -12,7 +12,7 @@ from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.errors import NotFound
+from gangline.errors import AlreadyExists, NotFound
 from gangline.rules.bind_requests import order_for
 from gangline.rules.evictions import EvictionNote
 from gangline.runtime import Context
@@ -28,6 +28,16 @@ async def create_request(ctx: Context, body: Raw) -> int:
     request = await ctx.client.create(BIND_REQUEST, body)
     metrics.BIND.observe((time.perf_counter() - began) * 1000)
     return int(request.metadata.resource_version or 0)
+
+
+async def create_request_once(ctx: Context, body: Raw) -> int:
+    """The same, for a name that nobody else gives: a request that is there already is ours, and its answer was lost."""
+    try:
+        return await create_request(ctx, body)
+    except AlreadyExists:
+        meta = body["metadata"]
+        request = await ctx.client.get(BIND_REQUEST, meta["name"], meta["namespace"])
+        return int(request.metadata.resource_version or 0)
 
 
 async def label_pool(ctx: Context, pod: Pod, options: SchedulerOptions) -> None:

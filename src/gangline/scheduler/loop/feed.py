@@ -42,12 +42,12 @@ from gangline.api.kinds import (
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.api.selectors import parse_labels
 from gangline.rules import requests
-from gangline.rules.bind_requests import by_node, by_pod, live, order_for, orders
+from gangline.rules.bind_requests import orders
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.objects.devices import allocated_devices
+from gangline.scheduler.loop.request_lookup import RequestLookup
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
 from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import (
@@ -107,6 +107,7 @@ class Feed:
         self._uids: dict[Key, str] = {}
         self._turns: dict[Key, float] = {}
         self._usage: Usage = lambda queue: {}
+        self._requests = RequestLookup(cache)
         self._pool = parse_labels(options.selector)
 
     @staticmethod
@@ -115,9 +116,7 @@ class Feed:
         for kind in POOLED:
             cache.informer(kind)
         cache.informer(POD).add_index("claim", _claims_of)
-        requests_of = cache.informer(BIND_REQUEST)
-        requests_of.add_index("pod", by_pod)
-        requests_of.add_index("node", by_node)
+        RequestLookup.prepare(cache)
         for other in (*OWN_HANDLERS, *PLAIN):
             cache.informer(cast("Kind[Any]", other))
         cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
@@ -165,7 +164,8 @@ class Feed:
         request = after or before
         if request is not None and (before is None or after is None or promises(before) != promises(after)):
             for order in orders(request):
-                self.note_pod(Key(request.namespace, order.pod_name))
+                if after is not None or not self._requests.has_its_node(request, order):
+                    self.note_pod(Key(request.namespace, order.pod_name))
 
     def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
         """What others write into its status changes nothing here."""
@@ -281,7 +281,7 @@ class Feed:
         when = turns(pod, self._options.stuck_releasing)
         if when is not None and when > now:
             self._turns[key] = when
-        request = self._request_of(pod)
+        request = self._requests.of(pod)
         claims = [
             claim
             for name in used_claims(pod)
@@ -323,19 +323,10 @@ class Feed:
             devices = self._overlay.promise(pod.uid, key.name)
             if devices is not None:
                 return pod.uid, devices
-            request = self._request_of(pod)
-            order = order_for(request, pod) if request is not None and live(request) else None
-            if order is not None:
-                for given in order.resource_claim_allocations:
-                    if requests.claim_names(pod).get(str(given.get("name"))) == key.name:
-                        return pod.uid, tuple(allocated_devices(given.get("allocation") or {}))
+            given = self._requests.devices(pod, key.name)
+            if given is not None:
+                return pod.uid, given
         return None
-
-    def _request_of(self, pod: Pod) -> BindRequest | None:
-        """One that is over only where no other holds a node for the pod."""
-        made = self._cache.by(BIND_REQUEST, "pod", f"{pod.namespace}/{pod.name}")
-        mine = [request for request in made if order_for(request, pod) is not None]
-        return next((request for request in mine if live(request)), mine[0] if mine else None)
 
     def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
         """The claim's volume, or those it could have, and its class, by name."""
