@@ -16,8 +16,8 @@ from gangline.scheduler.model.topology import TopologyDomain, TopologyTree
 from gangline.scheduler.placing import domains
 from gangline.scheduler.placing.domains import DomainAnswer, DomainQuestion, DomainRoom, DomainTally
 from gangline.scheduler.placing.place import pick_gpus
-from gangline.scheduler.plugins.gpusharing import GpuPackPlugin, GpuSpreadPlugin, used_portion
-from gangline.scheduler.plugins.nodeplacement import NodePlacementPlugin
+from gangline.scheduler.plugins.score.gpusharing import GpuPackPlugin, GpuSpreadPlugin, used_portion
+from gangline.scheduler.plugins.score.nodeplacement import NodePlacementPlugin
 from gangline.scheduler.records import GangRecord, NodeRecord, TopologyRecord
 
 

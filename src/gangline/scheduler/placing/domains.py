@@ -1,9 +1,9 @@
 """Which topology domains could hold the tasks of a group, and in which order to try them.
 
-The pure rule behind plugins/topology.py: a tree of domains (model/topology.py), a demand, and free room per domain go
-in; candidate domains come out, finest level first and fullest first, with scores for a preferred level and the words to
-say when there is none. Free room is kept as running sums (`DomainTally`) that follow the nodes, so asking again costs
-only what changed. Nothing here places anything."""
+The pure rule behind plugins/fit/topology.py: a tree of domains (model/topology.py), a demand, and free room per domain
+go in; candidate domains come out, finest level first and fullest first, with scores for a preferred level and the words
+to say when there is none. Free room is kept as running sums (`DomainTally`) that follow the nodes, so asking again
+costs only what changed. Nothing here places anything."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ simulating.
                     with the victims of smaller solutions as a start for larger ones; at last all tasks once more
     Accumulation    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary
     conditions
-    generators      which of the accumulated victims to try together (`plugins/generators.py`)
+    generators      which of the accumulated victims to try together (`plugins/evict/generators.py`)
     simulate        evict them virtually, place everybody again in fair order, ask the validator
 
 The solution is a live statement; only the actions commit.

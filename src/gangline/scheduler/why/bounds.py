@@ -14,7 +14,7 @@ from gangline.scheduler.fairness import QueueAccount
 from gangline.scheduler.fairness.accounts import DUST, EACH, RESOURCES, UNLIMITED, line
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.plugins.proportion import ProportionPlugin
+from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.why.verdict import amount, plain
 
 LIMIT, QUOTA = "limit", "quota"

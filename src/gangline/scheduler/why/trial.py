@@ -19,7 +19,7 @@ from gangline.scheduler.model.resources import CPU, GPU, PODS, at
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domains
 from gangline.scheduler.placing.place import GangPlacement
-from gangline.scheduler.plugins.proportion import ProportionPlugin
+from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.statement import Statement

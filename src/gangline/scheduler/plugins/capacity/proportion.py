@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gangline.errors import Refusal
 from gangline.scheduler.fairness import Amounts, QueueAccount, capacity, divide, order, reclaim
@@ -26,8 +26,10 @@ from gangline.scheduler.model.task import TaskInfo, share_of
 from gangline.scheduler.plugin import Plugin, QueueSide
 from gangline.scheduler.records import Share
 from gangline.scheduler.refusals import GangRefusals, QueueFigures
-from gangline.scheduler.session import Session
 from gangline.scheduler.tally import QueueShare
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 NO_LIMIT: Amounts = (UNLIMITED, UNLIMITED, UNLIMITED)

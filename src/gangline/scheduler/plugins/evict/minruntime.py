@@ -7,13 +7,15 @@ by victims/search.py while it chooses and when a plan is finished. Reads queues 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gangline.rules.values import times
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.session import Session
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
 
 QUEUE = "queue"
 LOWEST_COMMON_ANCESTOR = "lca"

@@ -7,6 +7,7 @@ the other. Inside a domain the emptiest preferred sub-domain scores highest. Nev
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.gang import GangInfo, Group, PodSet
@@ -18,7 +19,9 @@ from gangline.scheduler.placing import domains
 from gangline.scheduler.placing.domains import Demand, DomainQuestion, DomainRoom, DomainTally
 from gangline.scheduler.plugin import Plugin, SubsetRefused
 from gangline.scheduler.refusals import PODS, GangRefusals
-from gangline.scheduler.session import Session
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
 
 KEPT_SIZES = 128
 

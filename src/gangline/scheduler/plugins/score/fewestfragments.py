@@ -20,7 +20,7 @@ from gangline.scheduler.model.resources import CPU, GPU, MEMORY
 from gangline.scheduler.model.task import TaskInfo, TaskShape
 from gangline.scheduler.placing.place import MOST_WHOLE_GPUS
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.plugins.nodeplacement import NodePlacementPlugin
+from gangline.scheduler.plugins.score.nodeplacement import NodePlacementPlugin
 from gangline.scheduler.scores import DENSITY
 
 if TYPE_CHECKING:

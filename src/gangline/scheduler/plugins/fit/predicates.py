@@ -19,7 +19,7 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.place import choose_gpus
 from gangline.scheduler.placing.storage import Storage
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.plugins.affinity import Required, required_counts, required_refusal
+from gangline.scheduler.plugins.fit.affinity import Required, required_counts, required_refusal
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
