@@ -14,7 +14,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeList
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.victims.screens import freed_gpus, screens_for
 
 if TYPE_CHECKING:

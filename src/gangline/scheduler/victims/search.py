@@ -25,7 +25,7 @@ from gangline.scheduler.model.gang import GangInfo, Group
 from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.statement import Statement

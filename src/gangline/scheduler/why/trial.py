@@ -17,7 +17,7 @@ from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, PODS, at
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.placing import domains
+from gangline.scheduler.placing import domain_room, domains
 from gangline.scheduler.placing.place import GangPlacement
 from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.records import TopologyRule
@@ -194,7 +194,7 @@ class Trials:
     def _scarce(self, tasks: Sequence[TaskInfo], nodes: Iterable[NodeInfo]) -> int:
         """The resource that the fewest nodes have enough of for one task, then the one with least free for all; GPUs
         when in doubt."""
-        demand = domains.demand_of(tasks)
+        demand = domain_room.demand_of(tasks)
         asked = [place for place, need in enumerate(demand.largest) if need > 0 and place != PODS]
         if not asked:
             return PODS
