@@ -119,13 +119,13 @@ def total_or_none(methods: Sequence[Callable[P, float | None]]) -> Callable[P, f
     positional: Sequence[Callable[..., Any]] = methods
 
     def ask(*about: Any) -> float | None:
-        found = 0.0
+        score_sum = 0.0
         for method in positional:
             score = method(*about)
             if score is None:
                 return None
-            found += score
-        return found
+            score_sum += score
+        return score_sum
 
     return cast("Callable[P, float | None]", ask)
 

@@ -137,10 +137,12 @@ def _take(
 
 
 def _involved(chunks: Sequence[Chunk]) -> set[int]:
-    found: set[int] = set()
+    resources: set[int] = set()
     for chunk in chunks:
-        found.update(i for i, value in ((CPU, chunk.cpu), (MEMORY, chunk.memory), (GPU, chunk.plain_gpu)) if value > 0)
-    return found
+        resources.update(
+            i for i, value in ((CPU, chunk.cpu), (MEMORY, chunk.memory), (GPU, chunk.plain_gpu)) if value > 0
+        )
+    return resources
 
 
 def _taker_stays_modest(

@@ -89,11 +89,11 @@ class ClusterState:
         path: list[QueueInfo] = []
         name = queue
         while name:
-            found = self.queues.get(name)
-            if found is None or len(path) > len(self.queues):
+            ancestor = self.queues.get(name)
+            if ancestor is None or len(path) > len(self.queues):
                 return []
-            path.append(found)
-            name = found.parent
+            path.append(ancestor)
+            name = ancestor.parent
         return path
 
     def gpu_memory_range(self) -> tuple[int | None, int | None]:
@@ -102,8 +102,8 @@ class ClusterState:
         if kept is None or kept[0] != self.generation:
             sizes = [node.gpu_memory for node in self.nodes.values() if node.gpu_memory > 100]
             kept = self.memo["GPU memory"] = (self.generation, (min(sizes), max(sizes)) if sizes else (None, None))
-        found: tuple[int | None, int | None] = kept[1]
-        return found
+        bounds: tuple[int | None, int | None] = kept[1]
+        return bounds
 
     @property
     def has_foreign(self) -> bool:

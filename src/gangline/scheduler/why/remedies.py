@@ -73,17 +73,17 @@ def _how_many(rooms: Sequence[tuple[int, str]], missing: int) -> int:
 def _fewer_pods(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """The fewest pods left out of one pod set with which the others fit; a pod set keeps at least one."""
     leaves = {task.pod_set.name: task.pod_set for task in trial.tasks if task.pod_set is not None}
-    found: list[tuple[int, str]] = []
+    choices: list[tuple[int, str]] = []
     for name, leaf in leaves.items():
         mine = [task for task in trial.tasks if task.pod_set is leaf]
         for number in _numbers(trial, leaf, len(mine), alone=len(leaves) == 1):
             left_out = {task.uid for task in mine[len(mine) - number :]}
             rest = [task for task in trial.tasks if task.uid not in left_out]
             if trials.steps > 0 and trials.fitting(trial, rest, trial.best[1]) == len(rest):
-                found.append((number, name))
+                choices.append((number, name))
                 break
-    if found:
-        number, name = min(found)
+    if choices:
+        number, name = min(choices)
         yield VerdictRemedy("fewer", fewer_text(leaves[name], leaves[name].min_available - number))
 
 
@@ -156,11 +156,11 @@ def _more_nodes(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     if not like or not plain_pods or trial.missing <= 0:
         return
     demand = domain_room.demand_of(trial.tasks).largest
-    each = max(_empty_slots(room, demand) for room in like)
+    pods_per_node = max(_empty_slots(room, demand) for room in like)
     size = max((at(task.request, trial.resource) for task in trial.tasks), default=0)
-    if each < 1 or size <= 0:
+    if pods_per_node < 1 or size <= 0:
         return
-    number, pods = math.ceil(trial.missing / each), min(trial.missing, each)
+    number, pods = math.ceil(trial.missing / pods_per_node), min(trial.missing, pods_per_node)
     where = f" in {trial.best[0].name}" if trial.rule is not None else ""
     room = amount(pods * size, trials.cluster.names.names[trial.resource])
     yield VerdictRemedy(

@@ -53,8 +53,8 @@ class ProportionPlugin(Plugin):
         self._names = session.cluster.names
         self._journal = session.journal
         k = _number(arguments.get("kValue"), 1.0) if session.settings.usage_k is None else session.settings.usage_k
-        said = arguments.get("relcaimerSaturationMultiplier") or arguments.get("reclaimerUtilizationMultiplier")
-        self.multiplier = max(1.0, _number(said, 1.0))
+        multiplier = arguments.get("relcaimerSaturationMultiplier") or arguments.get("reclaimerUtilizationMultiplier")
+        self.multiplier = max(1.0, _number(multiplier, 1.0))
         self.total = self._total()
         self.accounts = open_accounts(session.queues, session.min_gpu_memory)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))

@@ -44,7 +44,7 @@ class RuntimeScenario(Protocol):
 
 def preempt_min_runtime(queues: Mapping[str, Runtimes], queue: str, otherwise: float) -> float:
     """The nearest value from the victim's queue upwards."""
-    return next((found for item in up(queues, queue) if (found := item.preempt_min_runtime) is not None), otherwise)
+    return next((runtime for item in up(queues, queue) if (runtime := item.preempt_min_runtime) is not None), otherwise)
 
 
 def reclaim_min_runtime(
@@ -57,7 +57,7 @@ def reclaim_min_runtime(
     theirs = list(up(queues, victim))
     if method == LOWEST_COMMON_ANCESTOR:
         theirs = _from_the_fork(list(up(queues, reclaimer)), theirs)
-    return next((found for item in theirs if (found := item.reclaim_min_runtime) is not None), otherwise)
+    return next((runtime for item in theirs if (runtime := item.reclaim_min_runtime) is not None), otherwise)
 
 
 def _from_the_fork(mine: list[Runtimes], theirs: list[Runtimes]) -> list[Runtimes]:
