@@ -12,7 +12,7 @@ from gangline.scheduler.why.verdict import spoken
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
-from gangline.why.subjects import Subject
+from gangline.why.workloads import Subject
 
 QUIET = 3.0
 """Seconds after which a gang for which there is room has been overlooked."""
