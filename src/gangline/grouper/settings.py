@@ -40,6 +40,10 @@ class GrouperSettings:
     workers: int = field(default=32, metadata={"flag": "max-concurrent-reconciles"})
     """How many pods are looked at side by side."""
 
+    mark_after: float = 5.0
+    """Seconds that a pod waits before it is marked as a member of a group that is known without; the bind marks the
+    others."""
+
     @property
     def has_defaults(self) -> bool:
         return bool(self.defaults_name and self.defaults_namespace)
