@@ -119,7 +119,7 @@ async def test_the_pods_of_a_job_share_one_group_which_says_so_and_carry_its_nam
         assert (group.spec.min_member, group.spec.queue, group.spec.priority_class_name) == (4, "team-a", "train")
         assert group.annotations[names.MEMBERS] == "owned"
         assert {await scene.mark(f"train-{number}") for number in range(4)} == {(None, None)}
-        scene.advance(5.1)
+        scene.advance(30.1)
         await scene.settles()
         assert {await scene.mark(f"train-{number}") for number in range(4)} == {(group.name, None)}
         assert await scene.warnings() == []
@@ -291,20 +291,32 @@ async def test_in_a_crowd_every_group_is_made_first_and_a_pod_that_waits_is_mark
         monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
         await scene.pod("alone")
         await until(lambda: _grouped(scene))
-        scene.advance(5.1)
+        scene.advance(30.1)
         pod = await scene.client.get(POD, "alone", SPACE)
         assert names.kai_pod_group("alone", pod.uid) in {group.name for group in await scene.groups()}
         assert names.POD_GROUP_NAME not in pod.annotations
 
 
-async def test_a_pod_that_no_bind_has_marked_is_marked_when_it_has_waited_a_moment_in_turn() -> None:
+async def test_a_pod_that_is_refused_a_node_is_marked() -> None:
+    async with grouping() as scene:
+        await scene.pod("alone")
+        await scene.settles()
+        (group,) = await scene.groups()
+        assert await scene.mark("alone") == (None, None)
+        refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        await scene.client.patch(POD, "alone", SPACE, {"status": {"conditions": [refused]}}, subresource="status")
+        await scene.settles()
+        assert await scene.mark("alone") == (group.name, None)
+
+
+async def test_a_pod_that_is_neither_placed_nor_refused_is_marked_after_a_while_in_turn() -> None:
     async with grouping() as scene:
         scene.crowd()
         await scene.pod("alone")
         await scene.settles()
         (group,) = await scene.groups()
         assert await scene.mark("alone") == (None, None)
-        scene.advance(5.1)
+        scene.advance(30.1)
         await scene.settles()
         assert await scene.mark("alone") == (group.name, None)
 

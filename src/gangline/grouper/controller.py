@@ -1,9 +1,9 @@
 """Pods in, PodGroups out: the shell around plan.py and write.py.
 
 Watches the pods of our scheduler. For each it lets the plan think, fetches the owners it asks for, writes the PodGroup
-if it differs, and then (never before) marks the pod as its member. A pod whose group is known without a mark is marked
-when it has waited some seconds (rules/memberships.py); most binds are faster, and mark it. A pod that cannot be grouped
-gets a Warning event, and is tried again."""
+if it differs, and then (never before) marks the pod as its member. A pod whose group is known without a mark
+(rules/memberships.py) is marked when it has to wait for a node; the others are marked by their bind. A pod that cannot
+be grouped gets a Warning event, and is tried again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, Kind
-from gangline.api.meta import Object
+from gangline.api.meta import Object, condition
 from gangline.api.selectors import equals, print_labels
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.grouper import write
@@ -99,11 +99,13 @@ class Reconciler:
         return None
 
     def _before_mark(self, ctx: Context, pod: Pod, grouping: Grouping) -> float:
-        """Seconds to wait before the pod is marked; where its group is known without, the bind may be faster."""
+        """Seconds to wait before the pod is marked: where its group is known without, until it has to wait for a node,
+        for then the bind marks it."""
         if write.pod_change(pod, grouping) is None or not _known_by_name(pod, grouping):
             return 0.0
         created, patience = times.seconds(pod.metadata.creation_timestamp), self._settings.mark_after
-        if not (self._settings.manner.marks_every_pod or pod.spec.node_name or created is None):
+        at_once = self._settings.manner.marks_every_pod or pod.spec.node_name or _refused(pod)
+        if not at_once and created is not None:
             wait = min(created + patience - ctx.clock.now(), patience)
             if wait > 0:
                 return wait
@@ -151,6 +153,12 @@ class Reconciler:
             del self._written[key]
             return shown
         return written or shown
+
+
+def _refused(pod: Pod) -> bool:
+    """Whether the scheduler has said that it has no node for the pod."""
+    scheduled = condition(pod.status.conditions, "PodScheduled")
+    return scheduled is not None and scheduled.status == "False"
 
 
 def _known_by_name(pod: Pod, grouping: Grouping) -> bool:

@@ -40,9 +40,9 @@ class GrouperSettings:
     workers: int = field(default=32, metadata={"flag": "max-concurrent-reconciles"})
     """How many pods are looked at side by side."""
 
-    mark_after: float = 5.0
-    """Seconds that a pod waits before it is marked as a member of a group that is known without; the bind marks the
-    others."""
+    mark_after: float = 30.0
+    """Seconds before a pod that was neither placed nor refused is marked as a member of a group that is known
+    without."""
 
     @property
     def has_defaults(self) -> bool:
