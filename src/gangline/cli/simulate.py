@@ -41,7 +41,7 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv")
     default="one",
     show_default=True,
     metavar="one|trace|FILE",
-    help="one queue for all, the trace's own with quota by demand, or a file of Queue objects",
+    help="one queue for all, the trace's own with quota by demand in all of it, or a file of Queue objects",
 )
 @click.option(
     "--settings",
@@ -126,7 +126,7 @@ def command(
 
         played = inflated(played, total, arrivals, seed)
     choices = [(name, quiet(_settings(name), read_actions(actions))) for name in said or ("native",)]
-    records = _queues(queues, played, total)
+    records = _queues(queues, in_trace if arrivals is None else played, total)
     events = _node_events(node_events)
 
     def experiment(name: str, settings: SchedulerSettings, of: list[QueueRecord]) -> Experiment:
