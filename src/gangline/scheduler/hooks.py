@@ -56,14 +56,21 @@ class Hooks:
         self.reclaim_queue = consent(overriding(Plugin.reclaim_queue, [item.reclaim_queue for item in asked]))
         self.reclaim_victim = consent(overriding(Plugin.reclaim_victim, [item.reclaim_victim for item in asked]))
         self.preempt_victim = consent(overriding(Plugin.preempt_victim, [item.preempt_victim for item in asked]))
+        self.consolidate_victim = consent(
+            overriding(Plugin.consolidate_victim, [item.consolidate_victim for item in asked])
+        )
         self.reclaim_scenario = consent(overriding(Plugin.reclaim_scenario, [item.reclaim_scenario for item in asked]))
         self.preempt_scenario = consent(overriding(Plugin.preempt_scenario, [item.preempt_scenario for item in asked]))
+        self.consolidate_scenario = consent(
+            overriding(Plugin.consolidate_scenario, [item.consolidate_scenario for item in asked])
+        )
         self.reclaim_most = least(overriding(Plugin.reclaim_most, [item.reclaim_most for item in asked]))
 
         # sum
         self.node_score = total_or_none(overriding(Plugin.node_score, [item.node_score for item in asked]))
         self.shape_score = total(overriding(Plugin.shape_score, [item.shape_score for item in asked]))
         self.node_rank = total(overriding(Plugin.node_rank, [item.node_rank for item in asked]))
+        self.victim_price = total(overriding(Plugin.victim_price, [item.victim_price for item in asked]))
         self.gpu_score = total(overriding(Plugin.gpu_score, [item.gpu_score for item in asked]))
 
         # pass on: `subset_nodes` and `bind_annotations` below
@@ -86,6 +93,7 @@ class Hooks:
 
         # one plugin after the other is asked by the caller
         self.somebody_reclaims = bool(overriding(Plugin.can_reclaim, [item.can_reclaim for item in asked]))
+        self.somebody_prices = bool(overriding(Plugin.victim_price, [item.victim_price for item in asked]))
         self.generators = [item for item in asked if overriding(Plugin.scenario_generator, [item.scenario_generator])]
         self.beyond_shape = [item for item in asked if item.beyond_shape or _scores_only_nodes(item)]
 

@@ -33,6 +33,7 @@ BUILT_IN: dict[str, str] = {
     "minruntime": "minruntime:MinRuntimePlugin",
     "topology": "topology:TopologyPlugin",
     "reservations": "reservations:ReservationsPlugin",
+    "disruption": "disruption:DisruptionPlugin",
     "podaffinity": "podaffinity:PodAffinityPlugin",
     "numa": "numa:NumaPlugin",
     "snapshot": "passive:SnapshotPlugin",
