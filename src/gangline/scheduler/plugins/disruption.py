@@ -32,20 +32,22 @@ DUST = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class DisruptionLimits:
-    """`ratio`: at most so many times the GPUs asked for are evicted. `worth`: consolidation may lose so much of what
-    the waiting gang gains. `grace` (seconds): so long runs a gang that was evicted before the same action may evict it
-    again. `restart` (seconds): what starting again costs each GPU of a victim. `evictions`: of one gang in a day, and
-    `lost`: GPU-hours of one queue in an hour, at most, where the queue itself says nothing; infinite: no limit."""
+    """Times are seconds. `ratio`: at most so many times the GPUs asked for are evicted. `consolidation` and `reclaim`:
+    so many times what the waiting gang gains may these actions cost. `headstart`: a gang that reclaims is taken to have
+    waited at least so long. `patience`: one within its queue's quota that has waited so long reclaims at any price.
+    `grace`: so long runs a gang that was evicted before the same action may evict it again. `restart`: what starting
+    again costs each GPU of a victim. `evictions`: of one gang in a day, and `lost`: GPU-hours of one queue in an hour,
+    at most, where the queue itself says nothing; infinite: no limit."""
 
     ratio: float = 2.0
-    worth: float = 0.5
+    consolidation: float = 0.5
+    reclaim: float = 1.0
+    headstart: float = 600.0
+    patience: float = 86400.0
     grace: float = 3600.0
     restart: float = 300.0
     evictions: float = math.inf
     lost: float = math.inf
-    headstart: float = 600.0
-    reclaim: float = 1.0
-    patience: float = 3600.0
 
 
 DURATIONS = ("grace", "restart", "headstart", "patience")
@@ -149,24 +151,29 @@ class DisruptionPlugin(Plugin):
         return self._asked[uid]
 
     def _gain(self, preemptor: GangInfo) -> float:
-        """GPU-seconds that may be lost so that the gang starts now: its GPUs for as long as it would wait. What has no
-        reserved start is taken to wait as long again as it has waited."""
-        uid = preemptor.uid
-        key = (self._session.action, uid)
+        """GPU-seconds that may be lost so that the gang starts now. One that asks for no GPUs is not held to it."""
+        key = (self._session.action, preemptor.uid)
         if key not in self._gains:
-            now = self._session.now
-            if self._waits is None:
-                self._waits = {made.gang: made.start - now for made in self._session.reservations}
-            waited = now - max(preemptor.created, preemptor.last_eviction or preemptor.created)
-            wait = max(self._waits.get(uid, waited), 0.0)
-            worth = self._limits.worth
-            if self._session.action == "reclaim":
-                wait, worth = max(waited, self._limits.headstart), self._limits.reclaim
-                if waited >= self._limits.patience and self._within_quota(preemptor):
-                    worth = math.inf
             asked = self._session.asked(preemptor)[GPU]
-            self._gains[key] = worth * wait * asked if asked else math.inf
+            self._gains[key] = self._worth(preemptor) * asked if asked else math.inf
         return self._gains[key]
+
+    def _worth(self, preemptor: GangInfo) -> float:
+        """The same per GPU: for as long as the gang would wait. What has no reserved start is taken to wait as long
+        again as it has waited."""
+        now, limits = self._session.now, self._limits
+        waited = now - max(preemptor.created, preemptor.last_eviction or preemptor.created)
+        if self._session.action == CONSOLIDATION:
+            return limits.consolidation * max(self._reserved_in(preemptor, waited), 0.0)
+        if waited >= limits.patience and self._within_quota(preemptor):
+            return math.inf
+        return limits.reclaim * max(waited, limits.headstart)
+
+    def _reserved_in(self, gang: GangInfo, otherwise: float) -> float:
+        """Seconds until the start that is reserved for the gang."""
+        if self._waits is None:
+            self._waits = {made.gang: made.start - self._session.now for made in self._session.reservations}
+        return self._waits.get(gang.uid, otherwise)
 
     def _within_quota(self, gang: GangInfo) -> bool:
         queue = self._session.queues[gang.queue]
