@@ -12,7 +12,7 @@ from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.plugins.disruption import DisruptionLimits
+from gangline.scheduler.plugins.evict.disruption import DisruptionLimits
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Share, TaskRecord, plain_gang
 from gangline.scheduler.settings import native_settings
 from gangline.scheduler.thought.booking import book

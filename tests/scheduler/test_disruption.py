@@ -10,7 +10,7 @@ from gangline.errors import ConfigError
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.plugins.disruption import DisruptionLimits, read_limits
+from gangline.scheduler.plugins.evict.disruption import DisruptionLimits, read_limits
 from gangline.scheduler.records import GangRecord, TaskRecord
 from gangline.scheduler.settings import PluginSetting, SchedulerSettings, native_settings
 from gangline.scheduler.thought.booking import book

@@ -94,8 +94,10 @@ class Simulation:
         jobs, changes, played = self._jobs, self._changes, self._played
         while True:
             moment = self._next_moment(arrived, changed, last_cycle)
-            if moment is None or moment > self._it.until:
+            if moment is None:
                 break
+            over = moment > self._it.until
+            moment = min(moment, self._it.until)
             while True:
                 change_at = changes[changed].time if changed < len(changes) else math.inf
                 arrival = jobs[arrived].arrival if arrived < len(jobs) else math.inf
@@ -113,6 +115,8 @@ class Simulation:
                     self._arrive(jobs[arrived])
                     arrived += 1
             self._clock.advance(moment)
+            if over:
+                break
             if self._due() and moment >= last_cycle + self._it.period:
                 last_cycle = moment
                 self._cycle(moment)

@@ -2,7 +2,7 @@
 
 Work since the start of the gang is lost, or since its last checkpoint where there is one. A gang that falls below its
 minimum loses the work of all its pods, whichever of them was taken. Pure; what a price is compared with is
-`plugins/disruption.py`'s to say."""
+`plugins/evict/disruption.py`'s to say."""
 
 from __future__ import annotations
 
