@@ -142,8 +142,8 @@ class Manner:
     group_conditions_unwritten: bool = field(default=False, metadata={"compat": KAI})
     """A PodGroup's `status.conditions` stay empty, instead of saying its phase and whether its minimum is scheduled."""
     decides_as_upstream: bool = field(default=False, metadata={"compat": KAI})
-    """GPU pods are packed on the fullest node and no gang reserves a start, instead of fewest fragments and
-    reservations."""
+    """GPU pods are packed on the fullest node, no gang reserves a start and evictions are free, instead of fewest
+    fragments, reservations and a price."""
     one_scheduler_name: bool = field(default=False, metadata={"compat": KAI})
     """The scheduler half serves pods of `kai-scheduler` only, instead of those of `grove-scheduler` too, unless told
     other names."""
