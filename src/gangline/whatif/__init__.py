@@ -9,6 +9,5 @@ is what else may be asked, compare.py says what differs. copy.py is the whole pl
 from gangline.whatif.ask import WhatifQuestion, ask
 from gangline.whatif.changes import WhatifChanges
 from gangline.whatif.compare import WhatifAnswer
-from gangline.whatif.copy import Copy
 
-__all__ = ["Copy", "WhatifAnswer", "WhatifChanges", "WhatifQuestion", "ask"]
+__all__ = ["WhatifAnswer", "WhatifChanges", "WhatifQuestion", "ask"]

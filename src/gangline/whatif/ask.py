@@ -7,10 +7,11 @@ is a change of the model. Acts.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gangline.api import kinds
 from gangline.api.kinds import Kind
@@ -24,8 +25,10 @@ from gangline.whatif.looks import PoolLook
 from gangline.whatif.model import WhatifModel
 from gangline.whatif.read import READ, read_cluster
 from gangline.whatif.shards import compat_of, of_pool, schedulers_of
-from gangline.whatif.stage import WorkloadStage
 from gangline.whatif.staged import GROUND, WORKLOADS, ground, key_of, not_judged, with_owned
+
+if TYPE_CHECKING:
+    from gangline.whatif.stage import WorkloadStage
 
 ROUNDS = 12
 """How often pods that got a node may let others go on: base gangs, then scaled ones."""
@@ -47,12 +50,26 @@ async def ask(
     client: Client, question: WhatifQuestion, now: float, tell: Tell = lambda text: None
 ) -> tuple[Counter[str], WhatifAnswer]:
     """How many objects were read by kind, and what would become of the gangs."""
-    objects = await _read(client, question, tell)
+    if not question.given:
+        return await _answer(await read_cluster(client, tell=tell), question, now, tell)
+    from gangline.whatif.stage import WorkloadStage
+
+    reading = asyncio.create_task(_read(client, question, tell))
+    try:
+        async with WorkloadStage(await _compat(client)) as stage:
+            return await _answer(await reading, question, now, tell, stage)
+    finally:
+        reading.cancel()
+
+
+async def _answer(
+    objects: list[Raw], question: WhatifQuestion, now: float, tell: Tell, stage: WorkloadStage | None = None
+) -> tuple[Counter[str], WhatifAnswer]:
     tell("asking the scheduler")
     models = [WhatifModel(of_pool(objects, options), options, now) for options in schedulers_of(objects)]
     before = [_settled(model) for model in models]
     _change(models, objects, question)
-    told = await _play(models, objects, question, tell) if question.given else []
+    told = await _play(models, objects, question, stage, tell) if stage is not None else []
     for model in models:
         model.rest()
     answers = [compare(look, model.look(), model.whys) for look, model in zip(before, models, strict=True)]
@@ -65,8 +82,6 @@ async def ask(
 
 
 async def _read(client: Client, question: WhatifQuestion, tell: Tell) -> list[Raw]:
-    if not question.given:
-        return await read_cluster(client, tell=tell)
     exists = [await _exists(client, obj, question.namespace) for obj in question.given]
     foreign = [obj for obj in question.given if kinds.known(str(obj["apiVersion"]), str(obj["kind"])) is None]
     more: tuple[Kind[Any], ...] = (*GROUND, *(WORKLOADS if any(exists) else ()), *((kinds.CRD,) if foreign else ()))
@@ -110,30 +125,39 @@ def _change(models: Sequence[WhatifModel], objects: Sequence[Raw], question: Wha
 
 
 async def _play(
-    models: Sequence[WhatifModel], objects: Sequence[Raw], question: WhatifQuestion, tell: Tell
+    models: Sequence[WhatifModel], objects: Sequence[Raw], question: WhatifQuestion, stage: WorkloadStage, tell: Tell
 ) -> list[str]:
     """The files on the stage, round by round; gives what is not the scheduler's to say."""
     tell("making the pods of the files")
     roots = [key_of(obj, question.namespace) for obj in question.given]
     there = with_owned(objects, roots)
     groups = {str(obj["apiVersion"]).rpartition("/")[0] for obj in question.given}
-    async with WorkloadStage(ground(objects, groups, there), compat_of(objects)) as stage:
-        if question.apply is not None:
-            await question.apply(stage.client)
-        known = {str(obj["metadata"].get("uid")) for obj in there if obj["kind"] == kinds.POD.kind}
-        for _ in range(ROUNDS):
-            await stage.settles()
-            seen = await stage.look(_kinds(question.given))
-            pods = [obj for obj in seen if obj["kind"] == kinds.POD.kind]
-            news = [obj for obj in seen if obj["kind"] in SELF_MADE or key_of(obj) in roots]
-            here = {str(pod["metadata"]["uid"]) for pod in pods}
-            placed = _round(models, news, known - here)
-            known = here
-            waiting = [pod for pod in pods if not pod["spec"].get("nodeName") and pod["metadata"]["uid"] in placed]
-            if not waiting:
-                break
-            stage.play(waiting, placed)
-        return not_judged(pods, [name for model in models for name in model.options.scheduler_names])
+    await stage.set_up(ground(objects, groups, there))
+    if question.apply is not None:
+        await question.apply(stage.client)
+    known = {str(obj["metadata"].get("uid")) for obj in there if obj["kind"] == kinds.POD.kind}
+    pods: list[Raw] = []
+    for _ in range(ROUNDS):
+        await stage.settles()
+        seen = await stage.look(_kinds(question.given))
+        pods = [obj for obj in seen if obj["kind"] == kinds.POD.kind]
+        news = [obj for obj in seen if obj["kind"] in SELF_MADE or key_of(obj) in roots]
+        here = {str(pod["metadata"]["uid"]) for pod in pods}
+        placed = _round(models, news, known - here)
+        known = here
+        waiting = [pod for pod in pods if not pod["spec"].get("nodeName") and pod["metadata"]["uid"] in placed]
+        if not waiting:
+            break
+        stage.play(waiting, placed)
+    return not_judged(pods, [name for model in models for name in model.options.scheduler_names])
+
+
+async def _compat(client: Client) -> tuple[str, ...]:
+    """What the cluster's components imitate; where its Config cannot be read, reading the cluster says why."""
+    try:
+        return compat_of(await client.list_raw(kinds.CONFIG))
+    except ApiError:
+        return ()
 
 
 SELF_MADE = frozenset({kinds.POD.kind, kinds.POD_GROUP.kind, kinds.RESOURCE_CLAIM.kind, kinds.PVC.kind})

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gangline.api import kinds
+from gangline.api.crds import crds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.client import Client
@@ -22,7 +23,7 @@ from gangline.cluster.world.settings import WorldSettings
 from gangline.components import ComponentOptions
 from gangline.errors import ApiError
 from gangline.local import Platform, PlatformSettings
-from gangline.whatif.staged import running
+from gangline.whatif.staged import established, running
 
 TEAM = ("operator", "grouper")
 WORLD_PARTS = frozenset(
@@ -33,29 +34,40 @@ SEEN: tuple[Kind[Any], ...] = (kinds.POD, kinds.POD_GROUP, kinds.RESOURCE_CLAIM,
 SETTLES = 20.0
 
 
-class WorkloadStage:
-    """`async with WorkloadStage(...) as stage`. `ground`: objects that are there from the start."""
+class StagePlatform(Platform):
+    """Takes our definitions as they are, for its own rules have nothing to find in them."""
 
-    def __init__(self, ground: Sequence[Raw], compat: tuple[str, ...] = ()) -> None:
-        self._ground = ground
-        self.platform = Platform(PlatformSettings(components=TEAM, options=ComponentOptions(compat=compat)))
+    async def install(self) -> None:
+        for definition in crds():
+            self.server.plant(kinds.CRD.group, kinds.CRD.plural, established(definition))
+        await super().install()
+
+
+class WorkloadStage:
+    """`async with WorkloadStage(...) as stage`: open, with nothing on it. `set_up` puts the ground there and lets
+    controllers begin."""
+
+    def __init__(self, compat: tuple[str, ...] = ()) -> None:
+        self.platform = StagePlatform(PlatformSettings(components=TEAM, options=ComponentOptions(compat=compat)))
 
     @property
     def client(self) -> Client:
         return self.platform.admin
 
     async def __aenter__(self) -> WorkloadStage:
-        await self.platform.open()
         try:
-            for obj in sorted(self._ground, key=lambda obj: obj["kind"] != kinds.CRD.kind):
-                self._plant(obj)
-            await self.platform.start_components()
-            for component in components(WorldSettings(nodes=(), off=frozenset(PARTS) - WORLD_PARTS)):
-                await self.platform.hire(component)
+            await self.platform.open()
         except BaseException:
             await self.platform.stop()
             raise
         return self
+
+    async def set_up(self, ground: Sequence[Raw]) -> None:
+        for obj in sorted(ground, key=lambda obj: obj["kind"] != kinds.CRD.kind):
+            self._plant(obj)
+        await self.platform.start_components()
+        for component in components(WorldSettings(nodes=(), off=frozenset(PARTS) - WORLD_PARTS)):
+            await self.platform.hire(component)
 
     async def __aexit__(self, *failure: object) -> None:
         await self.platform.stop()

@@ -97,6 +97,19 @@ def with_owned(objects: Sequence[Raw], roots: Iterable[Named]) -> list[Raw]:
     return list(found.values())
 
 
+def established(definition: Raw) -> Raw:
+    """As a server shows a definition that it serves."""
+    conditions = [{"type": kind, "status": "True", "reason": "Accepted"} for kind in ("NamesAccepted", "Established")]
+    spec = definition["spec"]
+    status = {
+        "acceptedNames": spec["names"],
+        "conditions": conditions,
+        "storedVersions": [version["name"] for version in spec["versions"]],
+    }
+    meta = {"uid": f"definition-{definition['metadata']['name']}", **definition["metadata"]}
+    return {**definition, "metadata": meta, "status": status}
+
+
 def running(pod: Raw, node: str) -> Raw:
     """As its kubelet would show it once it runs."""
     conditions = [
