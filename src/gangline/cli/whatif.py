@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from gangline.api.meta import Raw
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
@@ -37,6 +38,7 @@ MARKS = {
 }
 EXIT_WAITING = 3
 """The exit code of `--fail-if-waiting` when something would wait; 1 is an error, 2 a wrong command line."""
+NODE_FILE = ("v1", "Node")
 EXAMPLES = """\b
 Examples:
   gangline whatif -f job.yaml                        would it start now, and where?
@@ -135,22 +137,23 @@ class Progress:
 async def apply_all(client: Client, objects: list[Raw], namespace: str) -> None:
     """The files on a server that is not the cluster, one object after the other; nodes are the model's."""
     stage = ClusterConnection(client, namespace, "the stage")
-    served = await stage.served()
+    served = await _kinds(stage)
     for obj in objects:
-        if (obj["apiVersion"], obj["kind"]) == ("v1", "Node"):
+        called = (str(obj["apiVersion"]), str(obj["kind"]))
+        if called == NODE_FILE:
             continue
-        if obj["kind"] == "CustomResourceDefinition":
-            served = []
-        served = served or await stage.served()
-        kind = next(
-            (s.kind for s in served if (s.kind.api_version, s.kind.kind) == (obj["apiVersion"], obj["kind"])), None
-        )
-        if kind is None:
-            raise BadInput(f"the cluster serves no {obj['kind']} of {obj['apiVersion']}")
+        if called not in served:
+            served = await _kinds(stage)
+        if called not in served:
+            raise BadInput(f"the cluster serves no {called[1]} of {called[0]}")
         try:
-            await apply_one(stage, kind, obj)
+            await apply_one(stage, served[called], obj)
         except ApiError as error:
-            raise BadInput(f"{kind.kind} {obj['metadata'].get('name')} would be refused: {error}") from None
+            raise BadInput(f"{called[1]} {obj['metadata'].get('name')} would be refused: {error}") from None
+
+
+async def _kinds(stage: ClusterConnection) -> dict[tuple[str, str], Kind[Object]]:
+    return {(item.kind.api_version, item.kind.kind): item.kind for item in await stage.served()}
 
 
 def shown(counts: Counter[str], answer: WhatifAnswer, output: str, server: str) -> str:

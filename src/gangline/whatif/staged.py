@@ -39,7 +39,9 @@ Named = tuple[str, str, str]
 
 
 def key_of(obj: Raw, namespace: str = "") -> Named:
-    meta = obj["metadata"]
+    """`namespace`: where an object is that names none, if its kind has namespaces."""
+    meta, known = obj["metadata"], kinds.known(str(obj["apiVersion"]), str(obj["kind"]))
+    namespace = "" if known is not None and not known.namespaced else namespace
     return str(obj["kind"]), str(meta.get("namespace") or namespace), str(meta.get("name") or "")
 
 
