@@ -23,6 +23,7 @@ COLUMNS = "/versions/0/additionalPrinterColumns"
 CONFIG = "configs.kai.scheduler/versions/0/schema/openAPIV3Schema/properties/spec/properties"
 DIFFERENCES: dict[str, str] = {
     f"podgangs.scheduler.grove.io{COLUMNS}": "backend and reason are shown too",
+    f"queues.scheduling.run.ai{COLUMNS}": "behind upstream's columns: quota, limit, asked and used GPUs",
     f"podgroups.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
     f"bindrequests.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
     f"topologies.kai.scheduler{COLUMNS}": "upstream shows no more than a name",

@@ -164,6 +164,10 @@ DEFINITIONS = (
             "Parent string .spec.parentQueue",
             "Children string .status.childQueues",
             "DisplayName string .spec.displayName",
+            "Quota number .spec.resources.gpu.quota",
+            "!Limit number .spec.resources.gpu.limit",
+            r"Asked string .status.requested.nvidia\.com/gpu",
+            r"Used string .status.allocated.nvidia\.com/gpu",
         ),
     ),
     Definition(
@@ -175,12 +179,13 @@ DEFINITIONS = (
         "pg",
         columns=(
             "Queue string .spec.queue",
-            "Min integer .spec.minMember",
-            r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
             'Phase string .status.conditions[?(@.type=="Phase")].reason',
+            "Min integer .spec.minMember",
+            r"Asked string .status.resourcesStatus.requested.nvidia\.com/gpu",
+            r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
             "!Priority string .spec.priorityClassName",
-            "!Why string .status.schedulingConditions[-1:].message",
             _AGE,
+            "Why string .status.schedulingConditions[-1:].message",
         ),
     ),
     Definition(

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
-from gangline.components import installer_parts
+from gangline.components.installer_parts import installer_parts
 from gangline.config import manner
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import CONFIG_NAME, Wishes
