@@ -6,6 +6,7 @@ Filled by service.py from what a cycle returns: the decision core counts, and it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -137,8 +138,9 @@ class WaitingFigures:
     def show(self, causes: Mapping[QueueCause, WaitingGangs]) -> None:
         """Ages are worked out when they are asked for: a gang grows old without any cycle."""
         for gone in self._shown - causes.keys():
-            BY_CAUSE.remove(*gone)
-            OLDEST_BY_CAUSE.remove(*gone)
+            for gauge in (BY_CAUSE, OLDEST_BY_CAUSE):
+                with suppress(KeyError):
+                    gauge.remove(*gone)
         for key, gangs in causes.items():
             BY_CAUSE.labels(*key).set(gangs.count)
             OLDEST_BY_CAUSE.labels(*key).set_function(partial(self._age, gangs.since))
