@@ -31,6 +31,7 @@ from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.think import CycleThought, think
+from gangline.scheduler.thought.waiting_causes import waiting_causes
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -81,6 +82,7 @@ class SchedulerService:
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)
         self._explainer = GangExplainer(ctx.clock, self.options.settings, self._objects, self._teller)
+        self._waiting = metrics.WaitingFigures(ctx.clock.now)
         self._alarm = Alarm(ctx.clock, self._time_passed)
         metrics.note_settings(self.options.settings)
         self.feed.start()
@@ -138,6 +140,7 @@ class SchedulerService:
         self._carrier.carry_out(thought.decisions)
         self._tell(thought)
         await self._explain(thought, now)
+        self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
         moments = [moment for moment in (thought.deadline, self.feed.next_turn(now)) if moment is not None]
         self._alarm.set(min(moments, default=None))
 
@@ -156,4 +159,5 @@ class SchedulerService:
     async def stop(self) -> None:
         if self.started.is_set():
             self._alarm.stop()
+            self._waiting.show({})
             await self._ctx.writer.stop()

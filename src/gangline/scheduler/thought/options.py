@@ -40,6 +40,8 @@ class SchedulerOptions:
     """Write on the PodGroup who evicted pods of the gang last."""
     stamp_every_start: bool = False
     """Write when a gang started even if no minimum run time makes that matter."""
+    one_line: bool = False
+    """Conditions are told in one line, as a column of a table shows them; upstream's are of several."""
     retell: float = 30.0
     """Seconds before the pods of a waiting gang are told a new reason; the gang itself is told at once."""
 
