@@ -33,6 +33,9 @@ class Manner:
     """The binder writes condition `PodBound` and an event for binds that went well, too."""
     stamps_every_start: bool = field(default=False, metadata={"compat": KAI})
     """When a gang started is written on its PodGroup always, instead of only where some queue protects by run time."""
+    request_per_pod: bool = field(default=False, metadata={"compat": KAI})
+    """Each placed pod has a BindRequest that stays as long as the pod, and an event `Scheduled`, instead of one of each
+    per gang."""
     evictions_unmarked: bool = field(default=False, metadata={"compat": KAI})
     """An evicted pod gets `DisruptionTarget` only with flag `update-pod-eviction-condition`, and its PodGroup no note,
     instead of both."""
