@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.client.wire import Request, Response
+from gangline.client.wire import JSON, Request, Response
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.metrics import Metrics
 from gangline.cluster.server.show import discovery, openapi
+from gangline.cluster.server.show.negotiation import plain_media
 from gangline.cluster.server.status import method_not_allowed, no_such_resource
 from gangline.cluster.server.wire.codec import encode
 
 TEXT = "text/plain; charset=utf-8"
+UNNEGOTIATED = ("/", "/version")
+"""Documents that are no objects: always JSON."""
 _HEALTH = frozenset(
     f"/{name}{check}" for name in ("healthz", "livez", "readyz") for check in ("", "/ping", "/log", "/etcd")
 )
@@ -39,7 +42,7 @@ class Site:
             return Response(404, b"404 page not found\n", TEXT)
         if request.method != "GET" and path != "/apis":
             raise method_not_allowed()
-        return Response(200, encode(document))
+        return Response(200, encode(document), JSON if path in UNNEGOTIATED else plain_media(request.accept))
 
     def _health(self) -> Response:
         broken = self._core.store.broken
