@@ -31,8 +31,8 @@ def decode(body: bytes) -> Obj:
     if not body.startswith(MAGIC):
         raise NotUnderstood("the body does not begin as protobuf does")
     try:
-        envelope = dict(_wire(body[len(MAGIC) :]))
-        about = {number: value.decode() for number, value in _wire(envelope.get(1, b""))}
+        envelope = dict(wire_fields(body[len(MAGIC) :]))
+        about = {number: value.decode() for number, value in wire_fields(envelope.get(1, b""))}
         api_version, kind = about.get(1, ""), about.get(2, "")
         name = message_name(api_version, kind)
         return {"apiVersion": api_version, "kind": kind} | _read(envelope.get(2, b""), messages()[name])
@@ -44,7 +44,7 @@ def decode(body: bytes) -> Obj:
 
 def _read(data: bytes, message: Message) -> Obj:
     fields: Obj = {}
-    for number, raw in _wire(data):
+    for number, raw in wire_fields(data):
         field = message.get(number)
         if field is None:
             continue
@@ -53,7 +53,7 @@ def _read(data: bytes, message: Message) -> Obj:
         elif field.form == "*":
             fields.setdefault(field.name, []).append(_value(raw, field.type))
         elif field.form == "%":
-            entry = dict(_wire(raw))
+            entry = dict(wire_fields(raw))
             fields.setdefault(field.name, {})[entry.get(1, b"").decode()] = _value(entry.get(2, b""), field.type)
         else:
             value = _value(raw, field.type)
@@ -72,7 +72,7 @@ def _number(raw: int) -> int:
 
 
 def _parts(raw: bytes) -> dict[int, Any]:
-    return dict(_wire(raw))
+    return dict(wire_fields(raw))
 
 
 def _moment(raw: bytes, printed: Callable[[float], str]) -> str | None:
@@ -108,14 +108,16 @@ _SCALARS: dict[str, Callable[[Any], Any]] = {
     "d": lambda raw: canonical(_number(_parts(raw).get(1, 0))),
     "x": _number_or_text,
     "r": _json,
-    "@items": lambda raw: [value.decode() for _, value in _wire(raw)],
-    "@schemas": lambda raw: _schema_or(raw, 1, lambda: [_read(item, messages()[SCHEMA]) for _, item in _wire(raw)]),
+    "@items": lambda raw: [value.decode() for _, value in wire_fields(raw)],
+    "@schemas": lambda raw: _schema_or(
+        raw, 1, lambda: [_read(item, messages()[SCHEMA]) for _, item in wire_fields(raw)]
+    ),
     "@schema-or-flag": lambda raw: _schema_or(raw, 2, lambda: bool(_parts(raw).get(1, 0))),
-    "@schema-or-texts": lambda raw: _schema_or(raw, 1, lambda: [value.decode() for _, value in _wire(raw)]),
+    "@schema-or-texts": lambda raw: _schema_or(raw, 1, lambda: [value.decode() for _, value in wire_fields(raw)]),
 }
 
 
-def _wire(data: bytes) -> Iterator[tuple[int, Any]]:
+def wire_fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """Number and value of each field: an integer, or bytes."""
     position = 0
     while position < len(data):
