@@ -8,13 +8,13 @@ from gangline.client.wire import JSON, Request, Response
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.metrics import Metrics
 from gangline.cluster.server.show import discovery, openapi
-from gangline.cluster.server.show.negotiation import plain_media
+from gangline.cluster.server.show.negotiation import check_takes_json, plain_media
 from gangline.cluster.server.status import method_not_allowed, no_such_resource
 from gangline.cluster.server.wire.codec import encode
 
 TEXT = "text/plain; charset=utf-8"
 UNNEGOTIATED = ("/", "/version")
-"""Documents that are no objects: always JSON."""
+"""Documents that are no objects: they are told in JSON only."""
 _HEALTH = frozenset(
     f"/{name}{check}" for name in ("healthz", "livez", "readyz") for check in ("", "/ping", "/log", "/etcd")
 )
@@ -42,7 +42,11 @@ class Site:
             return Response(404, b"404 page not found\n", TEXT)
         if request.method != "GET" and path != "/apis":
             raise method_not_allowed()
-        return Response(200, encode(document), JSON if path in UNNEGOTIATED else plain_media(request.accept))
+        if path == "/version":
+            check_takes_json(request.accept)
+        if path in UNNEGOTIATED:
+            return Response(200, encode(document))
+        return Response(200, encode(document), plain_media(request.accept))
 
     def _health(self) -> Response:
         broken = self._core.store.broken

@@ -36,7 +36,7 @@ class AnswerPrinter:
             return work(data)
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, data)
 
-    async def finish(self, request: Request, response: Response) -> Response:
+    async def finish(self, response: Response, request: Request) -> Response:
         if response.status >= 400 and response.content_type == JSON:
             response.content_type = plain_media(request.accept)
         printed = PRINTERS.get(response.content_type)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from gangline.client.wire import JSON, InProcess, Request, Response, User
 from gangline.cluster.schema import BadForm
@@ -68,14 +70,15 @@ class Server(ServerParts):
 
     async def handle(self, request: Request) -> Response:
         """Answer one request; never raises for what a caller did wrong."""
-        response = await self._outcome(request)
+        response = await self._outcome(request, self._answer)
         if response.stream is None and (request.accept != JSON or len(response.body) > GZIP_BYTES):
-            return await self._printer.finish(request, response)
+            return await self._outcome(request, partial(self._printer.finish, response))
         return response
 
-    async def _outcome(self, request: Request) -> Response:
+    async def _outcome(self, request: Request, act: Callable[[Request], Awaitable[Response]]) -> Response:
+        """What comes of a step, or why nothing does."""
         try:
-            return await self._answer(request)
+            return await act(request)
         except ApiError as error:
             return answer(error)
         except DataFolderError as error:

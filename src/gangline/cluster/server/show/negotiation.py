@@ -74,6 +74,12 @@ def plain_media(accept: str) -> str:
     return next((media for offered in wanted for media in offered), JSON)
 
 
+def check_takes_json(accept: str) -> None:
+    """For what there is in JSON only."""
+    if accept and not any(clause.media in (JSON, _EVERY) for clause in _clauses(accept)):
+        raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {JSON}", {})
+
+
 def _meant(media: str, custom: bool) -> tuple[str, ...]:
     if media in OFFERED:
         return (media,)
