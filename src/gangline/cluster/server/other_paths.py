@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gangline.client.wire import JSON, Request, Response
+from gangline.client.wire import Request, Response
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.metrics import Metrics
 from gangline.cluster.server.show import discovery, openapi

@@ -16,6 +16,7 @@ from gangline.client.wire import JSON, InProcess, Request, Response, User
 from gangline.cluster.schema import BadForm
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.assembly import ServerParts
+from gangline.cluster.server.audit_log import AuditLog
 from gangline.cluster.server.bootstrap import bootstrap
 from gangline.cluster.server.call import ServerCall, as_list, named_by_selector, read_path, verb_of
 from gangline.cluster.server.core import ServerSettings
@@ -38,12 +39,16 @@ class Server(ServerParts):
     def __init__(self, settings: ServerSettings | None = None) -> None:
         super().__init__(settings)
         self._printer = AnswerPrinter()
+        self._audit: AuditLog | None = None
 
     def transport(self, user: User) -> InProcess:
         return InProcess(self.handle, user)
 
     async def open(self) -> None:
         """Take up what the data folder holds, make what every cluster has, and be ready for requests."""
+        if self.settings.audit_log is not None:
+            self._audit = AuditLog(self.settings.audit_log, self.identify, self.core.new_uid)
+            self._audit.open()
         if self.settings.folder is not None:
             self.open_journal(self.settings.folder)
         try:
@@ -62,6 +67,8 @@ class Server(ServerParts):
         for shelf in self.store.shelves():
             shelf.ring()
         self._printer.close()
+        if self._audit is not None:
+            self._audit.close()
         if self.webhooks is not None:
             await self.webhooks.close()
         if self.journal is not None:
@@ -70,6 +77,14 @@ class Server(ServerParts):
 
     async def handle(self, request: Request) -> Response:
         """Answer one request; never raises for what a caller did wrong."""
+        if self._audit is None:
+            return await self._handle(request)
+        came = self.settings.clock()
+        response = await self._handle(request)
+        self._audit.note(request, response, (came, self.settings.clock()))
+        return response
+
+    async def _handle(self, request: Request) -> Response:
         response = await self._outcome(request, self._answer)
         if response.stream is None and (request.accept != JSON or len(response.body) > GZIP_BYTES):
             return await self._outcome(request, partial(self._printer.finish, response))
