@@ -112,7 +112,7 @@ def command(
     level: str,
 ) -> None:
     from gangline.cli.run import configured
-    from gangline.components import ComponentOptions
+    from gangline.components.options import ComponentOptions
     from gangline.local import PlatformSettings, without
     from gangline.runtime.logs import set_up
 
