@@ -143,7 +143,8 @@ class Dispatcher:
         container_output.connect(self._core, call)
 
     async def _log(self, call: ServerCall) -> Response:
-        return Response(200, container_output.log(self._core, call), "text/plain; charset=utf-8")
+        text = container_output.log(self._core, call)
+        return Response(204, content_type="") if text is None else Response(200, text, "text/plain; charset=utf-8")
 
     async def _token(self, call: ServerCall) -> Response:
         return plain_response(call, self._reviews.token_request(call), 201)

@@ -14,7 +14,7 @@ from typing import Any
 from gangline.client.wire import JSON, Request, Response
 from gangline.cluster.server.show.negotiation import plain_media
 from gangline.cluster.server.status import answer, not_acceptable
-from gangline.cluster.server.wire.codec import PRINTERS, PROTOBUF, YAML
+from gangline.cluster.server.wire.codec import PRINTERS, PROTOBUF, YAML, media_type
 from gangline.cluster.server.wire.protobuf import NotUnderstood
 
 SHORT = {YAML: 8 * 1024, PROTOBUF: 64 * 1024}
@@ -39,10 +39,11 @@ class AnswerPrinter:
     async def finish(self, response: Response, request: Request) -> Response:
         if response.status >= 400 and response.content_type == JSON:
             response.content_type = plain_media(request.accept)
-        printed = PRINTERS.get(response.content_type)
+        media = media_type(response.content_type)
+        printed = PRINTERS.get(media)
         if printed is not None:
             try:
-                response.body = await self.aside(printed, response.body, SHORT[response.content_type])
+                response.body = await self.aside(printed, response.body, SHORT[media])
             except NotUnderstood as error:
                 return answer(not_acceptable(f"{error}; ask for {JSON}"))
         if len(response.body) > GZIP_BYTES and takes_gzip(request):

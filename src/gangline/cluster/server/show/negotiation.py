@@ -21,6 +21,7 @@ _EVERY = "*/*"
 _KNOWN = ", ".join(OFFERED)
 _STREAMS = f"{JSON};stream=watch, {PROTOBUF};stream=watch"
 _KINDS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+_AGGREGATED = ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")
 _KEPT = 512
 """Characters of a header whose reading is remembered: clients repeat themselves."""
 
@@ -72,6 +73,19 @@ def plain_media(accept: str) -> str:
         return JSON
     wanted = (_meant(clause.media, False) for clause in _clauses(accept) if _target(clause.parameters) is None)
     return next((media for offered in wanted for media in offered), JSON)
+
+
+def read_discovery_accept(accept: str) -> AnswerShape:
+    """How groups are told: one by one, or (with a kind) all in one document, which there is not in protobuf."""
+    if accept in ("", JSON, _EVERY):
+        return PLAIN
+    for clause in _clauses(accept):
+        target, offered = _target(clause.parameters), _meant(clause.media, True)
+        if offered and target is None:
+            return AnswerShape(media=offered[0])
+        if target == _AGGREGATED and offered and offered[0] != PROTOBUF:
+            return AnswerShape(target[0], target[2], offered[0])
+    raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
 
 
 def check_takes_json(accept: str) -> None:
