@@ -24,7 +24,7 @@ from gangline.cluster.server.custom import SHELF as DEFINITIONS
 from gangline.cluster.server.dispatch import Dispatcher
 from gangline.cluster.server.printing import GZIP_BYTES, SHORT, AnswerPrinter
 from gangline.cluster.server.request_target import understand
-from gangline.cluster.server.status import answer, bad_request, failure
+from gangline.cluster.server.status import answer, bad_request, failure, too_large_body
 from gangline.cluster.server.store.journal import damaged
 from gangline.cluster.server.wire.codec import YAML, YAML_TYPES, media_type, read_document
 from gangline.errors import ApiError, DataFolderError
@@ -117,6 +117,8 @@ class Server(ServerParts):
         name = parts.name or (named_by_selector(request) if verb in ("list", "watch") else "")
         self.allow(user, Action(verb, parts.group, parts.plural, parts.subresource, parts.namespace, name))
         call = understand(self.catalogue, request, user, verb, parts)
+        if len(request.body) > self.settings.body_limit:
+            raise too_large_body(self.settings.body_limit)
         started = time.perf_counter()
         if len(request.body) > SHORT[YAML] and media_type(request.content_type) in YAML_TYPES:
             call.document = await self._printer.aside(read_document, request.body)
