@@ -147,9 +147,12 @@ class Manner:
     so."""
     group_conditions_unwritten: bool = field(default=False, metadata={"compat": KAI})
     """A PodGroup's `status.conditions` stay empty, instead of saying its phase and whether its minimum is scheduled."""
+    conditions_of_several_lines: bool = field(default=False, metadata={"compat": KAI})
+    """A PodGroup's scheduling condition has a line per reason, instead of one line that a column of `kubectl get` can
+    show."""
     decides_as_upstream: bool = field(default=False, metadata={"compat": KAI})
-    """GPU pods are packed on the fullest node and no gang reserves a start, instead of fewest fragments and
-    reservations."""
+    """GPU pods are packed on the fullest node, no gang reserves a start and evictions are free, instead of fewest
+    fragments, reservations and a price."""
     one_scheduler_name: bool = field(default=False, metadata={"compat": KAI})
     """The scheduler half serves pods of `kai-scheduler` only, instead of those of `grove-scheduler` too, unless told
     other names."""

@@ -355,3 +355,30 @@ def test_a_claim_for_which_nobody_makes_a_volume_goes_where_a_free_one_fits() ->
     record = objects.volume_claim_record(claim, kept, classes)
     assert record.nodes is not None and [term.labels[0].values for term in record.nodes] == [("f",)]
     assert objects.volume_claim_record(claim, {}, classes).nodes == ()
+
+
+# --- what an eviction may cost ----------------------------------------------------------------------------------------
+
+
+def test_annotations_say_when_work_was_saved_and_what_a_queue_may_lose() -> None:
+    noted = {"gangline.io/last-checkpoint": "1970-01-01T00:01:00Z", "gangline.io/checkpoint-interval": "30m"}
+    group = msgspec.convert({"metadata": {"name": "g", "namespace": "ns", "annotations": noted}}, kai.PodGroup)
+    gang = objects.gang_record(group)
+    assert (gang.last_checkpoint, gang.checkpoint_interval, task(meta={"annotations": noted}).last_checkpoint) == (
+        60,
+        1800,
+        60,
+    )
+    budget = {"gangline.io/lost-gpu-hours-per-hour": "2.5", "gangline.io/evictions-per-day": "3"}
+    queue = objects.queue_record(msgspec.convert({"metadata": {"name": "q", "annotations": budget}}, kai.Queue))
+    assert (queue.lost_per_hour, queue.evictions_per_day) == (2.5, 3)
+
+
+def test_annotations_that_make_no_sense_say_nothing() -> None:
+    noted = {"gangline.io/last-checkpoint": "yesterday", "gangline.io/checkpoint-interval": "often"}
+    group = msgspec.convert({"metadata": {"name": "g", "namespace": "ns", "annotations": noted}}, kai.PodGroup)
+    gang = objects.gang_record(group)
+    budget = {"gangline.io/lost-gpu-hours-per-hour": "-1", "gangline.io/evictions-per-day": "few"}
+    queue = objects.queue_record(msgspec.convert({"metadata": {"name": "q", "annotations": budget}}, kai.Queue))
+    assert (gang.last_checkpoint, gang.checkpoint_interval) == (None, 0)
+    assert (queue.lost_per_hour, queue.evictions_per_day) == (None, None)

@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from gangline.api import notation
+from gangline.api.descriptions import HEAD, described
 from gangline.api.notation import MISSING, Field, Struct, Type
 
 Obj = dict[str, Any]
@@ -163,6 +164,10 @@ DEFINITIONS = (
             "Parent string .spec.parentQueue",
             "Children string .status.childQueues",
             "DisplayName string .spec.displayName",
+            "Quota number .spec.resources.gpu.quota",
+            "!Limit number .spec.resources.gpu.limit",
+            r"Asked string .status.requested.nvidia\.com/gpu",
+            r"Used string .status.allocated.nvidia\.com/gpu",
         ),
     ),
     Definition(
@@ -174,12 +179,13 @@ DEFINITIONS = (
         "pg",
         columns=(
             "Queue string .spec.queue",
-            "Min integer .spec.minMember",
-            r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
             'Phase string .status.conditions[?(@.type=="Phase")].reason',
+            "Min integer .spec.minMember",
+            r"Asked string .status.resourcesStatus.requested.nvidia\.com/gpu",
+            r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
             "!Priority string .spec.priorityClassName",
-            "!Why string .status.schedulingConditions[-1:].message",
             _AGE,
+            "Why string .status.schedulingConditions[-1:].message",
         ),
     ),
     Definition(
@@ -312,7 +318,9 @@ def schema_of(table: str, name: str) -> Obj:
     struct = notation.struct(table, name)
     schema: Obj = {"type": "object"}
     properties = _head(struct) | {
-        field.name: _field_schema(field) for field in struct.fields if field.name not in _NEWER.get(name, ())
+        field.name: {"description": described(table, name, field.name), **_field_schema(field)}
+        for field in struct.fields
+        if field.name not in _NEWER.get(name, ())
     }
     if properties:
         schema["properties"] = properties
@@ -325,8 +333,9 @@ def schema_of(table: str, name: str) -> Obj:
 
 
 def _head(struct: Struct) -> Obj:
-    head: Obj = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}} if struct.typed else {}
-    return head | {"metadata": {"type": "object"}} if struct.meta else head
+    typed = {"apiVersion": "string", "kind": "string"} if struct.typed else {}
+    types = typed | ({"metadata": "object"} if struct.meta else {})
+    return {name: {"description": HEAD[name], "type": kind} for name, kind in types.items()}
 
 
 def _field_schema(about: Field) -> Obj:

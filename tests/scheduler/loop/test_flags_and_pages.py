@@ -251,6 +251,28 @@ async def test_how_long_a_gang_waits_and_how_soon_it_is_told_why_is_measured() -
         )
 
 
+async def test_gangs_that_wait_are_counted_by_queue_and_cause_and_grow_old_between_cycles() -> None:
+    clock, large = ManualClock(), {"queue": "default-queue", "cause": "too-large"}
+
+    def figures(name: str) -> dict[tuple[str, str], float]:
+        families = [family for family in REGISTRY.collect() if family.name == name]
+        return {(item.labels["queue"], item.labels["cause"]): item.value for item in families[0].samples}
+
+    async with stage(component(period=0.0), clock=clock) as here:
+        await here.node("n0")
+        await here.gang("one", 2, gpus=80)
+        await here.gang("two", 1, gpus=80)
+        await here.gang("lost", 1, gpus=1, queue="whatever a user writes")
+        await here.settles()
+        assert figures("gangline_waiting_gangs") == {("default-queue", "too-large"): 2, ("", "no-queue"): 1}
+        before = REGISTRY.get_sample_value("gangline_waiting_oldest_seconds", large) or 0.0
+        clock.advance(30)
+        assert REGISTRY.get_sample_value("gangline_waiting_oldest_seconds", large) == before + 30
+        await here.client.delete(POD_GROUP, "lost", SPACE)
+        await here.settles()
+        assert set(figures("gangline_waiting_gangs")) == {("default-queue", "too-large")}
+
+
 async def test_a_victim_is_marked_before_it_goes_where_that_is_asked_for() -> None:
     told = SchedulerOptions(period=0.01, tell_disruption=True)
     async with stage(component(options=told), binder()) as here:

@@ -84,6 +84,7 @@ def task_record(
         signature=template.signature,
         gpu_resources=template.gpus,
         expected_runtime=said_runtime(pod.annotations, spec.active_deadline_seconds),
+        last_checkpoint=times.seconds(pod.annotations.get(names.LAST_CHECKPOINT)),
     )
 
 

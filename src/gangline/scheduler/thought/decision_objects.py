@@ -189,7 +189,7 @@ def group_condition(
     """The scheduling conditions with this node pool's last; None when that is what stands there."""
     stored = list(group.status.scheduling_conditions)
     message = f"Node-Pool '{options.pool_name}': {text}" if group.spec.scheduling_backoff == BACKS_OFF else text
-    message = message[:TOO_LONG]
+    message = (" ".join(message.split()) if options.one_line else message)[:TOO_LONG]
     if stored and _same(stored[-1], message, reasons, options):
         return None
     last = max((int(item.transition_id) for item in stored if item.transition_id.isdigit()), default=0)
