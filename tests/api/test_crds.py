@@ -21,7 +21,12 @@ UPSTREAM = REPOSITORY.parent / "shared" / "crds"
 IGNORED = {"description"}
 COLUMNS = "/versions/0/additionalPrinterColumns"
 CONFIG = "configs.kai.scheduler/versions/0/schema/openAPIV3Schema/properties/spec/properties"
+REQUEST = "bindrequests.scheduling.run.ai/versions/0/schema/openAPIV3Schema/properties/spec/properties"
 DIFFERENCES: dict[str, str] = {
+    **{
+        f"{REQUEST}/{field}": "a request may speak for the pods of a gang"
+        for field in ("gang", "nodeCount", "podCount", "pods")
+    },
     f"podgangs.scheduler.grove.io{COLUMNS}": "backend and reason are shown too",
     f"queues.scheduling.run.ai{COLUMNS}": "behind upstream's columns: quota, limit, asked and used GPUs",
     f"podgroups.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",

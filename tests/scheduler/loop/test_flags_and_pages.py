@@ -113,7 +113,7 @@ async def label(here: Stage, kind: object, name: str, pool: str, namespace: str 
 
 
 async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
-    async with stage(binder()) as here:
+    async with stage() as here:
         for pool in ("", "blue"):
             shard = component(options=SchedulerOptions(period=0.01, node_pool=pool))
             await here.start(Component(f"scheduler{pool}", services=shard.services))
@@ -127,9 +127,14 @@ async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
         await label(here, POD_GROUP, "h", "blue", SPACE)
         await here.pod("h-0", "h", 8)
         await here.settles()
+        pools = {
+            item.spec.pods[0].pod_name: item.labels.get(names.NODE_POOL)
+            for item in (await here.client.list(BIND_REQUEST, SPACE)).items
+        }
+        assert pools == {"g-0": None, "h-0": "blue"}
+        await here.start(binder())
+        await here.settles()
         assert await here.placed() == {"g-0": "n0", "h-0": "n1"}
-        request = await here.client.get(BIND_REQUEST, "h-0", SPACE)
-        assert request.labels[names.NODE_POOL] == "blue"
         assert (await here.get_pod("h-0")).labels[names.NODE_POOL] == "blue"
 
 

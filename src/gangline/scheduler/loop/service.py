@@ -25,6 +25,7 @@ from gangline.scheduler.loop.explainer import GangExplainer
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
+from gangline.scheduler.loop.request_keeper import RequestKeeper
 from gangline.scheduler.loop.teller import GangTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid
@@ -86,7 +87,7 @@ class SchedulerService:
         self._alarm = Alarm(ctx.clock, self._time_passed)
         metrics.note_settings(self.options.settings)
         self.feed.start()
-        self._carrier.start()
+        RequestKeeper(ctx, cache, self.options, self.feed).start()
         cache.informer(POD_GROUP).on_change(self._group_changed)
         self.started.set()
 

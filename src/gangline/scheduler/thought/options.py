@@ -33,6 +33,8 @@ class SchedulerOptions:
     cpu_worker_label: str = "node-role.kubernetes.io/cpu-worker"
     gpu_worker_label: str = "node-role.kubernetes.io/gpu-worker"
     mig_worker_label: str = "node-role.kubernetes.io/mig-enabled"
+    request_per_pod: bool = False
+    """Write a BindRequest and an event for each placed pod, as upstream does, instead of one for each gang."""
     tell_disruption: bool = True
     """Mark a pod with condition DisruptionTarget before it is evicted, so that a Job's podFailurePolicy can tell it
     from a failure."""
