@@ -26,7 +26,7 @@ BATCH, BATCH_BYTES = 500, 1024 * 1024
 
 
 KEPT_LINE = 64 * 1024
-"""A longer event is made anew for each watcher rather than kept."""
+"""Of longer events one form is kept for each change, as the bytes of the history are counted; others are made anew."""
 
 
 BEHIND, AHEAD = -1, -2
@@ -88,8 +88,14 @@ def failure_line(error: ApiError) -> bytes:
 
 def first_lines(make: Line, begin: WatchPlan) -> Iterator[bytes]:
     """What is there already."""
-    for start in range(0, len(begin.initial), BATCH):
-        yield b"".join([make(ADDED, record) for record in begin.initial[start : start + BATCH]])
+    start = 0
+    while start < len(begin.initial):
+        end, size = start, 0
+        while end < len(begin.initial) and end - start < BATCH and size < BATCH_BYTES:
+            size += len(begin.initial[end].body)
+            end += 1
+        yield b"".join([make(ADDED, record) for record in begin.initial[start:end]])
+        start = end
     if begin.end_mark:
         yield bookmark(make, begin.revision, True)
 
@@ -111,7 +117,7 @@ def lines_of(changes: list[StoreChange], wanted: Filter, resource: Resource, sha
         ready = change.lines.get(key)
         if ready is None:
             ready = line(kind, resource, _shown(change, kind))
-            if len(ready) <= KEPT_LINE:
+            if len(ready) <= KEPT_LINE or not change.lines:
                 change.lines[key] = ready
         lines.append(ready)
     return lines
