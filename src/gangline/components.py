@@ -5,6 +5,7 @@ One line per component. Components never import each other; they meet only here,
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -357,6 +358,10 @@ async def preflight(name: str, options: ComponentOptions, client: Client) -> Non
         from gangline.operator.preflight import check
 
         await check(client, _sets(options))
+    elif name == "resource-reservation":
+        from gangline.controllers.reservation import own_pod
+
+        own_pod(os.environ)
 
 
 def hooks(options: ComponentOptions, read: Reader, probes: Probes | None = None) -> Iterable[Hook]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from cli.test_commands import call
-from gangline.cli.fairshare import application
+from gangline.cli.fairshare import _serve, application
 from gangline.errors import BadInput
 from gangline.scheduler.fairness.simulate import simulate
 
@@ -59,3 +61,19 @@ def test_a_file_is_answered_with_a_line_per_queue(
     file.write_text("totalResource: {GPU: 8}\nqueues: [{uid: a}, {uid: b}]\n")
     assert call(monkeypatch, "fairshare", str(file)) == 0
     assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [["a", "gpu", "4"], ["b", "gpu", "4"]]
+
+
+async def test_the_server_refuses_what_was_meant_for_another_name(capsys: pytest.CaptureFixture[str]) -> None:
+    serving = asyncio.create_task(_serve(0))
+    told = ""
+    while "/simulate" not in told:
+        await asyncio.sleep(0)
+        told += capsys.readouterr().out
+    url = told.split()[1]
+    async with aiohttp.ClientSession() as session:
+        for host, status in (("attacker.example", 403), ("localhost", 200), ("127.0.0.1:80", 200)):
+            answer = await session.post(url, json={"queues": []}, headers={"Host": host})
+            assert (host, answer.status) == (host, status)
+    serving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await serving

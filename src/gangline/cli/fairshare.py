@@ -20,6 +20,8 @@ from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 if TYPE_CHECKING:
     from aiohttp import web
 
+HOST = "127.0.0.1"
+
 
 @click.command(
     help="Say what share of a cluster each queue would get. FILE (YAML or JSON, `-`: standard input) has "
@@ -74,11 +76,11 @@ async def _serve(port: int) -> None:
 
     from gangline.runtime.health import runner
 
-    serving = runner(application())
+    serving = runner(application(), HOST)
     await serving.setup()
     try:
-        await web.TCPSite(serving, "127.0.0.1", port).start()
-        click.echo(f"POST http://127.0.0.1:{port}/simulate (Ctrl-C ends)")
+        await web.TCPSite(serving, HOST, port).start()
+        click.echo(f"POST http://{HOST}:{serving.addresses[0][1]}/simulate (Ctrl-C ends)")
         await asyncio.Event().wait()
     finally:
         await serving.cleanup()
