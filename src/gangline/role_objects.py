@@ -35,11 +35,11 @@ def rules(name: str, namespace: str = "") -> list[Raw]:
     return _joined(mine)
 
 
-def _gathered(found: Iterable[Raw]) -> list[Raw]:
-    """The rules of many roles as those of one: every resource once, with all its verbs; of objects by name, what may not
-    be done with all of them anyway."""
+def _gathered(rules: Iterable[Raw]) -> list[Raw]:
+    """The rules of many roles as those of one: every resource once, with all its verbs; by name, what may not
+    be done with all objects anyway."""
     verbs: dict[tuple[str, str, tuple[str, ...]], dict[str, None]] = {}
-    for rule in found:
+    for rule in rules:
         for resource in rule["resources"]:
             key = rule["apiGroups"][0], resource, tuple(rule.get("resourceNames", ()))
             verbs.setdefault(key, {}).update(dict.fromkeys(rule["verbs"]))
@@ -50,10 +50,10 @@ def _gathered(found: Iterable[Raw]) -> list[Raw]:
     return _joined(_rule(group, [resource], objects, mine) for (group, resource, objects), mine in left.items() if mine)
 
 
-def _joined(found: Iterable[Raw]) -> list[Raw]:
+def _joined(rules: Iterable[Raw]) -> list[Raw]:
     """Rules with the same group, verbs and names as one; several about the same resource stay apart."""
     joined: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for rule in found:
+    for rule in rules:
         key = rule["apiGroups"][0], tuple(rule["verbs"]), tuple(rule.get("resourceNames", ()))
         resources = joined.setdefault(key, [])
         resources += [resource for resource in rule["resources"] if resource not in resources]
@@ -82,22 +82,22 @@ def holders() -> tuple[str, ...]:
 
 def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
     """The roles of these components (default: of all) and their bindings to the accounts of `gangline-system`."""
-    found: list[tuple[Kind[Any], Raw]] = []
+    granted: list[tuple[Kind[Any], Raw]] = []
     for name in tuple(components) or holders():
         role = f"gangline-{name}"
         if name == "controller-manager":
-            found.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))
+            granted.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))
             continue
-        found += [
+        granted += [
             (CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rules(name)}),
             (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role)),
         ]
         for namespace in namespaces(name):
-            found += [
+            granted += [
                 (ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
                 (ROLE_BINDING, _binding(role, name, "Role", role, namespace)),
             ]
-    return found
+    return granted
 
 
 CORE_OWNERS = (

@@ -130,11 +130,11 @@ async def _together(writes: Iterable[Callable[[], Awaitable[None]]]) -> None:
     whoever is stopped before leaves nothing behind that was begun and never awaited."""
     gate = asyncio.Semaphore(CONCURRENT)
 
-    async def one(write: Callable[[], Awaitable[None]]) -> None:
+    async def write_in_turn(write: Callable[[], Awaitable[None]]) -> None:
         async with gate:
             await write()
 
-    for outcome in await asyncio.gather(*(one(write) for write in writes), return_exceptions=True):
+    for outcome in await asyncio.gather(*(write_in_turn(write) for write in writes), return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome
 

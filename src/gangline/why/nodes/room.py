@@ -1,0 +1,133 @@
+"""Why a gang finds no nodes: its pods are placed one after the other until one finds none, and every node says why
+not that one.
+
+Works in a statement that is undone. `scheduler/why/trial.py` finds the part of the gang and the domain that got
+furthest; facts.py says what stands against the first pod that is left over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gangline.api.meta import Raw
+from gangline.scheduler.model.gang import GangInfo, Group
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.resources import GPU, PODS, at
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.placing.place import GangPlacement
+from gangline.scheduler.records import TopologyRule
+from gangline.scheduler.session import Session
+from gangline.scheduler.why.explain import STEPS
+from gangline.scheduler.why.trial import Trial, Trials
+from gangline.scheduler.why.verdict import amount
+from gangline.why.nodes.facts import node_facts
+from gangline.why.nodes.obstacles import NodeObstacle
+from gangline.why.objects import ClusterObjects
+
+
+@dataclass(slots=True)
+class NoRoom:
+    """What a gang that found no nodes was told by each of them.
+
+    `pods` of its part that found no room are `asked`, `placed` of them got a node; `stuck` is the first that did
+    not."""
+
+    gang: GangInfo
+    stuck: TaskInfo
+    asked: int
+    placed: int
+    facts: dict[str, list[NodeObstacle]]
+    rule: TopologyRule | None = None
+    level: str = ""
+    domain: str = ""
+    domains: tuple[tuple[str, int], ...] = ()
+    """Domains that were tried, and how many of the pods each holds."""
+    short: str = ""
+    nodes: tuple[str, ...] = ()
+    """Of the best domain; of the cluster where there is no topology."""
+    part: str = ""
+    beside: tuple[tuple[str, str], ...] = ()
+    """Pods of the gang that did find a node, and which."""
+
+    def proof(self) -> Raw:
+        """What was counted: who is left over, beside whom, and what each node says."""
+        told = {
+            node: [{"code": fact.code, **({"resource": fact.resource} if fact.resource else {})} for fact in facts]
+            for node, facts in self.facts.items()
+        }
+        return {"pod": self.stuck.name, "beside": dict(self.beside), "among": list(self.nodes), "nodes": told}
+
+    def reasons(self) -> list[tuple[str, list[str]]]:
+        """What nodes say, the most frequent first, each with the nodes that say it."""
+        told: dict[str, list[str]] = {}
+        for node, facts in self.facts.items():
+            told.setdefault("; ".join(fact.text for fact in facts), []).append(node)
+        return sorted(told.items(), key=lambda item: (-len(item[1]), item[0]))
+
+    def codes(self) -> Counter[str]:
+        return Counter(code for facts in self.facts.values() for code in {fact.code for fact in facts})
+
+
+def find_room(session: Session, objects: ClusterObjects, gang: GangInfo, tasks: list[TaskInfo]) -> NoRoom | None:
+    """None: there is room for all of them."""
+    trials = Trials(session, STEPS)
+    statement = session.statement()
+    try:
+        placement = GangPlacement(session, statement, gang, simulation=True)
+        session.hooks.before_gang(gang)
+        member, mine, nodes = trials.culprit(placement, statement, gang.root, tasks, session.all_nodes)
+        if member is None:
+            return None
+        trial = trials.attempt(gang, member, mine, statement, placement, nodes)
+        while trial.missing == 0 and isinstance(trial.member, Group):
+            inner = trials.inner_culprit(trial)
+            if inner is None:
+                break
+            trial = inner
+        return _no_room(session, objects, trial)
+    finally:
+        statement.discard()
+
+
+def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
+    area, nodes = trial.best
+    inside = list(nodes) or list(session.all_nodes)
+    stuck, placed = trial.tasks[-1], 0
+    beside: list[tuple[str, str]] = []
+    for task in trial.tasks:
+        if not trial.placement._place_task(task, nodes):
+            stuck = task
+            break
+        placed += 1
+        beside.append((task.name, task.node))
+    facts = {node.name: node_facts(session, objects, stuck, node) for node in inside}
+    return NoRoom(
+        trial.gang,
+        stuck,
+        len(trial.tasks),
+        placed,
+        {name: told for name, told in facts.items() if told},
+        trial.rule,
+        trial.level,
+        area.name if trial.rule is not None else "",
+        tuple((item.name, item.fits) for item, _ in trial.areas),
+        _short(session, trial, inside),
+        tuple(node.name for node in inside),
+        trial.member.name,
+        tuple(beside),
+    )
+
+
+def _short(session: Session, trial: Trial, nodes: Sequence[NodeInfo]) -> str:
+    """What is missing altogether on nodes that are open, where that is so."""
+    closed = Trials(session, 0).closed_to(trial.tasks[0])
+    place = trial.resource
+    if place == PODS or all(node.name in closed for node in nodes):
+        return ""
+    if place == GPU and any(task.shared for task in trial.tasks):
+        return ""
+    need = sum(at(task.request, place) for task in trial.tasks)
+    short = need - trial.best[0].free
+    return amount(short, session.cluster.names.names[place]) if short > 0 else ""

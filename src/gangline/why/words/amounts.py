@@ -1,0 +1,26 @@
+"""Words for amounts and lists: those of a verdict, and the quantities that objects write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gangline.scheduler.fairness.capacity import decimals
+from gangline.scheduler.why.verdict import BYTES, GIB, MIB, plain
+
+
+def listed(words: Iterable[str], most: int = 3) -> str:
+    """`a, b and 4 more`."""
+    given = list(words)
+    rest = len(given) - most
+    return ", ".join(given) if rest <= 0 else f"{', '.join(given[:most])} and {rest} more"
+
+
+def quantity(value: float, resource: str) -> str:
+    """As an object's resource list writes it."""
+    if resource == "cpu":
+        return decimals(value / 1000) if value % 1000 == 0 else f"{int(value)}m"
+    if resource in BYTES and value % MIB:
+        return str(int(value))
+    if resource in BYTES:
+        return f"{int(value // MIB)}Mi" if value % GIB else f"{int(value // GIB)}Gi"
+    return plain(value, resource)
