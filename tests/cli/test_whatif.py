@@ -17,7 +17,8 @@ from gangline.api.kinds import POD
 from gangline.cli import manifests
 from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import ClusterConnection
-from gangline.cli.whatif import apply_all, lines
+from gangline.cli.whatif import apply_all
+from gangline.cli.whatif_text import lines
 from gangline.errors import BadInput
 from gangline.local import Platform, PlatformSettings
 from gangline.whatif import WhatifAnswer, WhatifChanges, WhatifQuestion
