@@ -104,6 +104,12 @@ def test_a_gang_within_its_quota_waits_for_cheap_victims_no_longer_than_its_pati
     assert not evicted(HOUR) and evicted(2 * HOUR) == ["old-0"]
 
 
+def test_what_may_be_evicted_goes_by_all_that_is_asked_for_also_while_a_part_of_it_is_tried() -> None:
+    scene = Scene(settings=native()).nodes(1, gpus=4).queue("a", quota=4)
+    scene.gang("a/old", 4, needs=3, on="n0", priority=30, last_start=NOW - MINUTE)
+    assert len(scene.gang("a/new", 2).decide().evicted) == 4
+
+
 # ── nobody twice in a row ──
 
 

@@ -16,7 +16,7 @@ from gangline.scheduler.model.task import TaskInfo
 
 def gpus_held(tasks: Iterable[TaskInfo]) -> float:
     """GPUs that these tasks hold together."""
-    return sum(max(task.accepted_gpus, task.quota_gpus) + task.gpu.dra_gpus for task in tasks)
+    return sum(max(task.accepted_gpus + task.gpu.dra_gpus, task.quota_gpus) for task in tasks)
 
 
 def lost_gpu_seconds(gang: GangInfo, tasks: Iterable[TaskInfo], now: float) -> float:

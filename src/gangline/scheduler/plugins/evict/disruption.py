@@ -33,16 +33,16 @@ DUST = 1e-6
 @dataclass(frozen=True, slots=True)
 class DisruptionLimits:
     """Times are seconds. `ratio`: at most so many times the GPUs asked for are evicted. `consolidation` and `reclaim`:
-    so many times what the waiting gang gains may these actions cost. `headstart`: a gang that reclaims is taken to have
-    waited at least so long. `patience`: one within its queue's quota that has waited so long reclaims at any price.
-    `grace`: so long runs a gang that was evicted before the same action may evict it again. `restart`: what starting
-    again costs each GPU of a victim. `evictions`: of one gang in a day, and `lost`: GPU-hours of one queue in an hour,
-    at most, where the queue itself says nothing; infinite: no limit."""
+    so many times what the waiting gang gains may these actions cost. `headstart`: a waiting gang without a reserved
+    start is taken to have waited at least so long. `patience`: one within its queue's quota that has waited so long
+    reclaims at any price. `grace`: so long runs a gang that was evicted before the same action may evict it again.
+    `restart`: what starting again costs each GPU of a victim. `evictions`: of one gang in a day, and `lost`: GPU-hours
+    of one queue in an hour, at most, where the queue itself says nothing; infinite: no limit."""
 
     ratio: float = 2.0
     consolidation: float = 0.5
     reclaim: float = 1.0
-    headstart: float = 600.0
+    headstart: float = 3600.0
     patience: float = 86400.0
     grace: float = 3600.0
     restart: float = 300.0
@@ -76,15 +76,18 @@ class DisruptionPlugin(Plugin):
         return self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
 
     def _worth_losing(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        return victim.elastic or self._price(victim, victim.allocated_tasks) <= self._gain(preemptor)
+        gain = self._gain(preemptor)
+        return victim.elastic or self._price(victim, victim.allocated_tasks) <= gain
 
     def _may_lose(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        """A gang with surplus may in any case give that, unless it was placed just now."""
+        """A gang with surplus may in any case give that, unless it was placed just now. What the preemptor asks for is
+        worked out here, where nothing of it is placed in a what-if yet."""
+        most = self._most_gpus(preemptor)
         if self._placed_now(victim):
             return False
         if victim.elastic:
             return True
-        return gpus_held(victim.allocated_tasks) <= self._most_gpus(preemptor) and not self._protected(victim)
+        return gpus_held(victim.allocated_tasks) <= most and not self._protected(victim)
 
     def _placed_now(self, gang: GangInfo) -> bool:
         """Whether it got its place, or the promise of one, in this cycle."""
@@ -163,11 +166,12 @@ class DisruptionPlugin(Plugin):
         again as it has waited."""
         now, limits = self._session.now, self._limits
         waited = now - max(preemptor.created, preemptor.last_eviction or preemptor.created)
+        wait = max(waited, limits.headstart)
         if self._session.action == CONSOLIDATION:
-            return limits.consolidation * max(self._reserved_in(preemptor, waited), 0.0)
+            return limits.consolidation * max(self._reserved_in(preemptor, wait), 0.0)
         if waited >= limits.patience and self._within_quota(preemptor):
             return math.inf
-        return limits.reclaim * max(waited, limits.headstart)
+        return limits.reclaim * wait
 
     def _reserved_in(self, gang: GangInfo, otherwise: float) -> float:
         """Seconds until the start that is reserved for the gang."""
