@@ -19,6 +19,7 @@ from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.refusals import TOO_DEAR, GangRefusals
 from gangline.scheduler.victims.ledger import HOUR, ledger_of
 from gangline.scheduler.victims.price import gpus_held, keeps_minima, lost_gpu_seconds, struck, taken
 
@@ -63,14 +64,16 @@ class DisruptionPlugin(Plugin):
         self._asked: dict[str, float] = {}
         self._gains: dict[tuple[str, str], float] = {}
         self._waits: dict[str, float] | None = None
+        self._spared: dict[str, dict[str, None]] = {}
 
     # ── who may be a victim ──
 
     def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        return self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
+        may = self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
+        return may or self._spare(preemptor, victim)
 
     def preempt_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        return self._may_lose(preemptor, victim)
+        return self._may_lose(preemptor, victim) or self._spare(preemptor, victim)
 
     def consolidate_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
@@ -88,6 +91,20 @@ class DisruptionPlugin(Plugin):
         if victim.elastic:
             return True
         return gpus_held(victim.allocated_tasks) <= most and not self._protected(victim)
+
+    def _spare(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        """Remember, for the preemptor to be told, that this one could have made room."""
+        self._spared.setdefault(preemptor.uid, {})[victim.uid] = None
+        return False
+
+    def not_solved(self, preemptor: GangInfo) -> None:
+        spared = self._spared.get(preemptor.uid)
+        if spared and self._session.first_time(("spared", preemptor.uid)):
+            text = (
+                f"{len(spared)} workload(s) could make room, but evicting them would cost more work than it is worth "
+                f"yet, or they were evicted or placed a short time ago"
+            )
+            self._session.refuse(preemptor, GangRefusals(TOO_DEAR, (text,), self.name))
 
     def _placed_now(self, gang: GangInfo) -> bool:
         """Whether it got its place, or the promise of one, in this cycle."""
