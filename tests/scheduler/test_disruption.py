@@ -114,6 +114,13 @@ def test_what_may_be_evicted_goes_by_all_that_is_asked_for_also_while_a_part_of_
     assert len(scene.gang("a/new", 2).decide().evicted) == 4
 
 
+def test_a_gang_that_is_too_small_to_evict_anybody_does_not_hold_back_a_larger_one() -> None:
+    scene = Scene(settings=native()).nodes(1).queue("a", quota=0).queue("b", quota=8)
+    scene.gang("a/old", 1, gpus=8, on="n0", last_start=NOW - MINUTE)
+    after = scene.gang("b/small", 1, gpus=1).gang("b/large", 1, gpus=7).decide()
+    assert after.evicted == ["old-0"] and "large-0" in after.waiting
+
+
 # ── nobody twice in a row ──
 
 

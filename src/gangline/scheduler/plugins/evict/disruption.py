@@ -18,6 +18,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.placing.easier import waits_since
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.refusals import TOO_DEAR, GangRefusals
 from gangline.scheduler.victims.ledger import HOUR, ledger_of
@@ -182,7 +183,7 @@ class DisruptionPlugin(Plugin):
         """The same per GPU: for as long as the gang would wait. What has no reserved start is taken to wait as long
         again as it has waited."""
         now, limits = self._session.now, self._limits
-        waited = now - max(preemptor.created, preemptor.last_eviction or preemptor.created)
+        waited = now - waits_since(preemptor)
         wait = max(waited, limits.headstart)
         if self._session.action == CONSOLIDATION:
             return limits.consolidation * max(self._reserved_in(preemptor, wait), 0.0)
