@@ -26,12 +26,8 @@ def pod(
     return msgspec.convert({**body, "status": {"phase": "Pending", **(status or {})}}, Pod)
 
 
-def bind_request(**spec: Any) -> kai.BindRequest:
-    return msgspec.convert({"spec": {"podName": "p", "selectedNode": "n1", **spec}}, kai.BindRequest)
-
-
 def task(
-    reading: ObjectReading | None = None, binding: kai.BindRequest | None = None, **parts: dict[str, Any]
+    reading: ObjectReading | None = None, binding: kai.BindOrder | None = None, **parts: dict[str, Any]
 ) -> TaskRecord:
     return objects.task_record(pod(**parts), binding, reading=reading or ObjectReading())
 
@@ -56,15 +52,9 @@ def test_where_a_pod_stands() -> None:
     assert task(status={"phase": "Failed"}).status is Status.FAILED
 
 
-def test_a_live_bind_request_holds_its_node_and_a_failed_one_does_not() -> None:
-    bound = task(binding=bind_request(selectedGPUGroups=["g1"]))
+def test_an_order_holds_its_node_and_its_gpus() -> None:
+    bound = task(binding=kai.BindOrder(pod_name="p", selected_node="n1", selected_gpu_groups=("g1",)))
     assert (bound.status, bound.node, bound.gpu_groups) == (Status.BINDING, "n1", ("g1",))
-    failed = msgspec.convert(
-        {"spec": {"selectedNode": "n1"}, "status": {"phase": "Failed", "failedAttempts": 1}}, kai.BindRequest
-    )
-    assert (task(binding=failed).status, task(binding=failed).node) == (Status.PENDING, "")
-    retried = msgspec.structs.replace(failed, spec=msgspec.structs.replace(failed.spec, backoff_limit=3))
-    assert task(binding=retried).status is Status.BINDING
 
 
 def test_a_pod_that_will_not_go_away_is_stuck_after_two_minutes() -> None:
