@@ -44,8 +44,8 @@ def started(gang: GangInfo, now: float) -> float:
 
 
 def _checkpoint(task: TaskInfo, now: float) -> float:
-    said = task.record.last_checkpoint
-    return said if said is not None and said <= now else -math.inf
+    checkpoint = task.record.last_checkpoint
+    return checkpoint if checkpoint is not None and checkpoint <= now else -math.inf
 
 
 def struck(gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[TaskInfo]:

@@ -208,13 +208,13 @@ class DisruptionPlugin(Plugin):
 
     def _evictions_allowed(self, gang: GangInfo) -> float:
         queue = self._session.queues.get(gang.queue)
-        said = queue.record.evictions_per_day if queue is not None else None
-        return self._limits.evictions if said is None else said
+        own = queue.record.evictions_per_day if queue is not None else None
+        return self._limits.evictions if own is None else own
 
     def _within_budget(self, name: str, lost: float) -> bool:
         queue = self._session.queues.get(name)
-        said = queue.record.lost_per_hour if queue is not None else None
-        allowed = self._limits.lost if said is None else said
+        own = queue.record.lost_per_hour if queue is not None else None
+        allowed = self._limits.lost if own is None else own
         if allowed == math.inf:
             return True
         before = self._ledger.lost_in_an_hour(name, self._session.now) + self._lost_now(name)
