@@ -61,7 +61,16 @@ def deployment(pool: str, *flags: str, config: Raw | None = None) -> list[Raw]:
 
 
 def among(raws: list[Raw]) -> ClusterObjects:
-    read = (kinds.DEPLOYMENT, kinds.CONFIG_MAP, kinds.POD_GROUP, kinds.NODE, kinds.QUEUE, kinds.POD, kinds.LEASE, kinds.PRIORITY_CLASS)
+    read = (
+        kinds.DEPLOYMENT,
+        kinds.CONFIG_MAP,
+        kinds.POD_GROUP,
+        kinds.NODE,
+        kinds.QUEUE,
+        kinds.POD,
+        kinds.LEASE,
+        kinds.PRIORITY_CLASS,
+    )
     return ClusterObjects.of([(kind, [raw for raw in raws if raw["kind"] == kind.kind]) for kind in read], NOW)
 
 
