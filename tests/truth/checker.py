@@ -153,7 +153,8 @@ def _holds(fact: Raw, pod: Raw, node: Raw, near: list[Raw]) -> bool:
     if code == "size":
         return asks(pod).get(place, 0.0) > has.get(place, 0.0)
     if code in ("busy", "slots"):
-        reserved = 1 if code == "slots" and "gpu-fraction" in pod["metadata"]["annotations"] else 0
+        parts = [item for item in (pod, *near) if "gpu-fraction" in item["metadata"]["annotations"]]
+        reserved = len(parts) if code == "slots" else 0
         return asks(pod).get(place, 0.0) + reserved > has.get(place, 0.0) - sums(near, place)
     if code == "anti-affinity":
         if any(term["topologyKey"] != "kubernetes.io/hostname" for term in _terms(pod, "podAntiAffinity")):

@@ -8,6 +8,7 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.meta import Raw
+from truth.more_causes import MORE_CAUSES
 from truth.objects import (
     affinity,
     anti_affinity,
@@ -1443,5 +1444,6 @@ CHAPTERS: dict[str, list[TruthCase]] = {
     "Sets": SETS,
     "Not waiting": STATES,
     "Several at once, and other workloads": OTHERS,
+    "More of what people meet": MORE_CAUSES,
 }
 MATRIX: list[TruthCase] = [case for cases in CHAPTERS.values() for case in cases]
