@@ -21,7 +21,8 @@ from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.server.store.live_reader import LiveReader
 from gangline.cluster.server.wire.http import serve
-from gangline.components import ComponentOptions, hooks
+from gangline.components.admission_hooks import hooks
+from gangline.components.options import ComponentOptions
 
 INPUTS = int(os.environ.get("FUZZ_INPUTS") or 2000)
 SEED = int(os.environ.get("FUZZ_SEED") or 1)
@@ -29,7 +30,7 @@ FIRST = int(os.environ.get("FUZZ_FIRST") or 0)
 FORESEEN = re.compile(
     rb"failed to create typed patch object|resourceVersion should not be set on objects to be created"
     rb"|strconv.ParseUint: parsing .{1,1000}: invalid syntax|nknown patch type|does not contain declared merge key"
-    rb"|failed calling webhook|\"target.name: Required value\"|has more than one PodDisruptionBudget"
+    rb"|failed calling webhook|target.name: Required value|has more than one PodDisruptionBudget"
     rb"|the spec replicas field"
 )
 """What a real server answers with 500 as well, word for word, and a recorded case asks for

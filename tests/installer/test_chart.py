@@ -27,7 +27,7 @@ from gangline.api.meta import Raw
 from gangline.cli import chart, connection, install, uninstall
 from gangline.cli.connection import ClusterConnection
 from gangline.client import Client, User, kubeconfig
-from gangline.components import installer_parts
+from gangline.components.installer_parts import installer_parts
 from gangline.errors import BadInput
 from gangline.installer.contract import OURS
 from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, UNINSTALLER, WORDS

@@ -24,7 +24,9 @@ from gangline.api.kinds import (
 )
 from gangline.cli import component_process, install, main, uninstall
 from gangline.cli import run as run_command
-from gangline.components import ComponentOptions, build, installer_parts
+from gangline.components import build
+from gangline.components.installer_parts import installer_parts
+from gangline.components.options import ComponentOptions
 from gangline.errors import BadInput
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts, Pair, Wishes

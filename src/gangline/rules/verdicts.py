@@ -17,7 +17,7 @@ import msgspec
 from gangline.api import names
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
-from gangline.api.meta import Raw
+from gangline.api.meta import Condition, Raw
 from gangline.rules.evictions import last_eviction, sentence
 
 ORDER = ("Initialized", "Scheduled", "Ready")
@@ -53,13 +53,11 @@ def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
     conditions = {condition.type: condition for condition in gang.status.conditions}
     failures = conditions.get("PodsFailed")
     more = f"\n{failures.message}" if failures is not None and failures.status == "True" else ""
-    if group is not None and _judged(gang, group):
-        judged = of_group(group, gang.name)
-        return msgspec.structs.replace(judged, text=judged.text + more)
     phase = gang.status.phase or "Pending"
-    ordered = [conditions[kind] for kind in ORDER if kind in conditions]
-    blocking = next((item for item in ordered if item.status != "True"), None)
-    why = f": {blocking.message or blocking.reason}" if blocking else ""
+    if group is not None and names.VERDICT in group.annotations and phase == "Pending" and not _held_back(conditions):
+        answer = of_group(group, gang.name)
+        return msgspec.structs.replace(answer, text=answer.text + more)
+    why = _first_unmet(conditions)
     data = {
         "gang": gang.name,
         "phase": phase,
@@ -68,11 +66,16 @@ def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
     return _with_eviction(GangAnswer(f"{gang.name} is {phase}{why}{more}", data, False), group)
 
 
-def _judged(gang: PodGang, group: PodGroup) -> bool:
-    """The verdict on its PodGroup counts: it waits, and no backend holds it back."""
-    whole = next((condition for condition in gang.status.conditions if condition.type == "Initialized"), None)
-    held = whole is not None and whole.status == "False" and whole.reason in HELD
-    return names.VERDICT in group.annotations and gang.status.phase in ("", "Pending") and not held
+def _held_back(conditions: Mapping[str, Condition]) -> bool:
+    whole = conditions.get("Initialized")
+    return whole is not None and whole.status == "False" and whole.reason in HELD
+
+
+def _first_unmet(conditions: Mapping[str, Condition]) -> str:
+    """ ": " and why, for the first condition that does not hold; nothing where all do."""
+    ordered = [conditions[kind] for kind in ORDER if kind in conditions]
+    blocking = next((condition for condition in ordered if condition.status != "True"), None)
+    return f": {blocking.message or blocking.reason}" if blocking else ""
 
 
 def of_group(group: PodGroup, name: str = "") -> GangAnswer:

@@ -31,6 +31,7 @@ from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
 from gangline.scheduler.tally import CycleTally
 from gangline.scheduler.victims.free import FreeGpus
+from gangline.scheduler.victims.price import lost_gpu_seconds
 
 
 @dataclass(slots=True)
@@ -204,8 +205,8 @@ class Session:
         if cached is None or cached[0] != key:
             tasks = tasks_to_allocate(gang, simulation, self.member_key, self.task_key)
             cached = gang.wanted = (key, tasks)
-        found: list[TaskInfo] = cached[1]
-        return found
+        wanted_tasks: list[TaskInfo] = cached[1]
+        return wanted_tasks
 
     def asked(self, gang: GangInfo, simulation: bool = True) -> Vector:
         """What the tasks to place next ask for; GPU memory as devices of the smallest GPU in the cluster."""
@@ -254,7 +255,8 @@ class Session:
     def record_eviction(self, task: TaskInfo, node: NodeInfo, message: str, preemptor: str) -> None:
         gang = task.gang
         assert gang is not None
-        self.commits.append(Evict(task.uid, node.name, message, self.action, preemptor, len(gang.tasks)))
+        lost = lost_gpu_seconds(gang, (task,), self.now)
+        self.commits.append(Evict(task.uid, node.name, message, self.action, preemptor, len(gang.tasks), lost))
         self.stamp(gang, last_eviction=self.now)
 
     def stamp(self, gang: GangInfo, **changes: float | bool | None) -> None:

@@ -67,8 +67,13 @@ ReceivedGPU
   count int; portion str
 ResourceClaimAllocation
   allocation resource.AllocationResult; name str
+BindOrder
+  annotations {str}; extendedResourceClaimAllocation ExtendedResourceClaimAllocation; podName str!; podUID str;
+  predictedNUMAZones [PredictedNUMAZone]; receivedGPU ReceivedGPU; receivedResourceType str;
+  resourceClaimAllocations [ResourceClaimAllocation]; selectedGPUGroups [str]; selectedNode str!
 BindRequestSpec
-  backoffLimit int32; extendedResourceClaimAllocation ExtendedResourceClaimAllocation; podName str;
+  backoffLimit int32; extendedResourceClaimAllocation ExtendedResourceClaimAllocation; gang str; nodeCount int32;
+  podCount int32; podName str; pods [BindOrder];
   predictedNUMAZones [PredictedNUMAZone]; receivedGPU ReceivedGPU; receivedResourceType str;
   resourceClaimAllocations [ResourceClaimAllocation]; selectedGPUGroups [str]; selectedNode str
 BindRequestStatus
@@ -111,7 +116,8 @@ Webhook
   metricsPort int; port int; probePort int; targetPort int
 Admission
   blockNvidiaVisibleDevices bool; gpuFractionRuntimeClassName str; gpuPodRuntimeClassName str; gpuSharing bool;
-  mutatingWebhookConfigurationName str; queueLabelSelector bool; replicas int32; scheduleQueuedPods bool; service Service;
+  mutatingWebhookConfigurationName str; queueLabelSelector bool; replicas int32; scheduleQueuedPods bool;
+  service Service;
   validatingWebhookConfigurationName str; vpa Vpa; webhook Webhook
 BinderPlugin
   arguments {str}; enabled bool; priority int
@@ -182,7 +188,8 @@ WorkloadAuthorizer
 WorkloadWorkers
   concurrentSyncs int {"minimum": 1, "maximum": 1000}
 WorkloadControllers
-  podClique WorkloadWorkers; podCliqueScalingGroup WorkloadWorkers; podCliqueSet WorkloadWorkers; podGang WorkloadWorkers
+  podClique WorkloadWorkers; podCliqueScalingGroup WorkloadWorkers; podCliqueSet WorkloadWorkers;
+  podGang WorkloadWorkers
 WorkloadBackend
   replicas int32; service Service; vpa Vpa
 Workload

@@ -30,12 +30,35 @@ def quantity(text: str) -> str:
         raise BadForm(QUANTITY_RULE) from None
 
 
+_MILLI = resources.NANO // 1000
+
+
+def listed_quantity(text: str) -> str:
+    """The same in a list of resources, where what is finer than a thousandth is rounded up: `0.1m` is `1m`."""
+    plain = quantity(text)
+    if plain[-1] not in "nu" and "e-" not in plain:
+        return plain
+    amount = resources.nanos(plain)
+    thousandths = -(-abs(amount) // _MILLI) * _MILLI
+    return resources.decimal(thousandths if amount >= 0 else -thousandths)
+
+
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.ASCII)
 
 
 @kept(4096)
-def time(text: str, micro: bool = False) -> str:
-    """A time in UTC: whole seconds, or six digits below the second (which the text must then have)."""
+def time(text: str) -> str:
+    """A time in UTC, in whole seconds."""
+    return _time(text, micro=False)
+
+
+@kept(4096)
+def micro_time(text: str) -> str:
+    """A time in UTC with six digits below the second, which the text must have too."""
+    return _time(text, micro=True)
+
+
+def _time(text: str, micro: bool) -> str:
     match = _TIME.match(text)
     layout = "2006-01-02T15:04:05.000000Z07:00" if micro else "2006-01-02T15:04:05Z07:00"
     if match is None:

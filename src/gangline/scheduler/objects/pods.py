@@ -32,16 +32,16 @@ _PHASES = {"Succeeded": Status.SUCCEEDED, "Failed": Status.FAILED, "Unknown": St
 
 
 def task_record(
-    pod: Pod, bind_request: kai.BindRequest | None = None, claims: Iterable[Raw] = (), reading: ObjectReading = DEFAULTS
+    pod: Pod, binding: kai.BindOrder | None = None, claims: Iterable[Raw] = (), reading: ObjectReading = DEFAULTS
 ) -> TaskRecord:
-    """`bind_request` is the pod's own, `claims` the ResourceClaims it uses as far as they exist."""
-    binding = bind_request if bind_request is not None and bind_request_live(bind_request) else None
+    """`binding` is what a BindRequest that is being carried out orders for the pod, `claims` are the ResourceClaims it
+    uses as far as they exist."""
     owned = list(claims)
     template = template_of(pod)
     asked = requests.request(pod, owned, template.amounts)
     not_negative("spec.containers.resources.requests", asked.amounts)
     spec, labels = pod.spec, pod.labels
-    found, missing, made = claim_references(pod, owned)
+    existing, missing, made = claim_references(pod, owned)
     zones = numa_placement(pod.annotations, binding)
     return TaskRecord(
         uid=pod.uid or gang_uid(pod.namespace, pod.name),
@@ -50,14 +50,12 @@ def task_record(
         namespace=pod.namespace,
         pod_set=labels.get(names.SUB_GROUP) or DEFAULT_POD_SET,
         status=status_of(pod, binding, reading),
-        node=spec.node_name or (binding.spec.selected_node if binding else ""),
+        node=node_of(pod, binding),
         created=times.seconds(pod.metadata.creation_timestamp) or 0.0,
-        request={
-            name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)
-        },
+        request=without_gpus(asked.amounts),
         overhead=template.overhead,
         gpu=asked.gpu,
-        gpu_groups=(binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod),
+        gpu_groups=gpu_groups_of(pod, binding),
         labels=labels,
         annotations=pod.annotations,
         node_selector=template.node_selector,
@@ -72,7 +70,7 @@ def task_record(
         priority=spec.priority or 0,
         volumes=tuple(volume_claims(pod)),
         config_maps=tuple(config_maps(pod)),
-        claims=found,
+        claims=existing,
         missing_claims=missing,
         template_claims=made,
         extended=template.extended,
@@ -86,7 +84,20 @@ def task_record(
         signature=template.signature,
         gpu_resources=template.gpus,
         expected_runtime=said_runtime(pod.annotations, spec.active_deadline_seconds),
+        last_checkpoint=times.seconds(pod.annotations.get(names.LAST_CHECKPOINT)),
     )
+
+
+def node_of(pod: Pod, binding: kai.BindOrder | None) -> str:
+    return pod.spec.node_name or (binding.selected_node if binding else "")
+
+
+def gpu_groups_of(pod: Pod, binding: kai.BindOrder | None) -> tuple[str, ...]:
+    return (binding.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod)
+
+
+def without_gpus(amounts: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in amounts.items() if name != requests.GPU and not requests.is_mig(name)}
 
 
 def gang_of(pod: Pod, reading: ObjectReading) -> str:
@@ -97,15 +108,7 @@ def gang_of(pod: Pod, reading: ObjectReading) -> str:
     return gang_uid(pod.namespace, pod.annotations.get(names.POD_GROUP_NAME) or "")
 
 
-def bind_request_live(request: kai.BindRequest) -> bool:
-    """A request that failed as often as it may no longer holds its node."""
-    if request.status.phase != "Failed":
-        return True
-    limit = request.spec.backoff_limit
-    return limit is not None and request.status.failed_attempts < limit
-
-
-def status_of(pod: Pod, binding: kai.BindRequest | None, reading: ObjectReading) -> Status:
+def status_of(pod: Pod, binding: kai.BindOrder | None, reading: ObjectReading) -> Status:
     ended = _PHASES.get(pod.status.phase)
     if ended is not None:
         return ended
@@ -140,24 +143,29 @@ def volume_claims(pod: Pod) -> Iterator[str]:
 
 def config_maps(pod: Pod) -> list[str]:
     """ConfigMaps without which its containers cannot start; those that the binder will make do not count."""
-    mounted = {mount.get("name") for container in every_container(pod) for mount in container.volume_mounts}
-    references: list[Raw] = []
-    for volume in pod.spec.volumes:
-        if volume.get("name") in mounted:
-            references += [volume_map for volume_map in _volume_maps(volume) if volume_map]
-    for container in every_container(pod):
-        references += [(item.get("valueFrom") or {}).get("configMapKeyRef") or {} for item in container.env]
-        references += [item.get("configMapRef") or {} for item in container.env_from]
-    ours = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
+    references = [*_mounted_maps(pod), *_environment_maps(pod)]
     needed = {
         str(reference["name"]) for reference in references if reference.get("name") and not reference.get("optional")
     }
+    ours = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
     return sorted(name for name in needed if ours is None or not name.startswith(ours))
 
 
-def _volume_maps(volume: Raw) -> list[Raw]:
-    projected = (volume.get("projected") or {}).get("sources") or ()
-    return [volume.get("configMap") or {}, *((item.get("configMap") or {}) for item in projected)]
+def _mounted_maps(pod: Pod) -> Iterator[Raw]:
+    """References to ConfigMaps by volumes that a container mounts."""
+    mounted = {mount.get("name") for container in every_container(pod) for mount in container.volume_mounts}
+    for volume in pod.spec.volumes:
+        if volume.get("name") in mounted:
+            yield volume.get("configMap") or {}
+            projected = (volume.get("projected") or {}).get("sources") or ()
+            yield from (source.get("configMap") or {} for source in projected)
+
+
+def _environment_maps(pod: Pod) -> Iterator[Raw]:
+    """References to ConfigMaps by variables of containers."""
+    for container in every_container(pod):
+        yield from ((item.get("valueFrom") or {}).get("configMapKeyRef") or {} for item in container.env)
+        yield from (item.get("configMapRef") or {} for item in container.env_from)
 
 
 def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -166,35 +174,33 @@ def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], 
         return (), (), ()
     existing = {str((claim.get("metadata") or {}).get("name")) for claim in claims}
     named = requests.claim_names(pod)
-    found, missing, made = [], [], []
+    present, missing, made = [], [], []
     for reference in pod.spec.resource_claims:
         name = named.get(reference.name)
         if name is None or name not in existing:
             missing.append(name or reference.name)
             continue
-        found.append(name)
+        present.append(name)
         if reference.resource_claim_template_name:
             made.append(name)
-    return tuple(found), tuple(missing), tuple(made)
+    return tuple(present), tuple(missing), tuple(made)
 
 
-def extended_devices(binding: kai.BindRequest | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:
+def extended_devices(binding: kai.BindOrder | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:
     """The devices it has for them: as the claim made for it says, else as its BindRequest does."""
     made = next((claim for claim in claims if made_for(claim)), None)
     given = (made.get("status") or {}).get("allocation") if made is not None else None
     if given is None and binding is not None:
-        given = (binding.spec.extended_resource_claim_allocation or {}).get("allocation")
+        given = (binding.extended_resource_claim_allocation or {}).get("allocation")
     return tuple(allocated_devices(given)) if given else ()
 
 
-def numa_placement(
-    annotations: Mapping[str, str], binding: kai.BindRequest | None
-) -> list[tuple[int, dict[str, float]]]:
+def numa_placement(annotations: Mapping[str, str], binding: kai.BindOrder | None) -> list[tuple[int, dict[str, float]]]:
     """The zones the pod sits in with what it has there: as observed, else as its BindRequest says, else as
     predicted."""
     return (
         _zones(annotations.get(OBSERVED_ZONES))
-        or _shares(binding.spec.predicted_numa_zones if binding else ())
+        or _shares(binding.predicted_numa_zones if binding else ())
         or _zones(annotations.get(PREDICTED_ZONES))
     )
 

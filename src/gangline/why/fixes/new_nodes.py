@@ -13,7 +13,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, at, is_mig
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.plugins.affinity import term_matches
+from gangline.scheduler.plugins.fit.affinity import term_matches
 from gangline.scheduler.records import NodeTerm, TaintRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.trial import everyone

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.plugins.affinity import term_matches
+from gangline.scheduler.plugins.fit.affinity import term_matches
 from gangline.scheduler.records import PodTerm
 from gangline.scheduler.session import Session
 from gangline.why.nodes.labels import requirement_text

@@ -14,7 +14,7 @@ from gangline.scheduler.fairness import Amounts
 from gangline.scheduler.fairness.accounts import EACH, RESOURCES, UNLIMITED, line, plus
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.plugins.proportion import ProportionPlugin
+from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.session import Session
 from gangline.scheduler.why import bounds
 from gangline.scheduler.why.bounds import QUOTA, Excess

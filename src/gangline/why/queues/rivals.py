@@ -13,7 +13,12 @@ from gangline.scheduler.fairness.reclaim import can_reclaim, filter_victim
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.plugins.minruntime import LOWEST_COMMON_ANCESTOR, preempt_min_runtime, reclaim_min_runtime, up
+from gangline.scheduler.plugins.evict.minruntime import (
+    LOWEST_COMMON_ANCESTOR,
+    preempt_min_runtime,
+    reclaim_min_runtime,
+    up,
+)
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import amount, counted, plain, spoken
 from gangline.why.changes import ObjectChange

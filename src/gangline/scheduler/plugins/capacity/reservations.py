@@ -1,0 +1,240 @@
+"""A start contract for gangs that do not fit: the earliest place and time at which each could start, and nobody who
+comes after it may delay that.
+
+Stands behind allocate: a gang for which there was no room is told of (`not_placed`), in fair order; the first of them
+get a reservation each. A pod that comes later may use a reserved node if it is expected to be gone by then, or if the
+node has enough GPUs for both. Where nothing is known of runtimes a gang reserves only after enough others overtook it,
+and keeps the place it chose. A reservation binds only in allocate and consolidation: reclaim and preempt go by quotas
+and priorities alone. It is worked out anew in every cycle, so one that no longer makes sense is gone. Never places or
+evicts anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gangline.errors import ConfigError, Refusal
+from gangline.rules.values.times import as_duration
+from gangline.scheduler.decisions import StartReservation
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.resources import GPU, fits
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.time.earliest import EarliestStart, NodeSlots, earliest_start
+from gangline.scheduler.time.expected import expected_runtime
+from gangline.scheduler.time.profile import NodeFuture, free_at, slot_times
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
+
+DEPTH = 16
+BOUND = ("allocate", "consolidation")
+"""Actions in which a reservation counts."""
+OVERTAKING = 2.0
+MOST_DRAINED = 0.25
+"""The first gang may have any number of nodes drained; others only as long as all together have no more than this part
+of them."""
+MARGIN = 3.0
+WORTH_MOVING = 3.0
+"""A place chosen blindly is given up for one that should be free so many times sooner."""
+
+
+class ReservationsPlugin(Plugin):
+    """`depth`: how many gangs may hold a reservation at a time. `overtaking`: so many times its own GPUs must others
+    have started with before a gang reserves where nothing is known of the runtimes in its way. `margin`: so many times
+    its expected runtime must a pod have before a reserved start."""
+
+    name = "reservations"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._session = session
+        self._cluster = session.cluster
+        self._depth, self._overtaking, self._margin = _read(arguments)
+        self._made: dict[str, StartReservation] = {}
+        self._on_node: dict[str, list[tuple[StartReservation, float]]] = {}
+        self._blocked: float | None = None
+        self._drained = 0
+        """Nodes that are reserved though nothing is known of the runtimes in the way."""
+        self._kept: dict[str, frozenset[str]] = self._cluster.memo.setdefault("places kept", {})
+        self._marks: dict[str, float] = self._cluster.memo.setdefault("overtaken since", {})
+        for memory in (self._marks, self._kept):
+            if len(memory) > 2 * len(self._cluster.waiting) + 16:
+                for uid in [uid for uid in memory if uid not in self._cluster.waiting]:
+                    del memory[uid]
+        self._futures: dict[str, NodeFuture] = self._cluster.memo.setdefault("node futures", {})
+
+    # ── who may not start yet ──
+
+    def before_gang(self, gang: GangInfo) -> None:
+        self._blocked = None
+
+    def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
+        on_node = self._on_node.get(node.name)
+        if on_node is None or self._session.action not in BOUND or not task.needs_gpu:
+            return None
+        assert task.gang is not None
+        expected = expected_runtime(task.gang)
+        end = math.inf if expected is None else self._session.now + expected * self._margin
+        for reservation, _ in on_node:
+            if (
+                reservation.gang == task.gang.uid
+                or end <= reservation.start
+                or self._room_for_both(task, node, reservation, on_node)
+            ):
+                continue
+            self._blocked = end
+            until = as_duration(max(reservation.start - self._session.now, 0.0))
+            return Refusal(
+                self.name, f"node(s) are kept for {reservation.name}, which can start in {until}", resolvable=False
+            )
+        return None
+
+    def _room_for_both(
+        self,
+        task: TaskInfo,
+        node: NodeInfo,
+        reservation: StartReservation,
+        on_node: list[tuple[StartReservation, float]],
+    ) -> bool:
+        kept = sum(gpus for other, gpus in on_node if other.start <= reservation.start)
+        free = free_at(node, self._future(node).holds, reservation.start, self._session.now)
+        return free - kept >= math.ceil(task.request[GPU] or 1)
+
+    def fails_alike(self, failed: GangInfo, other: GangInfo) -> bool:
+        """A gang that failed only because of a reservation says nothing about one that ends sooner."""
+        if self._blocked is None:
+            return True
+        expected = expected_runtime(other)
+        return expected is None or self._session.now + expected * self._margin >= self._blocked
+
+    # ── who gets a reservation ──
+
+    def not_placed(self, gang: GangInfo) -> None:
+        if len(self._made) >= self._depth or gang.active_used:
+            return
+        tasks = self._session.wanted(gang, False)
+        if not tasks or any(task.shared or not task.gpus for task in tasks):
+            return
+        gpus = max(task.gpus for task in tasks)
+        start = self._earliest(gang, tasks, gpus)
+        if start is None or start.moment <= self._session.now:
+            return
+        if self._within_share(gang, start, gpus) and self._may_reserve(gang, start):
+            self._reserve(gang, start, gpus)
+
+    def _earliest(self, gang: GangInfo, tasks: Sequence[TaskInfo], gpus: float) -> EarliestStart | None:
+        """On the nodes that the gang chose when nothing was known, as long as they will do; else on any."""
+        slots = list(self._slots(gang, tasks[0], gpus))
+        kept = self._kept.get(gang.uid)
+        if kept is not None:
+            start, other = (
+                earliest_start([node for node in slots if node.name in kept], len(tasks)),
+                earliest_start(slots, len(tasks)),
+            )
+            now = self._session.now
+            if start is not None and other is not None and start.moment - now <= WORTH_MOVING * (other.moment - now):
+                return start
+            del self._kept[gang.uid]
+        return earliest_start(slots, len(tasks))
+
+    def _reserve(self, gang: GangInfo, start: EarliestStart, gpus: float) -> None:
+        nodes = {name: pods * gpus for name, pods in start.nodes.items()}
+        made = StartReservation(gang.uid, gang.full_name, start.moment, tuple(sorted(nodes.items())))
+        self._made[gang.uid] = made
+        for name, kept in nodes.items():
+            self._on_node.setdefault(name, []).append((made, kept))
+        self._session.reserved(made)
+
+    def _within_share(self, gang: GangInfo, start: EarliestStart, gpus: float) -> bool:
+        """Whether the queue would stay within its fair share when the gang starts; alone in the cluster it always does.
+        What the queue itself holds in the reserved places has ended by then."""
+        session = self._session
+        if len(session.queues) == 1:
+            return True
+        queue = session.queues[gang.queue]
+        held, fair = session.hooks.queue_allocated(queue), session.hooks.queue_fair_share(queue)
+        if held is None or fair is None or fair[2] < 0:
+            return True
+        ended = sum(min(pods * gpus, self._held_on(name, gang.queue)) for name, pods in start.nodes.items())
+        return held[2] - ended + session.asked(gang, False)[GPU] <= fair[2] + 1e-6
+
+    def _held_on(self, node: str, queue: str) -> float:
+        """GPUs of a node that gangs of this queue hold."""
+        return sum(
+            placed.charge[GPU]
+            for placed in self._cluster.nodes[node].placed.values()
+            if placed.task.gang is not None and placed.task.gang.queue == queue and not placed.status & Status.RELEASING
+        )
+
+    def _may_reserve(self, gang: GangInfo, start: EarliestStart) -> bool:
+        """At once where ends are known; else after enough others overtook the gang, as long as few nodes are drained
+        for gangs."""
+        if all(self._future(self._cluster.nodes[name]).known for name in start.nodes):
+            return True
+        drained = self._drained + len(start.nodes)
+        if (self._drained and drained > MOST_DRAINED * len(self._cluster.nodes)) or not self._overtaken(gang):
+            return False
+        self._drained = drained
+        self._kept.setdefault(gang.uid, frozenset(start.nodes))
+        return True
+
+    def _overtaken(self, gang: GangInfo) -> bool:
+        """Whether others have started with enough GPUs since this gang was first seen waiting."""
+        started = self._cluster.gpus_started
+        since = started - self._marks.setdefault(gang.uid, started)
+        return since >= self._overtaking * self._session.asked(gang, False)[GPU]
+
+    def _slots(self, gang: GangInfo, task: TaskInfo, gpus: float) -> Iterator[NodeSlots]:
+        """Room for the gang's pods on every node that takes them, without what is reserved already."""
+        rule = gang.root.topology
+        level = rule.required if rule is not None else ""
+        now = self._session.now
+        for node in self._takers(task):
+            if level and level not in node.labels:
+                continue
+            future, on_node = self._future(node), self._on_node.get(node.name)
+            if on_node is None:
+                times = future.slot_times(node, gpus, now)
+            else:
+                rights = [(self._over(reservation), kept) for reservation, kept in on_node]
+                times = slot_times(future.steps(node, now, rights), gpus)
+            yield NodeSlots(node.name, times, node.labels[level] if level else "", node.used[GPU])
+
+    def _takers(self, task: TaskInfo) -> list[NodeInfo]:
+        """The nodes that take tasks of this shape at all, by name; kept as long as nodes stay as they are."""
+        cluster = self._cluster
+        kept = task.shape.answers.get("takers")
+        if kept is None or kept[0] != cluster.generation:
+            never = self._session.hooks.never
+            nodes = [cluster.nodes[name] for name in sorted(cluster.nodes)]
+            kept = task.shape.answers["takers"] = (
+                cluster.generation,
+                [node for node in nodes if fits(task.request, node.allocatable) and not never(task, node)],
+            )
+        takers: list[NodeInfo] = kept[1]
+        return takers
+
+    def _over(self, reservation: StartReservation) -> float:
+        expected = expected_runtime(self._cluster.gangs[reservation.gang])
+        return math.inf if expected is None else reservation.start + expected
+
+    def _future(self, node: NodeInfo) -> NodeFuture:
+        """Kept until the node counts other pods."""
+        kept = self._futures.get(node.name)
+        if kept is None or kept.used is not node.used:
+            kept = self._futures[node.name] = NodeFuture(node, self._session.now)
+        return kept
+
+
+def _read(arguments: Mapping[str, str]) -> tuple[int, float, float]:
+    try:
+        depth, overtaking = int(arguments.get("depth", DEPTH)), float(arguments.get("overtaking", OVERTAKING))
+        margin = float(arguments.get("margin", MARGIN))
+    except ValueError as error:
+        raise ConfigError(f"plugins: reservations: {error}") from None
+    if depth < 0 or not overtaking >= 0 or not 1 <= margin < math.inf:
+        raise ConfigError("plugins: reservations: depth and overtaking must not be negative, margin must be at least 1")
+    return depth, overtaking, margin
