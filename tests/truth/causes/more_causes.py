@@ -35,10 +35,11 @@ MORE_CAUSES = [
     TruthCase(
         "room that is kept for a gang before it",
         "job/x",
-        ("big", "reserved"),
-        flat(job("x", gpus=8, notes={names.EXPECTED_RUNTIME: "50h"})),
+        ("its room is reserved for big, which can start in",),
+        flat(job("big", 2, gpus=8), job("x", gpus=8, notes={names.EXPECTED_RUNTIME: "50h"})),
         TWO,
-        flat(job("old", gpus=8, notes={names.EXPECTED_RUNTIME: "1h"}), job("big", 2, gpus=8)),
+        flat(job("old", gpus=8, notes={names.EXPECTED_RUNTIME: "1h"})),
+        runs=1,
     ),
     TruthCase(
         "an image that does not exist",

@@ -35,7 +35,7 @@ def reserved_room(
     if kept is None:
         return None
     first, until = kept.groups()
-    title = next((name for uid, name in titles.items() if uid.partition("/")[2] == first), first)
+    title = titles.get(first, first.rpartition("/")[2])
     nodes = NoRoom(gang, tasks[0], len(tasks), 0, {}, nodes=tuple(session.cluster.nodes))
     return Cause(
         "reserved",
