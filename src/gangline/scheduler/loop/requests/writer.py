@@ -2,7 +2,7 @@
 
 The form is thought/gang_requests.py's, or thought/decision_objects.py's. A pod with a request on its way is laid over
 what the watch shows (overlay.py); a request that cannot be written gives its pods back to the next cycle. Which
-requests are over is request_keeper.py's to see."""
+requests are over is keeper.py's to see."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import msgspec
 
 from gangline.api import kai, names
 from gangline.api.core import Pod
-from gangline.rules.bind_requests import by_gpu_group, by_node, by_pod, live, order_for, orders
+from gangline.rules.gangs.bind_requests import by_gpu_group, by_node, by_pod, live, order_for, orders
 
 
 def request(meta: dict[str, Any] | None = None, status: dict[str, Any] | None = None, **spec: Any) -> kai.BindRequest:

@@ -9,7 +9,7 @@ from gangline.api.core import Node, Pod
 from gangline.api.kai import BindOrder, BindRequest
 from gangline.api.kinds import BIND_REQUEST, NODE, POD
 from gangline.errors import NotFound
-from gangline.rules.bind_requests import SUCCEEDED, live, orders
+from gangline.rules.gangs.bind_requests import SUCCEEDED, live, orders
 from gangline.rules.selectors import parse_labels
 from gangline.runtime import Cache, Context, Key
 from gangline.runtime.writer import Priority

@@ -6,7 +6,7 @@ from gangline.api.core import Pod
 from gangline.api.kai import BindOrder, BindRequest
 from gangline.api.kinds import BIND_REQUEST, POD
 from gangline.rules import requests
-from gangline.rules.bind_requests import by_node, by_pod, live, order_for
+from gangline.rules.gangs.bind_requests import by_node, by_pod, live, order_for
 from gangline.runtime import Cache
 from gangline.scheduler.objects.devices import allocated_devices
 from gangline.scheduler.records import DeviceId

@@ -10,7 +10,7 @@ import pytest
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
-from gangline.rules.memberships import OWNED, group_name_of, unmarked_for
+from gangline.rules.gangs.memberships import OWNED, group_name_of, unmarked_for
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "j"}
 
