@@ -213,6 +213,7 @@ class Platform(Team):
                 workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
                 features=frozenset(settings.feature_gates),
                 audit_log=settings.audit_log,
+                resource_metrics=True,
             ),
             ListenerSettings(settings.connections_per_address),
         )
