@@ -68,6 +68,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
+from gangline.rules.explained_kinds import SPOKEN_OF
 
 LEASES = {
     "grouper": "54dff599.kai.scheduler",
@@ -97,11 +98,14 @@ class Right:
     verbs: tuple[str, ...]
     subresource: str = ""
     namespace: str = ""
+    names: tuple[str, ...] = ()
+    """Only objects with these names; empty: all."""
 
     @property
     def rule(self) -> Raw:
         resource = f"{self.kind.plural}/{self.subresource}" if self.subresource else self.kind.plural
-        return {"apiGroups": [self.kind.group], "resources": [resource], "verbs": list(self.verbs)}
+        rule = {"apiGroups": [self.kind.group], "resources": [resource], "verbs": list(self.verbs)}
+        return rule | {"resourceNames": list(self.names)} if self.names else rule
 
 
 def read(*kinds: Kind[Any]) -> list[Right]:
@@ -144,6 +148,11 @@ def _scheduler() -> list[Right]:
         *status(POD, POD_GROUP),
         TELLS,
     ]
+
+
+def _explainer() -> list[Right]:
+    """Everything that an answer may speak of, and the PodGroup that it stands on."""
+    return [*read(*SPOKEN_OF), Right(POD_GROUP, ("patch",)), TELLS]
 
 
 def _binder() -> list[Right]:
@@ -256,6 +265,8 @@ SCRAPED = (
 
 
 def _installer() -> list[Right]:
+    from gangline.installer.plan import BY_NAME
+
     made = (
         SERVICE_ACCOUNT,
         CLUSTER_ROLE,
@@ -263,7 +274,6 @@ def _installer() -> list[Right]:
         ROLE,
         ROLE_BINDING,
         CONFIG_MAP,
-        SECRET,
         SERVICE,
         ENDPOINT_SLICE,
         PDB,
@@ -281,6 +291,8 @@ def _installer() -> list[Right]:
         *status(*owners),
         *(Right(kind, ("update",), "finalizers") for kind in owners),
         *(Right(kind, OWN) for kind in made),
+        Right(SECRET, ("create",)),
+        *(Right(kind, (*READ, "patch", "delete"), names=(name,)) for kind, name in BY_NAME.items()),
         Right(CLUSTER_POLICY, ("list",)),
         Right(LEASE, ("get",)),
         Right(NAMESPACE, ("create",)),
@@ -301,6 +313,7 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
     table = {
         "operator": _operator(),
         "scheduler": _scheduler(),
+        "explainer": _explainer(),
         "binder": _binder(),
         "podgroup-controller": [*read(POD_GROUP, POD, NODE, PRIORITY_CLASS, RESOURCE_CLAIM), *status(POD_GROUP)],
         "queue-controller": [*read(QUEUE, POD_GROUP), *status(QUEUE)],
