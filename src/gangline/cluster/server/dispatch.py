@@ -32,8 +32,8 @@ from gangline.cluster.server.verbs.bodies import read_object
 from gangline.cluster.server.verbs.kind_rules import RETURNING, rules_for
 from gangline.cluster.server.verbs.subresources import container_output, pods
 from gangline.cluster.server.verbs.subresources.scale import scale
-from gangline.cluster.server.verbs.usage import GROUP as METRICS
-from gangline.cluster.server.verbs.usage_answers import usage
+from gangline.cluster.server.verbs.usage.answers import usage
+from gangline.cluster.server.verbs.usage.metrics import GROUP as METRICS
 from gangline.cluster.server.wire.codec import encode
 from gangline.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Answers of metrics.k8s.io: the pods and nodes that are asked about, and what usage.py says of them.
+"""Answers of metrics.k8s.io: the pods and nodes that are asked about, and what metrics.py says of them.
 
 dispatch.py asks, where `ServerSettings.resource_metrics` lets the group be served."""
 
@@ -13,7 +13,7 @@ from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.status import not_found
 from gangline.cluster.server.verbs import reads
-from gangline.cluster.server.verbs.usage import GROUP, metrics_list, node_metrics, pod_metrics, runs
+from gangline.cluster.server.verbs.usage.metrics import GROUP, metrics_list, node_metrics, pod_metrics, runs
 
 Obj = dict[str, Any]
 
