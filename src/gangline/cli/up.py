@@ -111,9 +111,10 @@ def command(
     no_dashboard: bool,
     level: str,
 ) -> None:
+    from gangline.cli.left_out import without
     from gangline.cli.run import configured
     from gangline.components.options import ComponentOptions
-    from gangline.local import PlatformSettings, without
+    from gangline.local import PlatformSettings
     from gangline.runtime.logs import set_up
 
     set_up(level)

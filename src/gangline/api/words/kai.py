@@ -101,11 +101,11 @@ BindRequest
 BindRequestSpec
   backoffLimit  How often the binder tries before it gives up, as a number of tries.
   extendedResourceClaimAllocation  The claim that is made for extended resources which the node has only as devices.
-  gang  The PodGroup whose pods are bound; empty where pods stand for themselves.
-  nodeCount  How many nodes the pods go to.
+  gang  The gang whose pods are bound, by the name of its PodGroup; empty where the request is of one pod.
+  nodeCount  How many nodes the pods are bound to.
   podCount  How many pods are bound.
-  podName  The pod, in the namespace of this request.
-  pods  The pods of a gang that were placed together, each with its node; the fields of one pod are then empty.
+  podName  The pod, in the namespace of this request; empty where the request is of a gang.
+  pods  What is done with each pod of the gang; empty where the request is of one pod.
   predictedNUMAZones  What the pod is expected to get of each NUMA zone.
   receivedGPU  How many GPUs the pod gets, and what part of each.
   receivedResourceType  How the pod gets GPUs: Regular, Fraction or MigInstance.
@@ -113,10 +113,10 @@ BindRequestSpec
   selectedGPUGroups  Names of the shared GPUs that the pod gets a part of.
   selectedNode  The node.
 BindOrder
-  annotations  Written onto the pod by the bind.
+  annotations  Annotations that the pod gets when it is bound.
   extendedResourceClaimAllocation  The claim that is made for extended resources which the node has only as devices.
   podName  The pod, in the namespace of this request.
-  podUID  Its uid; a later pod of that name is another one.
+  podUID  The uid of the pod; another pod of the same name is left alone.
   predictedNUMAZones  What the pod is expected to get of each NUMA zone.
   receivedGPU  How many GPUs the pod gets, and what part of each.
   receivedResourceType  How the pod gets GPUs: Regular, Fraction or MigInstance.
@@ -138,7 +138,7 @@ ResourceClaimAllocation
   name  The name of the claim within the pod.
 BindRequestStatus
   failedAttempts  How many tries have failed.
-  phase  Pending, Succeeded or Failed; empty while the pods of a gang are bound.
+  phase  Pending, Succeeded or Failed.
   reason  Why the last try failed, in a sentence for people.
 Topology
   spec  The levels of the topology.

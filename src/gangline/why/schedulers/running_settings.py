@@ -45,7 +45,8 @@ def _flags(container: Raw) -> Iterator[tuple[str, str]]:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
             following = words[place + 1] if place + 1 < len(words) else ""
-            yield name, value if equals else ("true" if not following or following.startswith("--") else following)
+            spaced = following if following and not following.startswith("--") else "true"
+            yield name, value if equals else spaced
 
 
 def _config(objects: ClusterObjects, deployment: Raw, pod: Raw) -> Raw:

@@ -1,6 +1,6 @@
 """Who asked for what, and what came of it: a request as an event of audit.k8s.io/v1, at level Metadata.
 
-audit_log.py writes them down. Bodies are never in them, so neither are secrets. Pure."""
+log.py writes them down. Bodies are never in them, so neither are secrets. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The audit log: every request as one line of JSON in a file that only its owner may read.
 
-server.py notes each answer; audit_events.py says what a line holds. Lines reach the file within a second. A file that
+server.py notes each answer; events.py says what a line holds. Lines reach the file within a second. A file that
 has grown to `LARGEST` becomes FILE.1, in place of the one before it. A disk that takes no more ends the log, not the
 server: that is said once."""
 
@@ -17,7 +17,7 @@ from typing import BinaryIO
 import msgspec
 
 from gangline.client.wire import Request, Response, User
-from gangline.cluster.server.audit_events import audit_event
+from gangline.cluster.server.audit.events import audit_event
 from gangline.errors import ApiError, DataFolderError
 
 log = logging.getLogger(__name__)
