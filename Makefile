@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart docs clean
+.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart docs pictures clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -149,6 +149,9 @@ docs: $(DEV) ## print anew what pages say of the code
 	@PYTHONPATH=tests $(BIN)/python tests/rooms_picture.py
 	@PYTHONPATH=tests $(BIN)/python -m real.differences_table
 	@PYTHONPATH=tests $(BIN)/python -m truth.page
+
+pictures: $(DEV) ## take the pictures of the page anew, light and dark (needs a Chromium)
+	@$(BIN)/python tests/page_picture.py
 
 clean: ## remove what make made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
