@@ -141,7 +141,7 @@ crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 	@$(BIN)/python -m gangline.api.crds charts/gangline/crds
 
 chart: crds ## print the Helm chart anew into charts/gangline
-	@$(BIN)/python -m gangline.cli.chart charts/gangline
+	@$(BIN)/python -m gangline.cli.deploy.chart charts/gangline
 
 docs: $(DEV) ## print anew what pages say of the code
 	@$(BIN)/python tests/compat_table.py

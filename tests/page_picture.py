@@ -1,6 +1,6 @@
 """The pictures of the page in the README: `make pictures` starts a platform, plays examples, and lets a Chromium look.
 
-Needs a Chromium (`chromium`, `chromium-browser` or `google-chrome` on the path, or `$CHROMIUM`); without one it says so and
+Needs a Chromium (`chromium`, `chromium-browser`, `google-chrome` or `$CHROMIUM`); without one it says so and
 ends with code 1. Nothing here is imported by the product.
 """
 

@@ -12,8 +12,8 @@ import pytest
 from cli.test_commands import call
 from gangline.api.kinds import POD
 from gangline.cli import manifests
-from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import ClusterConnection
+from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.cli.whatif import lines
 from gangline.errors import BadInput
 from gangline.local import Platform, PlatformSettings

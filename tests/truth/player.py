@@ -11,7 +11,7 @@ import yaml
 
 from gangline.api.kinds import NODE, POD
 from gangline.api.meta import Raw
-from gangline.cli.apply import kind_of
+from gangline.cli.objects.apply import kind_of
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import _fix, explained, shown
 from gangline.client.wire import MERGE_PATCH

@@ -15,9 +15,9 @@ import click
 
 from gangline.api.meta import Raw
 from gangline.cli import manifests
-from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.errors import ApiError, BadInput
 from gangline.rules.verdicts import reason
 

@@ -1,4 +1,4 @@
-"""`python -m gangline.cli.chart FOLDER` prints the Helm chart into a folder, as `make chart` does; no command of
+"""`python -m gangline.cli.deploy.chart FOLDER` prints the Helm chart into a folder, as `make chart` does; no command of
 `gangline`.
 
 What is printed is installer/release/chart.py's; definitions are printed by api/crds.py.
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from gangline.api.crds import crds
-from gangline.cli.install import manifests
+from gangline.cli.deploy.install import manifests
 from gangline.installer.release.chart import chart
 from gangline.installer.settings import BOTH
 
@@ -28,5 +28,5 @@ def main(folder: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit("usage: python -m gangline.cli.chart FOLDER")
+        sys.exit("usage: python -m gangline.cli.deploy.chart FOLDER")
     main(Path(sys.argv[1]))

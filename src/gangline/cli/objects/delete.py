@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from gangline.cli import manifests
-from gangline.cli.apply import kind_of
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.objects.apply import kind_of
 from gangline.errors import BadInput, NotFound
 
 

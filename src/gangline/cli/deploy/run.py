@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.component_process import run_component
+from gangline.cli.deploy.component_process import run_component
 from gangline.cli.ending import run
 from gangline.components import COMPONENTS
 from gangline.errors import ConfigError
@@ -31,7 +31,7 @@ class RunCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from gangline.cli.flags import MEANINGS
+        from gangline.cli.deploy.flags import MEANINGS
         from gangline.component_flags import idle_flags, known_flags
 
         name = ctx.meta.get("component", "")

@@ -32,10 +32,10 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object
 from gangline.cli import manifests
-from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.ending import run
 from gangline.cli.explain import headline
+from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.errors import GanglineError
 from gangline.local import Platform, PlatformSettings
 from gangline.why.explain import explain_name
@@ -327,5 +327,5 @@ def queue_lines(queues: Sequence[Queue], name: str, indent: str = "        ", ma
 
 def _examples() -> Path:
     """The examples, from the repository or from the installed package."""
-    inside = Path(__file__).parents[1] / "examples"
-    return inside if inside.is_dir() else Path(__file__).parents[3] / "examples"
+    inside = Path(__file__).parents[2] / "examples"
+    return inside if inside.is_dir() else Path(__file__).parents[4] / "examples"

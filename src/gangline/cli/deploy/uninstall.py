@@ -149,7 +149,7 @@ async def _emptied(connection: ClusterConnection, seconds: float) -> None:
 def _own(everything: bool) -> list[tuple[Kind[Any], str, str]]:
     """What `gangline install` made besides, the other way round."""
     from gangline.api.kinds import CONFIG, CRD, NAMESPACE, SCHEDULING_SHARD
-    from gangline.cli.install import manifests
+    from gangline.cli.deploy.install import manifests
 
     kept = (CONFIG, SCHEDULING_SHARD)
     found = [manifest for manifest in reversed(manifests(None, None, "both")) if manifest.kind not in kept]

@@ -96,7 +96,7 @@ def command(
     no_dashboard: bool,
     level: str,
 ) -> None:
-    from gangline.cli.run import configured
+    from gangline.cli.deploy.run import configured
     from gangline.components import ComponentOptions
     from gangline.runtime.logs import set_up
 
