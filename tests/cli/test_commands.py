@@ -45,7 +45,9 @@ def test_an_unknown_command_names_those_there_are(
 ) -> None:
     assert call(monkeypatch, "upp") == 2
     shown = capsys.readouterr().err
-    assert "no command 'upp'; there are: up, demo, run" in shown and shown.rstrip().endswith("; did you mean 'up'?")
+    assert "no command 'upp'; there are: up, demo, examples, run" in shown and shown.rstrip().endswith(
+        "; did you mean 'up'?"
+    )
 
 
 def test_without_a_cluster_a_command_says_how_to_get_one(

@@ -147,4 +147,12 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")(
         function
     )
-    return click.option("-n", "--namespace", metavar="NAME", help="namespace (default: the kubeconfig's)")(function)
+    return click.option(
+        "-n", "--namespace", metavar="NAME", shell_complete=_namespaces, help="namespace (default: the kubeconfig's)"
+    )(function)
+
+
+def _namespaces(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from gangline.cli.completing import namespaces_of_cluster
+
+    return namespaces_of_cluster(context, parameter, incomplete)

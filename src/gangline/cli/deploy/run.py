@@ -93,10 +93,10 @@ def _options(command: click.Command) -> list[str]:
 )
 @click.option(
     "--log-format",
-    default="json",
+    default="auto",
     show_default=True,
-    type=click.Choice(["json", "text"]),
-    help="for machines, or for people",
+    type=click.Choice(["auto", "json", "text"]),
+    help="json is for machines, text for people; auto: text on a terminal, else json",
 )
 def command(
     component: str,

@@ -10,7 +10,6 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -35,6 +34,7 @@ from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.ending import run
 from gangline.cli.explain import headline
+from gangline.cli.local.examples import shipped
 from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.errors import GanglineError
 from gangline.local import Platform, PlatformSettings
@@ -88,7 +88,7 @@ class Stage:
         self._connection = ClusterConnection(platform.admin, NAMESPACE, "the demo's server")
 
     async def apply(self, path: str) -> None:
-        for obj in manifests.read([str(_examples() / path)]):
+        for obj in manifests.read([str(shipped() / path)]):
             await apply_one(self._connection, await kind_of(self._connection, obj), obj)
         click.echo(f"      applied examples/{path}")
 
@@ -323,9 +323,3 @@ def queue_lines(queues: Sequence[Queue], name: str, indent: str = "        ", ma
     for place, child in enumerate(below):
         lines += queue_lines(queues, child, inner, "└─ " if place == len(below) - 1 else "├─ ")
     return lines
-
-
-def _examples() -> Path:
-    """The examples, from the repository or from the installed package."""
-    inside = Path(__file__).parents[2] / "examples"
-    return inside if inside.is_dir() else Path(__file__).parents[4] / "examples"

@@ -100,7 +100,7 @@ def command(
     from gangline.components import ComponentOptions
     from gangline.runtime.logs import set_up
 
-    set_up(level)
+    set_up(level, "auto")
     nodes = _read_nodes(nodes_file) if nodes_file else ""
     options = configured(ComponentOptions(compat=compat, period=0.05, nodes=nodes), configuration)
     run(

@@ -8,6 +8,7 @@ import click
 
 from gangline.api import names
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
+from gangline.cli.completing import sets_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.rules import trees
@@ -15,7 +16,7 @@ from gangline.rules.trees import Branch
 
 
 @click.command(help="Draw a PodCliqueSet: set → scaling groups → cliques → pods, with states.")
-@click.argument("name")
+@click.argument("name", shell_complete=sets_of_cluster)
 @cluster_options
 def command(name: str, kubeconfig: str | None, namespace: str | None) -> None:
     run(_tree(name, kubeconfig, namespace))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gangline.cli import manifests
+from gangline.cli.completing import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.apply import kind_of
@@ -12,8 +13,8 @@ from gangline.errors import BadInput, NotFound
 
 
 @click.command(help="Delete objects by name, or those that files describe. What they own goes with them.")
-@click.argument("kind", required=False)
-@click.argument("names", nargs=-1)
+@click.argument("kind", required=False, shell_complete=kinds_of_cluster)
+@click.argument("names", nargs=-1, shell_complete=objects_of_kind)
 @click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="file, folder or - (may be repeated)")
 @cluster_options
 def command(
