@@ -33,7 +33,7 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import JOB, NAMESPACE, NODE, POD, POD_GROUP, QUEUE, TOPOLOGY
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import ComponentOptions
+from gangline.components.options import ComponentOptions
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team, write_kubeconfig
 from gangline.runtime import Cache, SystemClock

@@ -139,7 +139,7 @@ PURE = {
     "scheduler/placing",
     "scheduler/plugin.py",
     "scheduler/plugins",
-    "scheduler/records.py",
+    "scheduler/records",
     "scheduler/refusals.py",
     "scheduler/session.py",
     "scheduler/snapshots",

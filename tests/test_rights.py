@@ -12,7 +12,8 @@ import yaml
 from gangline.api.kinds import CRD, POD, QUEUE, SECRET, Kind, foreign
 from gangline.cli.deploy.rights import command
 from gangline.client import Client, Request, Response
-from gangline.components import COMPONENTS, ComponentOptions, build
+from gangline.components import COMPONENTS, build
+from gangline.components.options import ComponentOptions
 from gangline.errors import BadInput, Forbidden
 from gangline.local import Platform, PlatformSettings
 from gangline.operator.backends import Registry

@@ -30,7 +30,8 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD, POD_CLIQUE_SET
 from gangline.api.meta import Raw
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import ComponentOptions, build
+from gangline.components import build
+from gangline.components.options import ComponentOptions
 from gangline.local import Platform, PlatformSettings, account, write_kubeconfig
 from gangline.runtime import Manager, key_of
 

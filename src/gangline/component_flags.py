@@ -1,6 +1,6 @@
 """What components can be told: the flags that each knows, and why one would not start with what it is told.
 
-Beside the composition root (components.py): `gangline run` refuses with it before it connects, the installer before it
+Beside the composition root (components/): `gangline run` refuses with it before it connects, the installer before it
 deploys. Each table of flags belongs to its component and is only gathered here. Nothing is started."""
 
 from __future__ import annotations

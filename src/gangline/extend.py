@@ -18,15 +18,15 @@ T = TypeVar("T")
 
 def table(group: str, built_in: Mapping[str, type[T]]) -> dict[str, type[T]]:
     """Everything of one kind of extension; `group` is the entry point group, such as `gangline.backends`."""
-    found: dict[str, type[T]] = dict(built_in)
+    extensions: dict[str, type[T]] = dict(built_in)
     for point in sorted(entry_points(group=group), key=lambda entry_point: entry_point.name):
-        if point.name in found:
+        if point.name in extensions:
             log.warning("entry point %s of %s is ignored: that name is built in", point.name, group)
             continue
         loaded = _load(group, point)
         if loaded is not None:
-            found[point.name] = loaded
-    return found
+            extensions[point.name] = loaded
+    return extensions
 
 
 def _load(group: str, point: Any) -> Any:

@@ -28,7 +28,9 @@ from gangline.cluster.server.store.live_reader import LiveReader
 from gangline.cluster.server.store.shelf import ADDED, ShelfKey, StoreChange
 from gangline.cluster.server.wire.http import PER_ADDRESS, ListenerSettings
 from gangline.cluster.server_host import ServerHost
-from gangline.components import COMPONENTS, ComponentOptions, build, hooks
+from gangline.components import COMPONENTS, build
+from gangline.components.admission_hooks import hooks
+from gangline.components.options import ComponentOptions
 from gangline.controllers.defaults import default_objects
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local_shards import Shards

@@ -14,7 +14,9 @@ from typing import Any
 from gangline.api.kai import SchedulingShard
 from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
 from gangline.api.meta import Object
-from gangline.components import ComponentOptions, build, installer_parts
+from gangline.components import build
+from gangline.components.installer_parts import installer_parts
+from gangline.components.options import ComponentOptions
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import CONFIG_NAME, InstallFacts, Wishes, digest
 from gangline.installer.look import rivals, the_config

@@ -35,10 +35,10 @@ def rules(name: str, namespace: str = "") -> list[Raw]:
     return _joined(mine)
 
 
-def _gathered(found: Iterable[Raw]) -> list[Raw]:
+def _gathered(rules: Iterable[Raw]) -> list[Raw]:
     """The rules of many roles as those of one: every resource once, with all its verbs."""
     verbs: dict[tuple[str, str], dict[str, None]] = {}
-    for rule in found:
+    for rule in rules:
         for resource in rule["resources"]:
             verbs.setdefault((rule["apiGroups"][0], resource), {}).update(dict.fromkeys(rule["verbs"]))
     return _joined(
@@ -47,10 +47,10 @@ def _gathered(found: Iterable[Raw]) -> list[Raw]:
     )
 
 
-def _joined(found: Iterable[Raw]) -> list[Raw]:
+def _joined(rules: Iterable[Raw]) -> list[Raw]:
     """Rules with the same group and verbs as one; several about the same resource stay apart."""
     joined: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for rule in found:
+    for rule in rules:
         resources = joined.setdefault((rule["apiGroups"][0], tuple(rule["verbs"])), [])
         resources += [resource for resource in rule["resources"] if resource not in resources]
     return [
@@ -74,22 +74,22 @@ def holders() -> tuple[str, ...]:
 
 def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
     """The roles of these components (default: of all) and their bindings to the accounts of `gangline-system`."""
-    found: list[tuple[Kind[Any], Raw]] = []
+    granted: list[tuple[Kind[Any], Raw]] = []
     for name in tuple(components) or holders():
         role = f"gangline-{name}"
         if name == "controller-manager":
-            found.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))
+            granted.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))
             continue
-        found += [
+        granted += [
             (CLUSTER_ROLE, {"metadata": {"name": role}, "rules": rules(name)}),
             (CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", role)),
         ]
         for namespace in namespaces(name):
-            found += [
+            granted += [
                 (ROLE, {"metadata": {"name": role, "namespace": namespace}, "rules": rules(name, namespace)}),
                 (ROLE_BINDING, _binding(role, name, "Role", role, namespace)),
             ]
-    return found
+    return granted
 
 
 CORE_OWNERS = (

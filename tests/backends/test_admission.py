@@ -15,7 +15,8 @@ from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_CLIQUE_SET, TOPOLOGY_
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.store.live_reader import LiveReader
-from gangline.components import ComponentOptions, hooks
+from gangline.components.admission_hooks import hooks
+from gangline.components.options import ComponentOptions
 from gangline.errors import ApiError
 from gangline.operator.memory.probes import Probes, ask_for_all
 from gangline.rules.sets import OperatorSettings

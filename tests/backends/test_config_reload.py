@@ -17,7 +17,8 @@ from embedded import until
 from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD_GROUP
 from gangline.api.meta import Raw
-from gangline.components import ComponentOptions, build
+from gangline.components import build
+from gangline.components.options import ComponentOptions
 from gangline.operator.checks import backend_check
 from gangline.operator.config_reload import ConfigFile
 from gangline.operator.settings import read

@@ -37,7 +37,8 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw, condition
 from gangline.cli.deploy.run import command
 from gangline.client import Client
-from gangline.components import ComponentOptions, build
+from gangline.components import build
+from gangline.components.options import ComponentOptions
 from gangline.operator.backends import NoBackend
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock

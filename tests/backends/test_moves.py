@@ -21,7 +21,8 @@ from gangline.api.kinds import (
     WORKLOAD,
 )
 from gangline.client import Client
-from gangline.components import ComponentOptions, build
+from gangline.components import build
+from gangline.components.options import ComponentOptions
 from gangline.config import manner
 from gangline.operator.checks import backend_move
 from gangline.rules.sets import OperatorSettings

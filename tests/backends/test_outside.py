@@ -10,7 +10,8 @@ from gangline.api.kinds import EVENT, LEASE, POD_GROUP
 from gangline.api.kinds import NAMESPACE as NAMESPACE_KIND
 from gangline.api.meta import condition
 from gangline.client import Client
-from gangline.components import BACKEND, ComponentOptions, lease
+from gangline.components import BACKEND, lease
+from gangline.components.options import ComponentOptions
 from gangline.operator.component import backend_component
 from gangline.operator.memory.outside_backends import lease_of
 from gangline.rules import verdicts

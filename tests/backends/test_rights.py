@@ -20,7 +20,8 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.client import Client, User
 from gangline.client.wire import Request, Response, Transport
-from gangline.components import ComponentOptions, build
+from gangline.components import build
+from gangline.components.options import ComponentOptions
 from gangline.operator.backends import BUILT_IN, Registry
 from gangline.operator.rights import election_rights, rights
 from gangline.rules.sets import OperatorSettings

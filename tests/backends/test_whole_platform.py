@@ -23,7 +23,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw, condition
-from gangline.components import ComponentOptions
+from gangline.components.options import ComponentOptions
 from gangline.local import Platform, PlatformSettings
 from journeys.story import Story
 from operator_stage import clique, pod_clique_set

@@ -12,7 +12,7 @@ import pytest
 from gangline.admission.certificates import self_signed
 from gangline.api.crds import crds
 from gangline.cli.care.checks import RIGHTS, AskedRight, DoctorFacts, examine
-from gangline.cli.care.findings import FAIL, OK, WARN, Finding, conclusion
+from gangline.cli.care.findings import FAIL, OK, WARN, DoctorFinding, conclusion
 
 NOW = 1_800_000_000.0
 WEBHOOK_RULES = [{"apiGroups": ["grove.io"], "resources": ["podcliquesets"]}]
@@ -173,5 +173,10 @@ def test_what_may_not_be_read_is_said_and_ends_nothing() -> None:
 
 
 def test_the_conclusion_counts() -> None:
-    findings = [Finding(FAIL, "a", "b"), Finding(WARN, "a", "b"), Finding(WARN, "a", "b"), Finding(OK, "a", "b")]
+    findings = [
+        DoctorFinding(FAIL, "a", "b"),
+        DoctorFinding(WARN, "a", "b"),
+        DoctorFinding(WARN, "a", "b"),
+        DoctorFinding(OK, "a", "b"),
+    ]
     assert conclusion(findings) == "1 problem, 2 warnings"

@@ -21,7 +21,8 @@ from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.server.store.live_reader import LiveReader
 from gangline.cluster.server.wire.http import serve
-from gangline.components import ComponentOptions, hooks
+from gangline.components.admission_hooks import hooks
+from gangline.components.options import ComponentOptions
 
 INPUTS = int(os.environ.get("FUZZ_INPUTS") or 2000)
 SEED = int(os.environ.get("FUZZ_SEED") or 1)

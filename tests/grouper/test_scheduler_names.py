@@ -9,7 +9,9 @@ import pytest
 
 from gangline.binder.flags import read_flags as binder_flags
 from gangline.binder.settings import BinderSettings
-from gangline.components import ComponentOptions, Nothing, build, hooks, lease
+from gangline.components import build, lease
+from gangline.components.admission_hooks import Nothing, hooks
+from gangline.components.options import ComponentOptions
 from gangline.controllers.flags import node_scale_flags, pod_group_flags
 from gangline.errors import ConfigError
 from gangline.grouper.settings import from_flags as grouper_flags

@@ -11,7 +11,7 @@ from embedded import PATIENCE, until
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import CONFIG, DEPLOYMENT, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object, Raw
-from gangline.components import ComponentOptions
+from gangline.components.options import ComponentOptions
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
 from gangline.local import Platform, PlatformSettings

@@ -10,7 +10,8 @@ import pytest
 from embedded import PATIENCE
 from gangline.api.kinds import CONFIG, JOB, POD, POD_CLIQUE_SET, POD_GROUP, QUEUE, SCHEDULING_SHARD
 from gangline.client import Client, User
-from gangline.components import EVERYWHERE, ComponentOptions, build, lease
+from gangline.components import EVERYWHERE, build, lease
+from gangline.components.options import ComponentOptions
 from gangline.errors import Forbidden
 from gangline.installer.objects.services import SERVICES
 from gangline.runtime import SystemClock

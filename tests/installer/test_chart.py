@@ -28,7 +28,7 @@ from gangline.cli import connection
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.deploy import chart, install, uninstall
 from gangline.client import Client, User, kubeconfig
-from gangline.components import installer_parts
+from gangline.components.installer_parts import installer_parts
 from gangline.errors import BadInput
 from gangline.installer.contract import OURS
 from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, UNINSTALLER, WORDS

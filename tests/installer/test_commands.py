@@ -25,7 +25,9 @@ from gangline.api.kinds import (
 from gangline.cli import main
 from gangline.cli.deploy import component_process, install, uninstall
 from gangline.cli.deploy import run as run_command
-from gangline.components import ComponentOptions, build, installer_parts
+from gangline.components import build
+from gangline.components.installer_parts import installer_parts
+from gangline.components.options import ComponentOptions
 from gangline.errors import BadInput
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts, Pair, Wishes

@@ -26,7 +26,8 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from gangline.components import ComponentOptions, _sets, installer_parts
+from gangline.components.installer_parts import installer_parts
+from gangline.components.options import ComponentOptions, operator_settings
 from gangline.errors import ConfigError
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts, Leader, Pair, Wishes
@@ -333,9 +334,9 @@ def test_an_admission_server_that_is_installed_needs_no_secrets_and_registers_no
 def test_sets_that_start_in_order_wait_in_the_image_of_the_installer() -> None:
     settings = InstallerSettings(image=read_image("registry.example:5000/gangline@sha256:ab"))
     said = flags(config(settings=settings), "gangline-operator")
-    told = _sets(ComponentOptions(flags=said))
+    told = operator_settings(ComponentOptions(flags=said))
     assert f"{told.init_image}:{told.init_version}" == "registry.example:5000/gangline@sha256:ab"
-    assert told.init_command == ("gangline", "initc") and _sets(ComponentOptions()).init_command == ()
+    assert told.init_command == ("gangline", "initc") and operator_settings(ComponentOptions()).init_command == ()
 
 
 def test_a_certificate_that_runs_out_is_renewed_and_the_old_one_trusted_a_while_longer() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from gangline.api import names
 from gangline.api.kinds import CONFIG, NODE, POD, POD_GROUP, QUEUE, SCHEDULING_SHARD
-from gangline.components import ComponentOptions
+from gangline.components.options import ComponentOptions
 from gangline.local import ELSEWHERE, Platform, PlatformSettings
 from installer.ground import Ground
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from gangline.cli import group
-from gangline.components import installer_parts
+from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts
 from gangline.installer.objects.desired import wishes_of_config

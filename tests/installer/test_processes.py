@@ -20,7 +20,7 @@ from embedded import PATIENCE
 from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT
 from gangline.api.meta import Raw
 from gangline.cli.deploy import install
-from gangline.components import installer_parts
+from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts, Pair
 from gangline.installer.objects.desired import wishes_of_config

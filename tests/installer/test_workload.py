@@ -23,7 +23,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.api.names import CONFIG_HASH
-from gangline.components import installer_parts
+from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts, Pair, Wishes
 from gangline.installer.objects.desired import wishes_of_config

@@ -28,7 +28,8 @@ from gangline.cli.explain import explain
 from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.nodes import NodePool
-from gangline.components import COMPONENTS, ComponentOptions
+from gangline.components import COMPONENTS
+from gangline.components.options import ComponentOptions
 from gangline.errors import NotFound
 from gangline.local import ELSEWHERE, Platform, PlatformSettings, Team
 from gangline.rules.sets import OperatorSettings

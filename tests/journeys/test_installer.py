@@ -29,7 +29,8 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.cli.deploy import install, uninstall
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import ComponentOptions, build
+from gangline.components import build
+from gangline.components.options import ComponentOptions
 from gangline.local import Platform, account, write_kubeconfig
 from journeys.story import Story, told
 

@@ -15,7 +15,7 @@ from gangline.api import names
 from gangline.api.kinds import NODE_RESOURCE_TOPOLOGY
 from gangline.controllers.component import numa_placement_exporter
 from gangline.controllers.numa_zones import OBSERVED, PREDICTED
-from gangline.scheduler.plugins.numa import REFUSAL
+from gangline.scheduler.plugins.fit.numa import REFUSAL
 from journeys.story import Story, told
 from journeys.words import scheduler
 

@@ -40,7 +40,8 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.components import ComponentOptions, hooks
+from gangline.components.admission_hooks import hooks
+from gangline.components.options import ComponentOptions
 from gangline.errors import ApiError, NotFound
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager

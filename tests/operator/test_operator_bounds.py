@@ -15,7 +15,8 @@ from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALIN
 from gangline.api.meta import Raw, condition
 from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.store.live_reader import LiveReader
-from gangline.components import ComponentOptions, hooks
+from gangline.components.admission_hooks import hooks
+from gangline.components.options import ComponentOptions
 from gangline.operator.desired import bounds, layout
 from gangline.operator.desired.bounds import Backlog, horizon
 from gangline.runtime import ManualClock

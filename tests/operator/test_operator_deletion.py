@@ -35,7 +35,8 @@ from gangline.api.meta import Raw
 from gangline.client import Client, User
 from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.store.live_reader import LiveReader
-from gangline.components import ComponentOptions, hooks
+from gangline.components.admission_hooks import hooks
+from gangline.components.options import ComponentOptions
 from gangline.config import manner
 from gangline.errors import ApiError
 from gangline.operator import backends

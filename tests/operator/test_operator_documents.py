@@ -15,7 +15,8 @@ from gangline.api.kinds import CRD, KOORDINATOR_POD_GROUP, POD_CLIQUE_SET, POD_G
 from gangline.api.meta import Raw
 from gangline.cluster.server.admit.hooks import admit_with
 from gangline.cluster.server.store.live_reader import LiveReader
-from gangline.components import ComponentOptions, hooks
+from gangline.components.admission_hooks import hooks
+from gangline.components.options import ComponentOptions
 from gangline.errors import ApiError
 from gangline.operator.backends import Registry
 from gangline.rules.sets import OperatorSettings

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from lightkube import operators
 from lightkube.core.selector import build_selector
 
-from gangline.api.selectors import from_selector, parse_labels, print_labels
+from gangline.api.selectors import from_selector, print_labels
 from gangline.cluster.server.selectors import label_test, selector_test
 from gangline.errors import ApiError, BadInput
+from gangline.rules.selectors import parse_labels
 from properties.oracle import REFUSED, answer
 
 KEYS = ["app", "tier", "example.com/zone", "in"]
@@ -87,10 +88,15 @@ def test_a_selector_object_means_what_the_documentation_says(meaning: list[Sente
 
 @settings(max_examples=200)
 @given(st.lists(st.sampled_from(["a", "in", "notin", "b/c", "!", "=", "!=", "==", ",", "(", ")", "<", ">", "7", " "])))
-def test_the_server_reads_no_selector_that_the_client_refuses(tokens: list[str]) -> None:
+def test_what_the_server_compiles_matches_as_the_selector_does(tokens: list[str]) -> None:
     text = " ".join(tokens)
-    if answer(lambda: parse_labels(text), BadInput) == REFUSED:
+    selector = answer(lambda: parse_labels(text), BadInput)
+    if selector == REFUSED:
         assert answer(lambda: label_test(text), ApiError) == REFUSED, text
+        return
+    served = label_test(text)
+    for labels in ({}, {"a": "7"}, {"a": "in", "b/c": ""}):
+        assert (served is None or served(labels)) == selector.matches(labels), text
 
 
 @settings(max_examples=100)

@@ -20,10 +20,11 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.api.meta import Raw
-from gangline.cli.deploy import uninstall
 from gangline.cli.connection import ClusterConnection
+from gangline.cli.deploy import uninstall
 from gangline.client import Client, Request, Response, Transport
-from gangline.components import ComponentOptions, build
+from gangline.components import build
+from gangline.components.options import ComponentOptions
 from gangline.errors import GanglineError, NotFound
 from gangline.local import Team
 from gangline.rules.flags import parse

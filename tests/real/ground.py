@@ -22,7 +22,7 @@ from typing import Any
 from gangline.api import names
 from gangline.api.kinds import NAMESPACE, NODE, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SECRET, TOPOLOGY_BINDING, Kind
 from gangline.api.meta import Condition, Raw, condition
-from gangline.components import ComponentOptions
+from gangline.components.options import ComponentOptions
 from gangline.local import Team
 from gangline.runtime import SystemClock
 from journeys.story import Story

@@ -16,7 +16,8 @@ from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD_CLIQUE_SET, QUEUE, SER
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
-from gangline.components import COMPONENTS, ComponentOptions
+from gangline.components import COMPONENTS
+from gangline.components.options import ComponentOptions
 from gangline.errors import ApiError
 from gangline.local import NAMESPACES, Team
 from gangline.runtime import Clock, SystemClock

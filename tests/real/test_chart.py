@@ -30,7 +30,8 @@ from gangline.cli.manifests import parse
 from gangline.client import Transport
 from gangline.cluster.world.component import simulated_nodes
 from gangline.cluster.world.settings import NodePace, WorldSettings
-from gangline.components import COMPONENTS, ComponentOptions
+from gangline.components import COMPONENTS
+from gangline.components.options import ComponentOptions
 from gangline.errors import NotFound
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS

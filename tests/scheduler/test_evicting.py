@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gangline.scheduler.model.cluster import ClusterModel
-from gangline.scheduler.plugins.proportion import ProportionPlugin
+from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.records import GangRecord, GroupRecord, PodSetRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import Budgets, PluginSetting, SchedulerSettings

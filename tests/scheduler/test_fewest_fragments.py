@@ -6,7 +6,7 @@ from typing import Any
 
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.cluster import ClusterModel
-from gangline.scheduler.plugins.fewestfragments import THOUSANDTHS, device_fills, usual_shape
+from gangline.scheduler.plugins.score.fewestfragments import THOUSANDTHS, device_fills, usual_shape
 from gangline.scheduler.settings import PluginSetting, SchedulerSettings
 from scheduler.scene import Scene
 

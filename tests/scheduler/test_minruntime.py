@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.scheduler.plugins.minruntime import preempt_min_runtime, reclaim_min_runtime
+from gangline.scheduler.plugins.evict.minruntime import preempt_min_runtime, reclaim_min_runtime
 from gangline.scheduler.records import QueueRecord
 from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting
 

@@ -13,7 +13,7 @@ from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.placing.order import Heap
+from gangline.scheduler.placing.gang_queue import Heap
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.session import Session

@@ -276,7 +276,7 @@ def test_a_plugin_that_overrides_nothing_is_never_asked() -> None:
     hooks, silent = session.hooks, session.hooks.plugins[0]
     assert not hooks.generators and not hooks.beyond_shape and not hooks.somebody_reclaims
     strict = Strict(session, {"refuses": ""})
-    assert overriding(Plugin.predicate, [silent.predicate, strict.predicate]) == [strict.predicate]
+    assert overriding(Plugin.predicate, [silent, strict], lambda plugin: plugin.predicate) == [strict.predicate]
 
 
 def test_every_hook_of_a_plugin_is_in_the_table() -> None:

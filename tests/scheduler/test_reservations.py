@@ -110,6 +110,13 @@ def test_a_queue_above_its_share_reserves_nothing_from_others() -> None:
     assert after.bound == {"small-0": "n1"} and not start_of(after)
 
 
+def test_what_the_queue_itself_holds_in_the_reserved_places_does_not_count_against_its_share() -> None:
+    scene = native().nodes(2).queue("a").queue("b")
+    for number in range(2):
+        scene = scene.gang(f"a/old-{number}", 1, gpus=8, on=f"n{number}", last_start=NOW, expected_runtime=HOUR)
+    assert start_of(scene.gang("a/big", 2, gpus=8).decide()) == {"big": HOUR}
+
+
 def test_no_one_reserves_with_the_settings_of_upstream() -> None:
     after = (
         Scene()

@@ -8,7 +8,7 @@ from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.topology import TopologyDomain
 from gangline.scheduler.placing import domains
-from gangline.scheduler.placing.domains import DomainTally
+from gangline.scheduler.placing.domain_room import DomainTally
 from gangline.scheduler.records import TopologyRule
 
 from .scene import Scene

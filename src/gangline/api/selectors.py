@@ -1,6 +1,7 @@
-"""Label and field selectors: parse, match, print.
+"""Label selectors: what they are, what they match, and how they are printed.
 
-Used by the embedded server, by caches and by pure code alike. Nothing here fetches anything.
+Used by the embedded server, by caches and by pure code alike; a text becomes one in `rules/selectors.py`. Nothing here
+fetches anything.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.api.meta import LabelSelector
-from gangline.errors import BadInput
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,63}")
 
@@ -60,77 +60,6 @@ class Selector:
 
 
 EVERYTHING = Selector()
-
-_TOKEN = re.compile(r"\s*(!=|==|=|!|>|<|,|\(|\)|[^\s!=<>,()]+)")
-_SYMBOLS = frozenset(("!=", "==", "=", "!", ">", "<", ",", "(", ")"))
-
-
-def parse_labels(text: str) -> Selector:
-    """A label selector as kubectl writes it: `a=b,c!=d,e in (f,g),!h`."""
-    tokens = _TOKEN.findall(text)
-    if "".join(tokens) != re.sub(r"\s+", "", text):
-        raise BadInput(f"unable to parse label selector {text!r}")
-    requirements: list[SelectorRequirement] = []
-    position = 0
-    while position < len(tokens):
-        requirement, position = _requirement(tokens, position, text)
-        requirements.append(requirement)
-        if position < len(tokens):
-            if tokens[position] != "," or position + 1 == len(tokens):
-                raise BadInput(f"unable to parse label selector {text!r} near {tokens[position]!r}")
-            position += 1
-    return Selector(tuple(requirements))
-
-
-def _requirement(tokens: list[str], at: int, text: str) -> tuple[SelectorRequirement, int]:
-    if tokens[at] == "!":
-        return SelectorRequirement(_word(tokens, at + 1, text), "!exists"), at + 2
-    key = _word(tokens, at, text)
-    follow = tokens[at + 1] if at + 1 < len(tokens) else ","
-    if follow == ",":
-        return SelectorRequirement(key, "exists"), at + 1
-    if follow in _EQUALITIES:
-        value = _word(tokens, at + 2, text) if at + 2 < len(tokens) and tokens[at + 2] != "," else ""
-        return SelectorRequirement(key, _EQUALITIES[follow], (value,)), at + (3 if value else 2)
-    if follow in _ORDERS:
-        return SelectorRequirement(key, _ORDERS[follow], (_word(tokens, at + 2, text),)), at + 3
-    if follow in ("in", "notin") and tokens[at + 2 : at + 3] == ["("]:
-        return _membership(key, follow, tokens, at + 3, text)
-    raise BadInput(f"unable to parse label selector {text!r} near {follow!r}")
-
-
-_EQUALITIES = {"=": "=", "==": "=", "!=": "!="}
-_ORDERS = {">": "gt", "<": "lt"}
-
-
-def _word(tokens: list[str], at: int, text: str) -> str:
-    """A key or a value."""
-    if at >= len(tokens):
-        raise BadInput(f"unable to parse label selector {text!r}: it ends too early")
-    if tokens[at] in _SYMBOLS:
-        raise BadInput(f"unable to parse label selector {text!r} near {tokens[at]!r}")
-    return tokens[at]
-
-
-def _membership(key: str, word: str, tokens: list[str], at: int, text: str) -> tuple[SelectorRequirement, int]:
-    """`key in (a, b)`, from behind the opening parenthesis."""
-    if ")" not in tokens[at:]:
-        raise BadInput(f"unable to parse label selector {text!r}: no closing parenthesis")
-    end = tokens.index(")", at)
-    return SelectorRequirement(key, word, _values(tokens[at:end], text)), end + 1
-
-
-def _values(tokens: list[str], text: str) -> tuple[str, ...]:
-    """What stands between parentheses. Nothing before, between or after commas is the empty value."""
-    values = [""]
-    for token in tokens:
-        if token == ",":
-            values.append("")
-        elif values[-1] or token in _SYMBOLS:
-            raise BadInput(f"unable to parse label selector {text!r} near {token!r}")
-        else:
-            values[-1] = token
-    return tuple(dict.fromkeys(values))
 
 
 _EXPRESSION = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}

@@ -12,7 +12,7 @@ from typing import Any, Generic
 
 import msgspec
 
-from gangline.api.kept import kept
+from gangline.api.kept import kept_pairs
 from gangline.api.kinds import Kind
 from gangline.api.meta import Model
 from gangline.client.typed_views import METADATA, STATUS, UNREADABLE, T, decode, metadata_of
@@ -91,7 +91,7 @@ def batch_of(kind: Kind[Any], lines: bytes) -> EventBatch:
     return EventBatch(events)
 
 
-@kept(SHARED, LONGEST_SHARED)
+@kept_pairs(SHARED, LONGEST_SHARED)
 def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
     event = _EVENT.decode(line)
     if event.type == "ERROR":

@@ -127,7 +127,7 @@ def queues_by_demand(jobs: Sequence[TraceJob], gpus: float) -> list[QueueRecord]
 
 def changed_queues(queues: Sequence[QueueRecord], changes: Mapping[str, str]) -> list[QueueRecord]:
     """Queues after changes such as `quota.team-a.gpu=64` (or `+64`: so many more; `limit` and `weight` likewise)."""
-    found = {queue.name: queue for queue in queues}
+    by_name = {queue.name: queue for queue in queues}
     for path, value in changes.items():
         field, _, rest = path.partition(".")
         name, _, resource = rest.rpartition(".")
@@ -136,10 +136,12 @@ def changed_queues(queues: Sequence[QueueRecord], changes: Mapping[str, str]) ->
                 f"--change {path}={value}: write quota.QUEUE.gpu=64 (or =+64: so many more), limit.QUEUE.cpu=8000 or "
                 "weight.QUEUE.gpu=2"
             )
-        if name not in found:
-            raise BadInput(f"--change {path}={value}: there is no queue {name!r}; there are {', '.join(sorted(found))}")
-        found[name] = _changed(found[name], field, resource, value)
-    return [found[queue.name] for queue in queues]
+        if name not in by_name:
+            raise BadInput(
+                f"--change {path}={value}: there is no queue {name!r}; there are {', '.join(sorted(by_name))}"
+            )
+        by_name[name] = _changed(by_name[name], field, resource, value)
+    return [by_name[queue.name] for queue in queues]
 
 
 def _changed(queue: QueueRecord, field: str, resource: str, value: str) -> QueueRecord:

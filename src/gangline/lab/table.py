@@ -35,29 +35,33 @@ def table_rows(figures: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
     """The head with the names of the settings, then a row per figure."""
     rows: list[tuple[str, ...]] = [("", *[str(line["settings"]) for line in figures])]
     for size in figures[0]["waits"]:
-        shown = "all jobs" if size == "all" else f"{size} GPUs"
-        rows += [
-            (
-                f"{shown}: {words}{'' if key == 'never' else ', h'}",
-                *[_number(line["waits"][size][key]) for line in figures],
-            )
-            for key, words in WAITS
-        ]
+        rows += _wait_rows(size, figures)
     rows += [(words, *[_number(_at(line, path)) for line in figures]) for words, path in ROWS]
     causes = sorted({cause for line in figures for cause in line["idle"]})
     rows += [
         (f"idle GPU hours: {cause}", *[_number(line["idle"].get(cause, 0)) for line in figures]) for cause in causes
     ]
+    return rows + _queue_rows(figures)
+
+
+def _wait_rows(size: str, figures: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """How long jobs of one size waited."""
+    shown = "all jobs" if size == "all" else f"{size} GPUs"
+    return [
+        (f"{shown}: {words}{'' if key == 'never' else ', h'}", *[_number(line["waits"][size][key]) for line in figures])
+        for key, words in WAITS
+    ]
+
+
+def _queue_rows(figures: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """How long jobs waited by queue, where there are several."""
     queues = sorted({name for line in figures for name in line["queues"]})
-    if len(queues) > 1:
-        rows += [
-            (
-                f"queue {name}: mean wait, h",
-                *[_number(line["queues"].get(name, {}).get("mean_h", 0)) for line in figures],
-            )
-            for name in queues
-        ]
-    return rows
+    if len(queues) < 2:
+        return []
+    return [
+        (f"queue {name}: mean wait, h", *[_number(line["queues"].get(name, {}).get("mean_h", 0)) for line in figures])
+        for name in queues
+    ]
 
 
 def _lined(rows: Sequence[tuple[str, ...]]) -> list[str]:

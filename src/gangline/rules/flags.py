@@ -16,31 +16,31 @@ Table = Mapping[str, tuple[str, Callable[[str], Any]]]
 
 def parse(arguments: Iterable[str]) -> dict[str, str]:
     """Arguments → flag and value; a flag without one is `true`."""
-    found: dict[str, str] = {}
+    flags: dict[str, str] = {}
     name = ""
     for argument in arguments:
         if argument.startswith("-"):
             name, equals, value = argument.lstrip("-").partition("=")
-            found[name] = value if equals else "true"
+            flags[name] = value if equals else "true"
             name = "" if equals else name
         elif name:
-            found[name] = argument
+            flags[name] = argument
             name = ""
         else:
             raise ConfigError(f"{argument!r} is no flag: write --name=value")
-    return found
+    return flags
 
 
 def values(flags: Mapping[str, str], table: Table) -> dict[str, Any]:
     """Those of the flags that are in the table, read."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for flag, (setting, read) in table.items():
         if flag in flags:
             try:
-                found[setting] = read(flags[flag])
+                settings[setting] = read(flags[flag])
             except ValueError as error:
                 raise ConfigError(f"--{flag}={flags[flag]}: {error}") from error
-    return found
+    return settings
 
 
 def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str], options: Iterable[str] = ()) -> None:
@@ -57,7 +57,7 @@ def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str], o
 def _meant(unknown: Iterable[str], known: list[str]) -> str:
     from difflib import get_close_matches
 
-    near = [f"--{found[0]}" for item in unknown if (found := get_close_matches(item, known, 1, 0.75))]
+    near = [f"--{closest[0]}" for item in unknown if (closest := get_close_matches(item, known, 1, 0.75))]
     return f"; did you mean {' and '.join(near)}?" if near else ""
 
 
@@ -70,13 +70,13 @@ def truth(text: str) -> bool:
 
 def pairs(text: str) -> dict[str, str]:
     """`a=b,c=d`"""
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"{part!r} is not of the form key=value")
-        found[key.strip()] = value.strip()
-    return found
+        by_key[key.strip()] = value.strip()
+    return by_key
 
 
 COMMON = (

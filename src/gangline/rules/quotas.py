@@ -27,17 +27,17 @@ _BY_CLASS = ".storageclass.storage.k8s.io/"
 
 def usage(resource: str, obj: Raw) -> dict[str, int]:
     """What an object of a resource (`pods`, `deployments.apps`) takes, by the names that quotas may limit."""
-    found = {f"count/{resource}": NANO}
+    counted = {f"count/{resource}": NANO}
     spec: Raw = obj.get("spec") or {}
     if resource == PODS:
-        return found | (_pod(spec) if (obj.get("status") or {}).get("phase") not in FINAL else {})
+        return counted | (_pod(spec) if (obj.get("status") or {}).get("phase") not in FINAL else {})
     if resource in COUNTED:
-        found[resource] = NANO
+        counted[resource] = NANO
     if resource == "services":
-        found |= _service(spec)
+        counted |= _service(spec)
     elif resource == "persistentvolumeclaims":
-        found |= _claim(obj, spec)
-    return found
+        counted |= _claim(obj, spec)
+    return counted
 
 
 def matching(resource: str, limits: Iterable[str]) -> list[str]:
@@ -101,12 +101,14 @@ def _is_about(resource: str, name: str) -> bool:
 
 
 def _pod(spec: Raw) -> dict[str, int]:
-    found = {PODS: NANO}
+    counted = {PODS: NANO}
     for name, amount in _together(spec, "requests").items():
-        found[f"requests.{name}"] = amount
+        counted[f"requests.{name}"] = amount
         if name in _COMPUTE or name.startswith("hugepages-"):
-            found[name] = amount
-    return found | {f"limits.{name}": amount for name, amount in _together(spec, "limits").items() if name in _COMPUTE}
+            counted[name] = amount
+    return counted | {
+        f"limits.{name}": amount for name, amount in _together(spec, "limits").items() if name in _COMPUTE
+    }
 
 
 def _together(spec: Raw, side: str) -> dict[str, int]:
@@ -146,8 +148,8 @@ def _containers(spec: Raw) -> Iterator[Raw]:
 
 
 def _side(container: Raw, side: str) -> Raw:
-    found: Raw = (container.get("resources") or {}).get(side) or {}
-    return found
+    amounts: Raw = (container.get("resources") or {}).get(side) or {}
+    return amounts
 
 
 def _service(spec: Raw) -> dict[str, int]:

@@ -198,12 +198,12 @@ def _shared(annotations: Mapping[str, str]) -> GpuRequest | None:
 
 def _legacy_mig(annotations: Mapping[str, str]) -> dict[str, int]:
     """MIG profiles as annotations: the old style, the last one by name counts."""
-    found: dict[str, int] = {}
+    profiles: dict[str, int] = {}
     for name in sorted(annotations):
         count = _integer(annotations[name]) if is_mig(name) else None
         if count is not None:
-            found = {name: count}
-    return found
+            profiles = {name: count}
+    return profiles
 
 
 def _integer(text: str | None) -> int | None:
@@ -257,14 +257,14 @@ def claim_names(pod: Pod) -> dict[str, str]:
     """Reference name in the pod → ResourceClaim name, for claims that exist or were made from a template."""
     statuses = pod.status.resource_claim_statuses
     made = {str(s.get("name")): str(s["resourceClaimName"]) for s in statuses if s.get("resourceClaimName")}
-    found = {}
+    by_reference = {}
     for reference in pod.spec.resource_claims:
         name = reference.resource_claim_name or (
             made.get(reference.name) if reference.resource_claim_template_name else None
         )
         if name:
-            found[reference.name] = name
-    return found
+            by_reference[reference.name] = name
+    return by_reference
 
 
 def extended_claim_name(pod: Pod) -> str:

@@ -57,17 +57,17 @@ class TypedReading:
         if not isinstance(value, dict):
             self._wrong(path, value, "an object")
             return {}
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for field in shape.fields:
             given = value.get(field.name)
             where = f"{path}.{field.name}" if path else field.name
             if given is None:
-                found.update(self._absent(shape, field))
+                values.update(self._absent(shape, field))
                 continue
             item = self.read(field.type, given, where)
             if self.keep_empty or not _left_out(shape, field, item):
-                found[field.name] = item
-        return found
+                values[field.name] = item
+        return values
 
     def _absent(self, shape: Struct, field: Field) -> dict[str, Any]:
         """What is written for a field that was not given: mostly nothing."""

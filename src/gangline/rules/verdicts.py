@@ -17,7 +17,7 @@ import msgspec
 from gangline.api import names
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
-from gangline.api.meta import Raw
+from gangline.api.meta import Condition, Raw
 from gangline.rules.evictions import last_eviction, sentence
 
 ORDER = ("Initialized", "Scheduled", "Ready")
@@ -53,21 +53,29 @@ def of_gang(gang: PodGang, group: PodGroup | None) -> GangAnswer:
     conditions = {condition.type: condition for condition in gang.status.conditions}
     failures = conditions.get("PodsFailed")
     more = f"\n{failures.message}" if failures is not None and failures.status == "True" else ""
-    whole = conditions.get("Initialized")
-    held = whole is not None and whole.status == "False" and whole.reason in HELD
-    if group is not None and names.VERDICT in group.annotations and gang.status.phase in ("", "Pending") and not held:
-        found = of_group(group, gang.name)
-        return msgspec.structs.replace(found, text=found.text + more)
     phase = gang.status.phase or "Pending"
-    ordered = [conditions[kind] for kind in ORDER if kind in conditions]
-    blocking = next((item for item in ordered if item.status != "True"), None)
-    why = f": {blocking.message or blocking.reason}" if blocking else ""
+    if group is not None and names.VERDICT in group.annotations and phase == "Pending" and not _held_back(conditions):
+        answer = of_group(group, gang.name)
+        return msgspec.structs.replace(answer, text=answer.text + more)
+    why = _first_unmet(conditions)
     data = {
         "gang": gang.name,
         "phase": phase,
         "conditions": {key: condition.status for key, condition in conditions.items()},
     }
     return _with_eviction(GangAnswer(f"{gang.name} is {phase}{why}{more}", data, False), group)
+
+
+def _held_back(conditions: Mapping[str, Condition]) -> bool:
+    whole = conditions.get("Initialized")
+    return whole is not None and whole.status == "False" and whole.reason in HELD
+
+
+def _first_unmet(conditions: Mapping[str, Condition]) -> str:
+    """ ": " and why, for the first condition that does not hold; nothing where all do."""
+    ordered = [conditions[kind] for kind in ORDER if kind in conditions]
+    blocking = next((condition for condition in ordered if condition.status != "True"), None)
+    return f": {blocking.message or blocking.reason}" if blocking else ""
 
 
 def of_group(group: PodGroup, name: str = "") -> GangAnswer:

@@ -35,10 +35,13 @@ def progress_deadline(notes: Mapping[str, str]) -> float | None:
 
 def problems(notes: Mapping[str, str]) -> Iterator[Problem]:
     where = "metadata.annotations"
-    said = notes.get(names.GANG_TERMINATION, ENABLED)
-    if said not in (DISABLED, ENABLED):
+    termination = notes.get(names.GANG_TERMINATION, ENABLED)
+    if termination not in (DISABLED, ENABLED):
         yield Problem(
-            f"{where}[{names.GANG_TERMINATION}]", f"must be {ENABLED} or {DISABLED}", "FieldValueNotSupported", said
+            f"{where}[{names.GANG_TERMINATION}]",
+            f"must be {ENABLED} or {DISABLED}",
+            "FieldValueNotSupported",
+            termination,
         )
     amount = notes.get(names.MAX_UNAVAILABLE)
     if amount is not None and _amount(amount, 1) is None:
@@ -62,7 +65,7 @@ def _amount(text: str, size: int) -> int | None:
 
 def _positive(text: str) -> float | None:
     try:
-        found = duration(text)
+        seconds = duration(text)
     except ValueError:
         return None
-    return found if found > 0 else None
+    return seconds if seconds > 0 else None

@@ -1,7 +1,7 @@
 """A component alive: its client, its cache, its controllers and background tasks, started and stopped together.
 
 `Component` is the word for anything `gangline run` can start. A component talks to others only through the API server.
-Nothing here knows which components exist; components.py does.
+Nothing here knows which components exist; components/ does.
 """
 
 from __future__ import annotations

@@ -158,12 +158,12 @@ class Writer:
     ) -> list[WriteOutcome]:
         """Write these at once, some at a time; how each ended, in their order. `tell` hears of each when it ends."""
 
-        async def one(step: Step) -> WriteOutcome:
+        async def write_and_tell(step: Step) -> WriteOutcome:
             outcome = await self._outcome(step)
             tell(outcome)
             return outcome
 
-        return [await one(steps[0])] if len(steps) == 1 else await together(steps, one)
+        return [await write_and_tell(steps[0])] if len(steps) == 1 else await together(steps, write_and_tell)
 
     async def _outcome(self, step: Step) -> WriteOutcome:
         began = self._clock.now()
@@ -262,11 +262,11 @@ async def together(things: Sequence[T], work: Callable[[T], Awaitable[R]], at_on
     """Do this with each of them, at most so many at a time; what came of each, in their order."""
     room = asyncio.Semaphore(at_once)
 
-    async def one(thing: T) -> R:
+    async def in_turn(thing: T) -> R:
         async with room:
             return await work(thing)
 
-    return await asyncio.gather(*(one(thing) for thing in things))
+    return await asyncio.gather(*(in_turn(thing) for thing in things))
 
 
 async def _patched(

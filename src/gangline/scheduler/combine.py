@@ -14,11 +14,16 @@ from typing import Any, ParamSpec, TypeVar, cast
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
-def overriding(default: Callable[..., Any], methods: Iterable[F]) -> list[F]:
-    """The bound methods that are not the default itself."""
-    return [method for method in methods if not (isinstance(method, MethodType) and method.__func__ is default)]
+def overriding(default: Callable[..., Any], plugins: Iterable[T], method_of: Callable[[T], F]) -> list[F]:
+    """The plugins' bound methods of one hook, those left out that are the default itself."""
+    return [method for plugin in plugins if overrides(default, method := method_of(plugin))]
+
+
+def overrides(default: Callable[..., Any], method: Callable[..., Any]) -> bool:
+    return not (isinstance(method, MethodType) and method.__func__ is default)
 
 
 def key(methods: Sequence[Callable[P, Any]]) -> Callable[P, tuple[Any, ...]]:
@@ -114,13 +119,13 @@ def total_or_none(methods: Sequence[Callable[P, float | None]]) -> Callable[P, f
     positional: Sequence[Callable[..., Any]] = methods
 
     def ask(*about: Any) -> float | None:
-        found = 0.0
+        score_sum = 0.0
         for method in positional:
             score = method(*about)
             if score is None:
                 return None
-            found += score
-        return found
+            score_sum += score
+        return score_sum
 
     return cast("Callable[P, float | None]", ask)
 

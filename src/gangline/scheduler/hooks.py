@@ -15,6 +15,7 @@ from gangline.scheduler.combine import (
     first,
     key,
     least,
+    overrides,
     overriding,
     tell,
     total,
@@ -35,58 +36,64 @@ class Hooks:
         asked = self.plugins = list(plugins)
 
         # key
-        self.gang_order = key(overriding(Plugin.gang_order, [item.gang_order for item in asked]))
-        self.sub_group_order = key(overriding(Plugin.sub_group_order, [item.sub_group_order for item in asked]))
-        self.task_order = key(overriding(Plugin.task_order, [item.task_order for item in asked]))
-        self.queue_order = compare(overriding(Plugin.queue_order, [item.queue_order for item in asked]))
+        self.gang_order = key(overriding(Plugin.gang_order, asked, lambda plugin: plugin.gang_order))
+        self.sub_group_order = key(overriding(Plugin.sub_group_order, asked, lambda plugin: plugin.sub_group_order))
+        self.task_order = key(overriding(Plugin.task_order, asked, lambda plugin: plugin.task_order))
+        self.queue_order = compare(overriding(Plugin.queue_order, asked, lambda plugin: plugin.queue_order))
 
         # veto
-        self.over_capacity = veto(overriding(Plugin.over_capacity, [item.over_capacity for item in asked]))
-        self.firm_over_quota = veto(overriding(Plugin.firm_over_quota, [item.firm_over_quota for item in asked]))
-        self.before_task = vetoes(overriding(Plugin.before_task, [item.before_task for item in asked]))
-        self.victim_invariant = veto(overriding(Plugin.victim_invariant, [item.victim_invariant for item in asked]))
+        self.over_capacity = veto(overriding(Plugin.over_capacity, asked, lambda plugin: plugin.over_capacity))
+        self.firm_over_quota = veto(overriding(Plugin.firm_over_quota, asked, lambda plugin: plugin.firm_over_quota))
+        self.before_task = vetoes(overriding(Plugin.before_task, asked, lambda plugin: plugin.before_task))
+        self.victim_invariant = veto(overriding(Plugin.victim_invariant, asked, lambda plugin: plugin.victim_invariant))
         self.task_over_capacity = veto(
-            overriding(Plugin.task_over_capacity, [item.task_over_capacity for item in asked])
+            overriding(Plugin.task_over_capacity, asked, lambda plugin: plugin.task_over_capacity)
         )
-        self.predicate = veto(overriding(Plugin.predicate, [item.predicate for item in asked]))
-        self.never = exclusion(overriding(Plugin.never, [item.never for item in asked]))
-        self.fails_alike = consent(overriding(Plugin.fails_alike, [item.fails_alike for item in asked]))
-        self.before_bind = veto(overriding(Plugin.before_bind, [item.before_bind for item in asked]))
-        self.can_reclaim = veto(overriding(Plugin.can_reclaim, [item.can_reclaim for item in asked]))
-        self.reclaim_queue = consent(overriding(Plugin.reclaim_queue, [item.reclaim_queue for item in asked]))
-        self.reclaim_victim = consent(overriding(Plugin.reclaim_victim, [item.reclaim_victim for item in asked]))
-        self.preempt_victim = consent(overriding(Plugin.preempt_victim, [item.preempt_victim for item in asked]))
-        self.reclaim_scenario = consent(overriding(Plugin.reclaim_scenario, [item.reclaim_scenario for item in asked]))
-        self.preempt_scenario = consent(overriding(Plugin.preempt_scenario, [item.preempt_scenario for item in asked]))
-        self.reclaim_most = least(overriding(Plugin.reclaim_most, [item.reclaim_most for item in asked]))
+        self.predicate = veto(overriding(Plugin.predicate, asked, lambda plugin: plugin.predicate))
+        self.never = exclusion(overriding(Plugin.never, asked, lambda plugin: plugin.never))
+        self.fails_alike = consent(overriding(Plugin.fails_alike, asked, lambda plugin: plugin.fails_alike))
+        self.before_bind = veto(overriding(Plugin.before_bind, asked, lambda plugin: plugin.before_bind))
+        self.can_reclaim = veto(overriding(Plugin.can_reclaim, asked, lambda plugin: plugin.can_reclaim))
+        self.reclaim_queue = consent(overriding(Plugin.reclaim_queue, asked, lambda plugin: plugin.reclaim_queue))
+        self.reclaim_victim = consent(overriding(Plugin.reclaim_victim, asked, lambda plugin: plugin.reclaim_victim))
+        self.preempt_victim = consent(overriding(Plugin.preempt_victim, asked, lambda plugin: plugin.preempt_victim))
+        self.reclaim_scenario = consent(
+            overriding(Plugin.reclaim_scenario, asked, lambda plugin: plugin.reclaim_scenario)
+        )
+        self.preempt_scenario = consent(
+            overriding(Plugin.preempt_scenario, asked, lambda plugin: plugin.preempt_scenario)
+        )
+        self.reclaim_most = least(overriding(Plugin.reclaim_most, asked, lambda plugin: plugin.reclaim_most))
 
         # sum
-        self.node_score = total_or_none(overriding(Plugin.node_score, [item.node_score for item in asked]))
-        self.shape_score = total(overriding(Plugin.shape_score, [item.shape_score for item in asked]))
-        self.node_rank = total(overriding(Plugin.node_rank, [item.node_rank for item in asked]))
-        self.gpu_score = total(overriding(Plugin.gpu_score, [item.gpu_score for item in asked]))
+        self.node_score = total_or_none(overriding(Plugin.node_score, asked, lambda plugin: plugin.node_score))
+        self.shape_score = total(overriding(Plugin.shape_score, asked, lambda plugin: plugin.shape_score))
+        self.node_rank = total(overriding(Plugin.node_rank, asked, lambda plugin: plugin.node_rank))
+        self.gpu_score = total(overriding(Plugin.gpu_score, asked, lambda plugin: plugin.gpu_score))
 
         # pass on: `subset_nodes` and `bind_annotations` below
-        self._subsets = overriding(Plugin.subset_nodes, [item.subset_nodes for item in asked])
-        self._annotations = overriding(Plugin.bind_annotations, [item.bind_annotations for item in asked])
+        self._subsets = overriding(Plugin.subset_nodes, asked, lambda plugin: plugin.subset_nodes)
+        self._annotations = overriding(Plugin.bind_annotations, asked, lambda plugin: plugin.bind_annotations)
 
         # tell
-        self.before_gang = tell(overriding(Plugin.before_gang, [item.before_gang for item in asked]))
-        self.not_placed = tell(overriding(Plugin.not_placed, [item.not_placed for item in asked]))
-        self.before_scoring = tell(overriding(Plugin.before_scoring, [item.before_scoring for item in asked]))
-        self.before_solving = tell(overriding(Plugin.before_solving, [item.before_solving for item in asked]))
-        self.allocated = tell(overriding(Plugin.allocated, [item.allocated for item in asked]))
-        self.deallocated = tell(overriding(Plugin.deallocated, [item.deallocated for item in asked]))
+        self.before_gang = tell(overriding(Plugin.before_gang, asked, lambda plugin: plugin.before_gang))
+        self.not_placed = tell(overriding(Plugin.not_placed, asked, lambda plugin: plugin.not_placed))
+        self.before_scoring = tell(overriding(Plugin.before_scoring, asked, lambda plugin: plugin.before_scoring))
+        self.before_solving = tell(overriding(Plugin.before_solving, asked, lambda plugin: plugin.before_solving))
+        self.allocated = tell(overriding(Plugin.allocated, asked, lambda plugin: plugin.allocated))
+        self.deallocated = tell(overriding(Plugin.deallocated, asked, lambda plugin: plugin.deallocated))
 
         # first
-        self.numa_placement = first(overriding(Plugin.numa_placement, [item.numa_placement for item in asked]))
-        self.queue_allocated = first(overriding(Plugin.queue_allocated, [item.queue_allocated for item in asked]))
-        self.queue_deserved = first(overriding(Plugin.queue_deserved, [item.queue_deserved for item in asked]))
-        self.queue_fair_share = first(overriding(Plugin.queue_fair_share, [item.queue_fair_share for item in asked]))
+        self.numa_placement = first(overriding(Plugin.numa_placement, asked, lambda plugin: plugin.numa_placement))
+        self.queue_allocated = first(overriding(Plugin.queue_allocated, asked, lambda plugin: plugin.queue_allocated))
+        self.queue_deserved = first(overriding(Plugin.queue_deserved, asked, lambda plugin: plugin.queue_deserved))
+        self.queue_fair_share = first(
+            overriding(Plugin.queue_fair_share, asked, lambda plugin: plugin.queue_fair_share)
+        )
 
         # one plugin after the other is asked by the caller
-        self.somebody_reclaims = bool(overriding(Plugin.can_reclaim, [item.can_reclaim for item in asked]))
-        self.generators = [item for item in asked if overriding(Plugin.scenario_generator, [item.scenario_generator])]
+        self.somebody_reclaims = bool(overriding(Plugin.can_reclaim, asked, lambda plugin: plugin.can_reclaim))
+        self.generators = [item for item in asked if overrides(Plugin.scenario_generator, item.scenario_generator)]
         self.beyond_shape = [item for item in asked if item.beyond_shape or _scores_only_nodes(item)]
 
     def subset_nodes(
@@ -122,8 +129,8 @@ class Hooks:
 
 def _scores_only_nodes(plugin: Plugin) -> bool:
     """A score that is given in no form that tasks of one shape may share."""
-    by_shape = overriding(Plugin.shape_score, [plugin.shape_score]) or overriding(Plugin.node_rank, [plugin.node_rank])
-    return bool(overriding(Plugin.node_score, [plugin.node_score])) and not by_shape
+    by_shape = overrides(Plugin.shape_score, plugin.shape_score) or overrides(Plugin.node_rank, plugin.node_rank)
+    return overrides(Plugin.node_score, plugin.node_score) and not by_shape
 
 
 NO_HOOKS = Hooks(())

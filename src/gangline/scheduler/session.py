@@ -204,8 +204,8 @@ class Session:
         if cached is None or cached[0] != key:
             tasks = tasks_to_allocate(gang, simulation, self.member_key, self.task_key)
             cached = gang.wanted = (key, tasks)
-        found: list[TaskInfo] = cached[1]
-        return found
+        wanted_tasks: list[TaskInfo] = cached[1]
+        return wanted_tasks
 
     def asked(self, gang: GangInfo, simulation: bool = True) -> Vector:
         """What the tasks to place next ask for; GPU memory as devices of the smallest GPU in the cluster."""

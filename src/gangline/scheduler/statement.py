@@ -229,12 +229,12 @@ def bind_decision(session: Session, task: TaskInfo, node: NodeInfo) -> Bind:
 
 def claim_configs(session: Session, task: TaskInfo) -> dict[str, tuple[Mapping[str, object], ...]]:
     """For the claims that this task is the first to use."""
-    devices, found = session.cluster.devices, {}
+    devices, by_claim = session.cluster.devices, {}
     for name in task.record.claims:
         record = devices.records.get((task.namespace, name))
         if record is not None and record.allocated is None and (told := configs(devices, record)):
-            found[name] = told
-    return found
+            by_claim[name] = told
+    return by_claim
 
 
 def extended_bind(session: Session, task: TaskInfo, node: NodeInfo) -> ExtendedBind | None:

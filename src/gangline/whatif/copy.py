@@ -17,7 +17,7 @@ from gangline.api.meta import Object, Raw
 from gangline.client import Client
 from gangline.cluster.world.component import components
 from gangline.cluster.world.settings import NodePace, WorldSettings
-from gangline.components import ComponentOptions
+from gangline.components.options import ComponentOptions
 from gangline.errors import ApiError
 from gangline.local import Platform, PlatformSettings
 from gangline.whatif.compare import WhatifView

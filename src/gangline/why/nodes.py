@@ -19,7 +19,7 @@ from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU, PODS, at, is_mig
 from gangline.scheduler.model.task import TaskInfo, share_of
 from gangline.scheduler.placing.devices import CannotTell, fitting
-from gangline.scheduler.plugins.affinity import term_matches
+from gangline.scheduler.plugins.fit.affinity import term_matches
 from gangline.scheduler.records import DeviceRequest, NodeTerm, PodTerm, Requirement
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import counted, spoken

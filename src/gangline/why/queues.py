@@ -17,8 +17,13 @@ from gangline.scheduler.fairness.reclaim import can_reclaim, filter_victim
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.plugins.minruntime import LOWEST_COMMON_ANCESTOR, preempt_min_runtime, reclaim_min_runtime, up
-from gangline.scheduler.plugins.proportion import ProportionPlugin
+from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
+from gangline.scheduler.plugins.evict.minruntime import (
+    LOWEST_COMMON_ANCESTOR,
+    preempt_min_runtime,
+    reclaim_min_runtime,
+    up,
+)
 from gangline.scheduler.session import Session
 from gangline.scheduler.why import bounds
 from gangline.scheduler.why.bounds import QUOTA, Excess

@@ -23,7 +23,7 @@ from gangline.cluster.world.workloads import deployment_plan, replicasets, scale
 from gangline.cluster.world.workloads.jobs import job_plan
 from gangline.cluster.world.workloads.jobs.job_tally import INDEX
 from gangline.cluster.world.workloads.replicas import BURST, MOST_WAITING, share
-from gangline.components import Nothing
+from gangline.components.admission_hooks import Nothing
 
 MOST = 2**31 - 1
 MEGABYTES = 2**20

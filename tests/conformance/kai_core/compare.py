@@ -17,7 +17,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY
 from gangline.scheduler.model.status import ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.plugins.numa import NumaPlugin
+from gangline.scheduler.plugins.fit.numa import NumaPlugin
 from gangline.scheduler.refusals import joined
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import seconds

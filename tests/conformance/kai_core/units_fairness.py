@@ -11,7 +11,7 @@ from gangline.scheduler.fairness import RESOURCES, Amounts, QueueAccount, divide
 from gangline.scheduler.fairness.capacity import Overrun, over_capacity, over_quota
 from gangline.scheduler.fairness.reclaim import Chunk, Taker
 from gangline.scheduler.model.resources import CPU, MEMORY, ResourceNames
-from gangline.scheduler.plugins.proportion import asked_of, gpus_on
+from gangline.scheduler.plugins.capacity.proportion import asked_of, gpus_on
 
 FIELDS = ("deserved", "limit", "weight", "allocated", "allocated_non_preemptible", "request", "usage", "fair_share")
 

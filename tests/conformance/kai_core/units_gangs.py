@@ -11,8 +11,8 @@ from gangline.rules.values import times
 from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import order
-from gangline.scheduler.plugins import minruntime
-from gangline.scheduler.plugins.orders import ElasticPlugin, sub_group_key
+from gangline.scheduler.plugins.evict import minruntime
+from gangline.scheduler.plugins.order.orders import ElasticPlugin, sub_group_key
 from gangline.scheduler.records import QueueRecord
 
 ORDERS: Mapping[str, Callable[[Group | PodSet], Any]] = {

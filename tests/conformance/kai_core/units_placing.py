@@ -13,11 +13,12 @@ from gangline.scheduler.model.journal import UndoJournal
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import ResourceNames
 from gangline.scheduler.model.topology import TopologyDomain, TopologyTree
-from gangline.scheduler.placing import domains
-from gangline.scheduler.placing.domains import DomainAnswer, DomainQuestion, DomainRoom, DomainTally
+from gangline.scheduler.placing import domain_refusals, domain_room, domains
+from gangline.scheduler.placing.domain_room import DomainRoom, DomainTally
+from gangline.scheduler.placing.domains import DomainAnswer, DomainQuestion
 from gangline.scheduler.placing.place import pick_gpus
-from gangline.scheduler.plugins.gpusharing import GpuPackPlugin, GpuSpreadPlugin, used_portion
-from gangline.scheduler.plugins.nodeplacement import NodePlacementPlugin
+from gangline.scheduler.plugins.score.gpusharing import GpuPackPlugin, GpuSpreadPlugin, used_portion
+from gangline.scheduler.plugins.score.nodeplacement import NodePlacementPlugin
 from gangline.scheduler.records import GangRecord, NodeRecord, TopologyRecord
 
 
@@ -79,8 +80,8 @@ def tree_allocatable(row: Row) -> str:
     names = ResourceNames()
     top, levels = pieces.domains(record)
     nodes = {node_record["name"]: pieces.node(node_record, names) for node_record in node_records}
-    demand = domains.demand_of([pieces.task(item, names) for item in asked])
-    tally = DomainTally(leaves(top), nodes, lambda node: (domains.slots(node, demand, frozenset()),))
+    demand = domain_room.demand_of([pieces.task(item, names) for item in asked])
+    tally = DomainTally(leaves(top), nodes, lambda node: (domain_room.slots(node, demand, frozenset()),))
     found = {f"{levels[item.level]}={item.id}": int(tally.of(item)[0]) for item in every(top)}
     return differs({"allocatable_pods": found, "error": ""}, row.out)
 
@@ -103,7 +104,7 @@ def allocatable_domains(row: Row) -> str:
     )
     names = ResourceNames()
     tree, figures = pieces.topology(record)
-    demand = domains.Demand(count, names.vector(total), (), True)
+    demand = domain_room.Demand(count, names.vector(total), (), True)
 
     def pods(domain: TopologyDomain) -> int | None:
         number = int(figures[domain].get("allocatable_pods", -1))
@@ -117,8 +118,8 @@ def allocatable_domains(row: Row) -> str:
     except domains.BadRule as problem:
         return differs({"domains": [], "error": str(problem), "fit_errors": []}, row.out)
     good, bad = domains.domains_that_hold(tree, levels, rule, pieces.pod_sets(sets, names), room)
-    reasons = [domains.why_not(item, room, "test", names) for item in bad]
-    refusals = [] if good else [*reasons, domains.unsatisfied(gang, "test", rule)]
+    reasons = [domain_refusals.why_not(item, room, "test", names) for item in bad]
+    refusals = [] if good else [*reasons, domain_refusals.unsatisfied(gang, "test", rule)]
     found = sorted(f"{tree.levels[item.level]}={item.id}" for item in good)
     ours = {"domains": found, "error": "", "fit_errors": texts(DomainAnswer(refusals=refusals))}
     return differs(
@@ -140,12 +141,12 @@ def node_subsets(row: Row) -> str:
             {"error": "", "fit_errors": [], "node_scores": {}, "node_sets": [sorted(nodes)]}, sorted_sets(row.out)
         )
     if rule.topology not in topologies:
-        said = list(domains.no_topology(rule.topology).messages)
+        said = list(domain_refusals.no_topology(rule.topology).messages)
         return differs({"error": "", "fit_errors": said, "node_scores": {}, "node_sets": []}, sorted_sets(row.out))
     tree, _ = pieces.topology(topologies[rule.topology])
-    demand = domains.demand_of([pieces.task(item, names) for item in asked])
+    demand = domain_room.demand_of([pieces.task(item, names) for item in asked])
     free = DomainTally(tree.leaf_of, nodes, lambda node: node.later)
-    pods = DomainTally(tree.leaf_of, nodes, lambda node: (domains.slots(node, demand, frozenset()),))
+    pods = DomainTally(tree.leaf_of, nodes, lambda node: (domain_room.slots(node, demand, frozenset()),))
     top = domains.common_domain(tree, nodes, rule.preferred)
     room = DomainRoom(demand, free.of, lambda domain: int(pods.of(domain)[0]) if demand.uniform else None, top)
     answer = domains.choose(question, tree, top, room, names)

@@ -111,7 +111,8 @@ Webhook
   metricsPort int; port int; probePort int; targetPort int
 Admission
   blockNvidiaVisibleDevices bool; gpuFractionRuntimeClassName str; gpuPodRuntimeClassName str; gpuSharing bool;
-  mutatingWebhookConfigurationName str; queueLabelSelector bool; replicas int32; scheduleQueuedPods bool; service Service;
+  mutatingWebhookConfigurationName str; queueLabelSelector bool; replicas int32; scheduleQueuedPods bool;
+  service Service;
   validatingWebhookConfigurationName str; vpa Vpa; webhook Webhook
 BinderPlugin
   arguments {str}; enabled bool; priority int
@@ -182,7 +183,8 @@ WorkloadAuthorizer
 WorkloadWorkers
   concurrentSyncs int {"minimum": 1, "maximum": 1000}
 WorkloadControllers
-  podClique WorkloadWorkers; podCliqueScalingGroup WorkloadWorkers; podCliqueSet WorkloadWorkers; podGang WorkloadWorkers
+  podClique WorkloadWorkers; podCliqueScalingGroup WorkloadWorkers; podCliqueSet WorkloadWorkers;
+  podGang WorkloadWorkers
 WorkloadBackend
   replicas int32; service Service; vpa Vpa
 Workload

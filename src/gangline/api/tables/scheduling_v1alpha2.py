@@ -19,7 +19,8 @@ PodGroupSchedulingPolicy
   basic BasicSchedulingPolicy?; gang GangSchedulingPolicy?
 PodGroupSpec
   podGroupTemplateRef PodGroupTemplateReference?! opt; schedulingPolicy PodGroupSchedulingPolicy!;
-  schedulingConstraints PodGroupSchedulingConstraints?; resourceClaims [PodGroupResourceClaim] map:name; disruptionMode str?;
+  schedulingConstraints PodGroupSchedulingConstraints?; resourceClaims [PodGroupResourceClaim] map:name;
+  disruptionMode str?;
   priorityClassName str; priority int32?
 PodGroupStatus
   conditions [Condition] map:type; resourceClaimStatuses [PodGroupResourceClaimStatus] map:name

@@ -13,7 +13,8 @@ CompositeGangSchedulingPolicy
   minGroupCount int32!
 CompositePodGroupSpec
   workloadRef WorkloadReference?; parentCompositePodGroupName str?; schedulingPolicy CompositePodGroupSchedulingPolicy!;
-  schedulingConstraints PodGroupSchedulingConstraints?; disruptionMode DisruptionMode?; priorityClassName str; priority int32?;
+  schedulingConstraints PodGroupSchedulingConstraints?; disruptionMode DisruptionMode?; priorityClassName str;
+  priority int32?;
   preemptionPolicy str?
 CompositePodGroupStatus
   conditions [Condition] map:type
@@ -45,7 +46,8 @@ PodGroupStatus
   conditions [Condition] map:type; resourceClaimStatuses [PodGroupResourceClaimStatus] map:name
 PodGroupTemplate
   name str!; schedulingPolicy PodGroupSchedulingPolicy!; schedulingConstraints PodGroupSchedulingConstraints?! opt;
-  resourceClaims [PodGroupResourceClaim] map:name; disruptionMode DisruptionMode?; priorityClassName str; priority int32?;
+  resourceClaims [PodGroupResourceClaim] map:name; disruptionMode DisruptionMode?; priorityClassName str;
+  priority int32?;
   preemptionPolicy str?
 TopologyConstraint
   key str!

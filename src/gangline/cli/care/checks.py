@@ -12,7 +12,7 @@ from typing import Any
 
 from gangline import __version__
 from gangline.cli.care.definitions import check_definitions
-from gangline.cli.care.findings import FAIL, OK, WARN, Finding
+from gangline.cli.care.findings import FAIL, OK, WARN, DoctorFinding
 from gangline.cli.care.webhooks import check_webhooks
 from gangline.rights import LEASES
 from gangline.rules.schedulers import SERVED
@@ -63,56 +63,58 @@ class DoctorFacts:
     """Why a list could not be read, by its name."""
 
 
-def examine(facts: DoctorFacts) -> list[Finding]:
+def examine(facts: DoctorFacts) -> list[DoctorFinding]:
     """All findings, in the order of `CHECKS`."""
     return [finding for check in CHECKS for finding in check(facts)]
 
 
-def check_server(facts: DoctorFacts) -> Iterable[Finding]:
+def check_server(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     shown = str(facts.version.get("gitVersion") or "?")
     numbers = re.match(r"v?(\d+)\.(\d+)", shown)
     release = (int(numbers[1]), int(numbers[2])) if numbers else OLDEST
     if release < OLDEST:
         remedy = "upgrade the cluster to 1.34 or newer; without that pods with ResourceClaims are not scheduled"
-        yield Finding(WARN, "server", f"Kubernetes {shown} is older than what we test", remedy)
+        yield DoctorFinding(WARN, "server", f"Kubernetes {shown} is older than what we test", remedy)
     elif release < WORKLOADS:
         remedy = "nothing, unless sets shall run on kube-scheduler as gangs: that needs 1.35"
-        yield Finding(OK, "server", f"Kubernetes {shown} at {facts.server}, without the Workload API", remedy)
+        yield DoctorFinding(OK, "server", f"Kubernetes {shown} at {facts.server}, without the Workload API", remedy)
     else:
-        yield Finding(OK, "server", f"Kubernetes {shown} at {facts.server}")
+        yield DoctorFinding(OK, "server", f"Kubernetes {shown} at {facts.server}")
 
 
-def check_clock(facts: DoctorFacts) -> Iterable[Finding]:
+def check_clock(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     if facts.skew is None:
-        yield Finding(OK, "clock", "the server does not say what time it is")
+        yield DoctorFinding(OK, "clock", "the server does not say what time it is")
         return
     apart = abs(facts.skew)
     if apart < SKEW_NOTED:
-        yield Finding(OK, "clock", "this machine and the server agree")
+        yield DoctorFinding(OK, "clock", "this machine and the server agree")
         return
     level = FAIL if apart >= SKEW_BAD else WARN
     direction = "behind" if facts.skew > 0 else "ahead of"
     text = f"this machine is {apart:.0f} s {direction} the server"
-    yield Finding(
+    yield DoctorFinding(
         level, "clock", text, "let both follow a time server (chrony, systemd-timesyncd): ages and waits are wrong"
     )
 
 
-def check_rights(facts: DoctorFacts) -> Iterable[Finding]:
+def check_rights(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     denied = [right for right in facts.rights if not right.allowed]
     who = facts.user or "you"
     blind = [str(right) for right in denied if right.verb == "list"]
     if blind:
         remedy = "ask for a role that may get, list and watch them; `gangline rights dashboard` prints one"
-        yield Finding(FAIL, "rights", f"{who} may not {', '.join(blind)}: explain, top and get cannot see all", remedy)
+        yield DoctorFinding(
+            FAIL, "rights", f"{who} may not {', '.join(blind)}: explain, top and get cannot see all", remedy
+        )
     handless = [str(right) for right in denied if right.verb != "list"]
     if handless:
-        yield Finding(OK, "rights", f"{who} may look; may not {', '.join(handless)}")
+        yield DoctorFinding(OK, "rights", f"{who} may look; may not {', '.join(handless)}")
     elif not blind:
-        yield Finding(OK, "rights", f"{who} may look at everything, make sets and change queues")
+        yield DoctorFinding(OK, "rights", f"{who} may look at everything, make sets and change queues")
 
 
-def check_components(facts: DoctorFacts) -> Iterable[Finding]:
+def check_components(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     for lease in facts.lists.get("leases", []):
         meta, spec = lease["metadata"], lease.get("spec") or {}
         if not meta["name"].startswith(OURS) or meta.get("namespace") == "kube-node-lease":
@@ -125,12 +127,12 @@ def check_components(facts: DoctorFacts) -> Iterable[Finding]:
             remedy = (
                 "start it, or look at its pod: `kubectl get pods -A | grep -e kai -e gangline`, then `kubectl logs`"
             )
-            yield Finding(FAIL, "lease", f"nobody works as {name}{since}", remedy)
+            yield DoctorFinding(FAIL, "lease", f"nobody works as {name}{since}", remedy)
         else:
-            yield Finding(OK, "lease", f"{holder.partition('_')[0]} works as {name}")
+            yield DoctorFinding(OK, "lease", f"{holder.partition('_')[0]} works as {name}")
 
 
-def check_installation(facts: DoctorFacts) -> Iterable[Finding]:
+def check_installation(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     for config in (*facts.lists.get("configs", []), *facts.lists.get("shards", [])):
         name = f"{config.get('kind') or 'Config or shard'} {config['metadata']['name']}"
         wrong = [
@@ -141,12 +143,12 @@ def check_installation(facts: DoctorFacts) -> Iterable[Finding]:
         ]
         for condition in wrong:
             text = f"{name} is not {condition['type']}: {condition.get('message') or condition.get('reason')}"
-            yield Finding(
+            yield DoctorFinding(
                 FAIL, "install", text, f"kubectl describe {name.split()[0].lower()} {config['metadata']['name']}"
             )
 
 
-def check_versions(facts: DoctorFacts) -> Iterable[Finding]:
+def check_versions(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     for deployment in facts.lists.get("deployments", []):
         containers = deployment["spec"]["template"]["spec"].get("containers") or []
         for container in containers:
@@ -155,24 +157,24 @@ def check_versions(facts: DoctorFacts) -> Iterable[Finding]:
                 meta = deployment["metadata"]
                 text = f"{meta.get('namespace')}/{meta['name']} runs gangline {tag[1]}, this is {__version__}"
                 remedy = "use the same version on both sides: `pip install`, or `gangline install --image …`"
-                yield Finding(WARN, "version", text, remedy)
+                yield DoctorFinding(WARN, "version", text, remedy)
 
 
-def check_queues(facts: DoctorFacts) -> Iterable[Finding]:
+def check_queues(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     queues = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in facts.lists.get("queues", [])}
     if not queues and "queues" not in facts.refused:
         remedy = "`gangline install` makes default-queue; or `gangline queue set NAME --create gpu.quota=…`"
-        yield Finding(WARN, "queues", "there is no queue: no pod of the scheduler half can start", remedy)
+        yield DoctorFinding(WARN, "queues", "there is no queue: no pod of the scheduler half can start", remedy)
     for name, spec in queues.items():
         parent = spec.get("parentQueue") or ""
         if parent and parent not in queues:
             remedy = f"make it, or name another: gangline queue set {name} parent=…"
-            yield Finding(FAIL, "queues", f"queue {name} names the parent {parent}, which does not exist", remedy)
+            yield DoctorFinding(FAIL, "queues", f"queue {name} names the parent {parent}, which does not exist", remedy)
     if queues:
-        yield Finding(OK, "queues", f"{len(queues)} queues")
+        yield DoctorFinding(OK, "queues", f"{len(queues)} queues")
 
 
-def check_nodes(facts: DoctorFacts) -> Iterable[Finding]:
+def check_nodes(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     from gangline.rules import requests
 
     nodes = facts.lists.get("nodes", [])
@@ -182,17 +184,19 @@ def check_nodes(facts: DoctorFacts) -> Iterable[Finding]:
     with_gpus = sum(any(requests.is_gpu(name) or requests.is_mig(name) for name in amounts) for amounts in offered)
     if nodes and not with_gpus:
         remedy = "is a device plugin or DRA driver installed? `kubectl describe node` lists what a node offers"
-        yield Finding(WARN, "nodes", f"none of {len(nodes)} nodes offers GPUs", remedy)
+        yield DoctorFinding(WARN, "nodes", f"none of {len(nodes)} nodes offers GPUs", remedy)
     else:
-        yield Finding(OK, "nodes", f"{with_gpus} of {len(nodes)} nodes offer GPUs")
+        yield DoctorFinding(OK, "nodes", f"{with_gpus} of {len(nodes)} nodes offer GPUs")
 
 
-def check_refusals(facts: DoctorFacts) -> Iterable[Finding]:
+def check_refusals(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     for name, trouble in facts.refused.items():
-        yield Finding(WARN, "unseen", f"{name} could not be examined: {trouble}", "ask somebody who may read them")
+        yield DoctorFinding(
+            WARN, "unseen", f"{name} could not be examined: {trouble}", "ask somebody who may read them"
+        )
 
 
-CHECKS: tuple[Callable[[DoctorFacts], Iterable[Finding]], ...] = (
+CHECKS: tuple[Callable[[DoctorFacts], Iterable[DoctorFinding]], ...] = (
     check_server,
     check_clock,
     check_rights,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gangline.cli.care.findings import FAIL, OK, WARN, Finding
+from gangline.cli.care.findings import FAIL, OK, WARN, DoctorFinding
 
 SHOWN = 5
 """Missing fields that are named."""
@@ -14,7 +14,7 @@ APPLY = (
 )
 
 
-def check_definitions(definitions: Iterable[Mapping[str, Any]], refused: bool) -> Iterator[Finding]:
+def check_definitions(definitions: Iterable[Mapping[str, Any]], refused: bool) -> Iterator[DoctorFinding]:
     from gangline.api.crds import crds
 
     if refused:
@@ -24,30 +24,30 @@ def check_definitions(definitions: Iterable[Mapping[str, Any]], refused: bool) -
     missing = [name for name in ours if name not in there]
     if missing:
         level = FAIL if len(missing) == len(ours) else WARN
-        yield Finding(level, "definitions", f"missing: {', '.join(missing)}", APPLY)
+        yield DoctorFinding(level, "definitions", f"missing: {', '.join(missing)}", APPLY)
     for name in ours:
         if name in there:
             yield from compared(name, ours[name], there[name])
     if not missing:
-        yield Finding(OK, "definitions", f"all {len(ours)} kinds are defined")
+        yield DoctorFinding(OK, "definitions", f"all {len(ours)} kinds are defined")
 
 
-def compared(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Finding]:
+def compared(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[DoctorFinding]:
     """What a definition that stands there lacks of ours."""
     conditions = (theirs.get("status") or {}).get("conditions") or []
     if any(condition["type"] == "Established" and condition["status"] != "True" for condition in conditions):
-        yield Finding(FAIL, "definitions", f"{name} is not established", f"kubectl describe crd {name}")
+        yield DoctorFinding(FAIL, "definitions", f"{name} is not established", f"kubectl describe crd {name}")
     versions = {version["name"]: version for version in theirs["spec"]["versions"]}
     for version in ours["spec"]["versions"]:
         standing = versions.get(version["name"])
         if standing is None or not standing.get("served"):
-            yield Finding(FAIL, "definitions", f"{name} does not serve {version['name']}{_whose(theirs)}", APPLY)
+            yield DoctorFinding(FAIL, "definitions", f"{name} does not serve {version['name']}{_whose(theirs)}", APPLY)
             continue
         lacking = sorted(fields(version) - fields(standing))
         if lacking:
             rest = f" and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
             text = f"{name}{_whose(theirs)} lacks {', '.join(lacking[:SHOWN])}{rest}: what says so there is dropped"
-            yield Finding(WARN, "definitions", text, APPLY)
+            yield DoctorFinding(WARN, "definitions", text, APPLY)
 
 
 def _whose(definition: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
 
 if TYPE_CHECKING:
-    from gangline.cli.care.findings import Finding
+    from gangline.cli.care.findings import DoctorFinding
 
 
 @click.command(
@@ -47,7 +47,7 @@ async def _doctor(output: str, quiet: bool, kubeconfig: str | None, namespace: s
         sys.exit(1)
 
 
-def _print(findings: Sequence[Finding]) -> None:
+def _print(findings: Sequence[DoctorFinding]) -> None:
     from gangline.cli.care.findings import COLOURS, MARKS, OK
 
     for finding in findings:

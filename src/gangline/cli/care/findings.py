@@ -11,7 +11,7 @@ MARKS = {OK: "✓", WARN: "!", FAIL: "✗"}
 COLOURS = {OK: "green", WARN: "yellow", FAIL: "red"}
 
 
-class Finding(msgspec.Struct, frozen=True):
+class DoctorFinding(msgspec.Struct, frozen=True):
     level: str
     """ok, warning or problem."""
     subject: str
@@ -20,7 +20,7 @@ class Finding(msgspec.Struct, frozen=True):
     remedy: str = ""
 
 
-def conclusion(findings: Sequence[Finding]) -> str:
+def conclusion(findings: Sequence[DoctorFinding]) -> str:
     """All in one sentence."""
     problems = sum(finding.level == FAIL for finding in findings)
     warnings = sum(finding.level == WARN for finding in findings)

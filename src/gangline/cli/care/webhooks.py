@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from gangline.cli.care.findings import FAIL, OK, WARN, Finding
+from gangline.cli.care.findings import FAIL, OK, WARN, DoctorFinding
 
 GROUPS = ("grove.io", "scheduler.grove.io", "scheduling.run.ai", "kai.scheduler")
 SOON = 14 * 86400.0
@@ -17,7 +17,7 @@ SOON = 14 * 86400.0
 RESTART = "let the admission component make a new one: kubectl rollout restart -n kai-scheduler deployment/admission"
 
 
-def check_webhooks(lists: Mapping[str, Sequence[Mapping[str, Any]]], now: float) -> Iterator[Finding]:
+def check_webhooks(lists: Mapping[str, Sequence[Mapping[str, Any]]], now: float) -> Iterator[DoctorFinding]:
     judges: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for kind in ("validating", "mutating"):
         for configuration in lists.get(kind, ()):
@@ -34,7 +34,7 @@ def check_webhooks(lists: Mapping[str, Sequence[Mapping[str, Any]]], now: float)
             remedy = "remove the one that is left over from another installation: kubectl delete " + (
                 f"{kind}webhookconfiguration NAME"
             )
-            yield Finding(WARN, "webhooks", f"{judged} is judged by {', '.join(sorted(names))} ({kind})", remedy)
+            yield DoctorFinding(WARN, "webhooks", f"{judged} is judged by {', '.join(sorted(names))} ({kind})", remedy)
 
 
 def _kinds(hook: Mapping[str, Any]) -> list[str]:
@@ -51,29 +51,31 @@ def _kinds(hook: Mapping[str, Any]) -> list[str]:
 
 def _checked(
     name: str, hooks: Sequence[Mapping[str, Any]], slices: Sequence[Mapping[str, Any]], now: float
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     """The hooks of one configuration; what is wrong with several of them is said once."""
     wrong = {finding for hook in hooks for finding in _of_hook(name, hook["clientConfig"], slices, now)}
     yield from sorted(wrong, key=lambda finding: finding.text)
     if not wrong:
-        yield Finding(OK, "webhooks", f"{name} has a valid certificate and somebody who answers")
+        yield DoctorFinding(OK, "webhooks", f"{name} has a valid certificate and somebody who answers")
 
 
 def _of_hook(
     name: str, client: Mapping[str, Any], slices: Sequence[Mapping[str, Any]], now: float
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     ends = certificate_end(client.get("caBundle") or "")
     if ends is None:
-        yield Finding(FAIL, "webhooks", f"{name} has no certificate that can be read (caBundle)", RESTART)
+        yield DoctorFinding(FAIL, "webhooks", f"{name} has no certificate that can be read (caBundle)", RESTART)
     elif ends < now:
-        yield Finding(FAIL, "webhooks", f"the certificate of {name} ended on {_day(ends)}", RESTART)
+        yield DoctorFinding(FAIL, "webhooks", f"the certificate of {name} ended on {_day(ends)}", RESTART)
     elif ends < now + SOON:
-        yield Finding(WARN, "webhooks", f"the certificate of {name} ends on {_day(ends)}", RESTART)
+        yield DoctorFinding(WARN, "webhooks", f"the certificate of {name} ends on {_day(ends)}", RESTART)
     service = client.get("service")
     if service and not _answers(service, slices):
         where = f"{service['namespace']}/{service['name']}"
         remedy = f"kubectl get endpointslices,pods -n {service['namespace']}; until then what it judges is refused"
-        yield Finding(FAIL, "webhooks", f"{name} is answered by service {where}, which has no ready endpoint", remedy)
+        yield DoctorFinding(
+            FAIL, "webhooks", f"{name} is answered by service {where}, which has no ready endpoint", remedy
+        )
 
 
 def _answers(service: Mapping[str, Any], slices: Sequence[Mapping[str, Any]]) -> bool:

@@ -15,7 +15,7 @@ from gangline.errors import ConfigError
 
 if TYPE_CHECKING:
     from gangline.client import Client
-    from gangline.components import ComponentOptions
+    from gangline.components.options import ComponentOptions
     from gangline.runtime.leading.election import Elected
     from gangline.runtime.leading.lease import ElectionSettings
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def run_component(component: str, kubeconfig: str | None, options: ComponentOptions) -> None:
     from gangline.client import Client
     from gangline.client.kubeconfig import in_cluster, load, transport
-    from gangline.components import preflight
+    from gangline.components.preflight import preflight
 
     inside = not kubeconfig and os.environ.get("KUBERNETES_SERVICE_HOST")
     agent = f"gangline-{component}"

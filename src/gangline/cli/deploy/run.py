@@ -16,7 +16,7 @@ from gangline.errors import ConfigError
 from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 if TYPE_CHECKING:
-    from gangline.components import ComponentOptions
+    from gangline.components.options import ComponentOptions
 
 NAMES = [*COMPONENTS, "backend"]
 CONFIGURED = ("operator", "admission", "backend")
@@ -111,7 +111,8 @@ def command(
     log_format: str,
 ) -> None:
     from gangline.component_flags import real_backends, refuse_flags
-    from gangline.components import BACKEND, ComponentOptions
+    from gangline.components import BACKEND
+    from gangline.components.options import ComponentOptions
     from gangline.rules.flags import parse
     from gangline.runtime.logs import set_up
 

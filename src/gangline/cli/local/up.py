@@ -16,7 +16,7 @@ from gangline.cli.ending import run
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
-    from gangline.components import ComponentOptions
+    from gangline.components.options import ComponentOptions
     from gangline.local import Platform
 
 PORT = 8443
@@ -97,7 +97,7 @@ def command(
     level: str,
 ) -> None:
     from gangline.cli.deploy.run import configured
-    from gangline.components import ComponentOptions
+    from gangline.components.options import ComponentOptions
     from gangline.runtime.logs import set_up
 
     set_up(level, "auto")

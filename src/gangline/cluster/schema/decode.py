@@ -33,7 +33,7 @@ _LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 _FORMS: dict[str, Callable[[str], str]] = {
     "quantity": forms.quantity,
     "time": forms.time,
-    "microtime": lambda text: forms.time(text, micro=True),
+    "microtime": forms.micro_time,
     "bytes": forms.bytes_,
 }
 

@@ -1,6 +1,7 @@
 """Label and field selectors as the server reads them from a query, compiled to functions on a record.
 
-Parsing refuses what a kube-apiserver refuses, with its words. Nothing here touches the store.
+Label selectors are parsed in `rules/selectors.py`. What a kube-apiserver refuses is refused, with its words. Nothing
+here touches the store.
 """
 
 from __future__ import annotations
@@ -10,126 +11,29 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from gangline.api.selectors import whole_number
+from gangline.api.selectors import SelectorRequirement, from_selector, whole_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.status import bad_request
 from gangline.cluster.server.store.shelf import Record
-from gangline.rules.values.names import label_value_problems, qualified_name_problems
+from gangline.rules.selectors import SelectorUnreadable, parse_labels
 
 Test = Callable[[Record], bool]
 LabelTest = Callable[[dict[str, str]], bool]
 
-_TOKEN = re.compile(r"\s*(?:(==|!=|=|!|,|\(|\)|<|>)|([^\s=!,()<>]+))")
-_SYMBOLS = {"==", "!=", "=", "!", ",", "(", ")", "<", ">"}
 
-
-def parse_labels(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """`a=b,c in (d,e),!f` as (key, operator, values); operators are = != in notin exists ! < >."""
-    tokens = _tokens(text)
-    requirements: list[tuple[str, str, tuple[str, ...]]] = []
-    while tokens:
-        requirements.append(_requirement(tokens))
-        if not tokens:
-            break
-        comma = tokens.pop(0)
-        if comma != ",":
-            raise bad_request(f"found '{comma}', expected: ',' or 'end of string'")
-        following = tokens[0] if tokens else ""
-        if following != "!" and (not following or following in _SYMBOLS):
-            raise bad_request(f"found '{following}', expected: identifier after ','")
-    return requirements
-
-
-def _unparsable(why: str) -> Exception:
-    return bad_request(f"unable to parse requirement: {why}")
-
-
-def _tokens(text: str) -> list[str]:
-    tokens, position, text = [], 0, text.strip()
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            break
-        tokens.append(match.group(1) or match.group(2))
-        position = match.end()
-    return tokens
-
-
-def _requirement(tokens: list[str]) -> tuple[str, str, tuple[str, ...]]:
-    negated = tokens[0] == "!"
-    if negated:
-        tokens.pop(0)
-    key = tokens.pop(0) if tokens else ""
-    if not key or key in _SYMBOLS:
-        if negated:
-            raise _unparsable(f"found '{key}', expected: identifier")
-        raise bad_request(f"found '{key}', expected: !, identifier, or 'end of string'")
-    problems = qualified_name_problems(key)
-    if problems:
-        raise _unparsable(f'<nil>: Invalid value: "{key}": ' + "; ".join(problems))
-    if negated:
-        return key, "!", ()
-    if not tokens or tokens[0] == ",":
-        return key, "exists", ()
-    return _comparison(key, tokens.pop(0), tokens)
-
-
-def _comparison(key: str, operator: str, tokens: list[str]) -> tuple[str, str, tuple[str, ...]]:
-    if operator in ("in", "notin"):
-        values = _value_set(tokens)
-    elif operator in ("=", "==", "!=", "<", ">"):
-        value = "" if not tokens or tokens[0] == "," else tokens.pop(0)
-        if value in _SYMBOLS:
-            raise _unparsable(f"found '{value}', expected: identifier")
-        values = (value,)
-    else:
-        raise _unparsable(f"found '{operator}', expected: in, notin, =, ==, !=, gt, lt")
-    for index, value in enumerate(values):
-        problems = label_value_problems(value)
-        if problems:
-            raise _unparsable(f'values[{index}][{key}]: Invalid value: "{value}": ' + "; ".join(problems))
-    if operator in ("<", ">") and whole_number(values[0]) is None:
-        raise _unparsable(
-            f"values[0]: Invalid value: \"{values[0]}\": for 'Gt', 'Lt' operators, the value must be an integer"
-        )
-    return key, "=" if operator == "==" else operator, values
-
-
-def _value_set(tokens: list[str]) -> tuple[str, ...]:
-    if not tokens or tokens[0] != "(":
-        raise _unparsable(f"found '{tokens[0] if tokens else ''}' expected: '('")
-    tokens.pop(0)
-    values: list[str] = []
-    expect_value = True
-    while tokens:
-        token = tokens.pop(0)
-        if token == ")":
-            if expect_value:
-                values.append("")
-            return tuple(sorted(set(values)))
-        if token == ",":
-            if expect_value:
-                values.append("")
-            expect_value = True
-        elif token in _SYMBOLS or not expect_value:
-            raise _unparsable(f"found '{token}', expected: ',' or ')'")
-        else:
-            values.append(token)
-            expect_value = False
-    raise _unparsable("found '', expected: ',' or ')'")
-
-
-def _label_requirement(key: str, operator: str, values: tuple[str, ...]) -> LabelTest:
+def _label_requirement(requirement: SelectorRequirement) -> LabelTest:
+    """As `requirement.matches`, compiled: a list asks it of every object."""
+    key, operator, values = requirement.key, requirement.operator, requirement.values
     if operator == "exists":
         return lambda labels: key in labels
-    if operator == "!":
+    if operator == "!exists":
         return lambda labels: key not in labels
     if operator in ("=", "in"):
         return lambda labels: labels.get(key) in values
     if operator in ("!=", "notin"):
         return lambda labels: key not in labels or labels[key] not in values
     wanted = int(values[0])
-    above = operator == ">"
+    above = operator == "gt"
 
     def compare(labels: dict[str, str]) -> bool:
         number = whole_number(labels.get(key))
@@ -142,7 +46,10 @@ def _label_requirement(key: str, operator: str, values: tuple[str, ...]) -> Labe
 
 def label_test(text: str) -> LabelTest | None:
     """None where everything matches."""
-    tests = [_label_requirement(*requirement) for requirement in parse_labels(text)] if text else []
+    try:
+        tests = [_label_requirement(requirement) for requirement in parse_labels(text).requirements]
+    except SelectorUnreadable as error:
+        raise bad_request(error.why) from error
     if not tests:
         return None
     return tests[0] if len(tests) == 1 else lambda labels: all(test(labels) for test in tests)
@@ -152,12 +59,7 @@ def selector_test(selector: dict[str, Any] | None) -> LabelTest:
     """A LabelSelector object as a test; none selects nothing, an empty one everything."""
     if selector is None:
         return lambda labels: False
-    tests = [_label_requirement(key, "=", (value,)) for key, value in (selector.get("matchLabels") or {}).items()]
-    operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
-    tests += [
-        _label_requirement(term["key"], operators[term["operator"]], tuple(term.get("values") or ()))
-        for term in selector.get("matchExpressions") or []
-    ]
+    tests = [_label_requirement(requirement) for requirement in from_selector(selector).requirements]
     return lambda labels: all(test(labels) for test in tests)
 
 

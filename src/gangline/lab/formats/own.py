@@ -23,9 +23,9 @@ def _job(row: TraceRow) -> TraceJob:
         raise RowError(f"gpus is {row.text('gpus')}, which must be a whole number or a share below 1")
     if pods < 1:
         raise RowError("pods is 0, which must be at least 1")
-    said = row.text("preemptible", "true").lower()
-    if said not in TRUTH:
-        raise RowError(f"preemptible is {said!r}, which must be true or false")
+    preemptible = row.text("preemptible", "true").lower()
+    if preemptible not in TRUTH:
+        raise RowError(f"preemptible is {preemptible!r}, which must be true or false")
     return TraceJob(
         row.text("name", f"job-{row.line}"),
         row.moment("arrival"),
@@ -37,6 +37,6 @@ def _job(row: TraceRow) -> TraceJob:
         row.text("queue", "all"),
         row.whole("priority", 50),
         row.text("topology"),
-        TRUTH[said],
+        TRUTH[preemptible],
         row.number("checkpoint", 0),
     )

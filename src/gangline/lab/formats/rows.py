@@ -83,16 +83,16 @@ class TraceRow:
 
 def read_rows(text: TraceText, columns: tuple[str, ...], read: Callable[[TraceRow], R]) -> list[R]:
     """Every row through `read`; raises BadTrace with all rows that cannot be read. `columns` must be there."""
-    found: list[R] = []
+    jobs: list[R] = []
     problems: list[TraceProblem] = []
     for row in _rows(text, columns):
         try:
-            found.append(read(_complete(row)))
+            jobs.append(read(_complete(row)))
         except RowError as error:
             problems.append(TraceProblem(row.line, str(error)))
     if problems:
         raise BadTrace(text.source, problems)
-    return found
+    return jobs
 
 
 def _rows(text: TraceText, columns: tuple[str, ...]) -> Iterator[TraceRow]:

@@ -101,14 +101,14 @@ class DefaultBackend(Backend):
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
         served = generation_of(gang)
         name, can = abilities(served, facts)
-        one = levelled(gang, can)
-        demand(one, name, can)
+        levelled_gang = levelled(gang, can)
+        demand(levelled_gang, name, can)
         if served == KUBE_135:
             yield _workload(gang)
         elif served in FLAT_GROUPS:
-            yield _flat_group(one, FLAT_GROUPS[served])
+            yield _flat_group(levelled_gang, FLAT_GROUPS[served])
         elif served == KUBE_137:
-            yield from default_tree.objects(one, _rank(one))
+            yield from default_tree.objects(levelled_gang, _rank(levelled_gang))
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         served = generation_of(gang)

@@ -85,11 +85,11 @@ class KoordinatorBackend(Backend):
                     )
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
-        one = levelled(gang, self.capabilities)
-        demand(one, self.name, self.capabilities)
+        levelled_gang = levelled(gang, self.capabilities)
+        demand(levelled_gang, self.name, self.capabilities)
         _demand_quota(gang, facts)
         tied = json.dumps(sorted(f"{gang.namespace}/{group.name}" for group in gang.groups), separators=(",", ":"))
-        common = {f"{PREFIX}groups": tied, POLICY: _policy(gang)} | _topology(one, facts)
+        common = {f"{PREFIX}groups": tied, POLICY: _policy(gang)} | _topology(levelled_gang, facts)
         held = _held(gang)
         for group in gang.groups:
             least = group.size + 1 if held else _minimum(gang, group)

@@ -71,14 +71,17 @@ class VolcanoBackend(Backend):
             yield from _closed(distinct[0], facts)
 
     def gang_objects(self, gang: PodGangInfo, facts: Facts) -> Iterable[GangObject]:
-        one = levelled(gang, self.capabilities)
-        demand(one, self.name, self.capabilities)
+        levelled_gang = levelled(gang, self.capabilities)
+        demand(levelled_gang, self.name, self.capabilities)
         meta: Raw = {"name": gang.name, "namespace": gang.namespace, "labels": dict(gang.labels)}
         spec: Raw = {"queue": _queue(gang)}
         if gang.priority_class:
             spec["priorityClassName"] = gang.priority_class
-        spec |= {"minMember": max(gang.minimum, 1), "subGroupPolicy": [_policy(group, facts) for group in one.groups]}
-        spec |= _network(one.constraint, facts)
+        spec |= {
+            "minMember": max(gang.minimum, 1),
+            "subGroupPolicy": [_policy(group, facts) for group in levelled_gang.groups],
+        }
+        spec |= _network(levelled_gang.constraint, facts)
         if gang.released:
             live = live_spec(gang, VOLCANO_POD_GROUP, gang.name) or {}
             spec |= {key: live[key] for key in MINIMA if key in live}

@@ -199,9 +199,9 @@ def _needs(container: Raw) -> dict[str, int]:
     return resources.add({**(given.get("limits") or {}), **(given.get("requests") or {})})
 
 
-def _plus(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in (*one, *other)}
+def _plus(amounts: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    return {name: amounts.get(name, 0) + other.get(name, 0) for name in (*amounts, *other)}
 
 
-def _most(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
-    return {name: max(one.get(name, 0), other.get(name, 0)) for name in (*one, *other)}
+def _most(amounts: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    return {name: max(amounts.get(name, 0), other.get(name, 0)) for name in (*amounts, *other)}

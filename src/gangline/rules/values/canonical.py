@@ -34,8 +34,18 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)\Z
 
 
 @kept(4096)
-def time(text: str, micro: bool = False) -> str:
-    """A time in UTC: whole seconds, or six digits below the second (which the text must then have)."""
+def time(text: str) -> str:
+    """A time in UTC, in whole seconds."""
+    return _time(text, micro=False)
+
+
+@kept(4096)
+def micro_time(text: str) -> str:
+    """A time in UTC with six digits below the second, which the text must have too."""
+    return _time(text, micro=True)
+
+
+def _time(text: str, micro: bool) -> str:
     match = _TIME.match(text)
     layout = "2006-01-02T15:04:05.000000Z07:00" if micro else "2006-01-02T15:04:05Z07:00"
     if match is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo
-from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.placing.waiting import WaitingBundles, tell_alike, waiting_bundles
 

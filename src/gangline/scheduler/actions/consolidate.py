@@ -12,7 +12,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.status import ALIVE
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import FailedGangs
-from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.evictions import consolidate_message, may_evict, victim_invariant_holds

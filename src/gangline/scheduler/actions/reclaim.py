@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
-from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.victims.evictions import may_evict, reclaim_message, victim_invariant_holds
 from gangline.scheduler.victims.search import VictimPlan, solve
 

@@ -6,8 +6,8 @@
     capacity.py    may this much more be handed to this queue?
     reclaim.py     may this queue take that much from those queues?
 
-`plugins/proportion.py` keeps the books during a cycle and asks these functions. Nothing here knows a pod, a node or a
-session.
+`plugins/capacity/proportion.py` keeps the books during a cycle and asks these functions. Nothing here knows a pod, a
+node or a session.
 """
 
 from __future__ import annotations

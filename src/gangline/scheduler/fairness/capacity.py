@@ -1,7 +1,7 @@
 """May this much more be handed to this queue? Limits for everyone, quota for what cannot be preempted.
 
-Asked by plugins/proportion.py before a gang is placed and again for each task on its node. Answers with the first
-queue on the way to the top that says no, in KAI's own words, because users and dashboards match on them.
+Asked by plugins/capacity/proportion.py before a gang is placed and again for each task on its node. Answers with the
+first queue on the way to the top that says no, in KAI's own words, because users and dashboards match on them.
 """
 
 from __future__ import annotations

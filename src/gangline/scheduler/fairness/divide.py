@@ -1,7 +1,7 @@
 """The fair share of every queue: quota first, then what is left by priority, weight and past usage, then the
 rounded-off rest.
 
-Asked by plugins/proportion.py when a cycle opens. Siblings divide what their parent got, top queues divide the
+Asked by plugins/capacity/proportion.py when a cycle opens. Siblings divide what their parent got, top queues divide the
 cluster. Shares grow in whole GPUs, millicores and bytes, because a limit at 2.33 GPUs helps nobody. Quotas that
 promise more than there is are not scaled down.
 """

@@ -1,6 +1,6 @@
 """Which of two queues goes first.
 
-Asked by the job order of every action, inside heap comparisons, through plugins/proportion.py. Everything that
+Asked by the job order of every action, inside heap comparisons, through plugins/capacity/proportion.py. Everything that
 concerns one queue alone is put in a `turn` (a tuple, smallest first) that can be kept as long as the queue and its
 next gang do not change; `compare` settles the rest.
 """

@@ -1,10 +1,10 @@
 """May this queue take that much from those queues?
 
-Three questions, from cheap to exact, asked by plugins/proportion.py in this order during a reclaim: `can_reclaim`
-before any search (may this queue grow at all), `filter_victim` per candidate (could this queue ever have to give),
-`reclaimable` for a finished plan (is every step of it, and what comes out at each level of the tree, legal). A plan
-is legal when each queue that gives is over its share, or over its quota while the taker stays within its own; and
-when the taker does not end up fuller, against its share, than those beside it.
+Three questions, from cheap to exact, asked by plugins/capacity/proportion.py in this order during a reclaim:
+`can_reclaim` before any search (may this queue grow at all), `filter_victim` per candidate (could this queue ever have
+to give), `reclaimable` for a finished plan (is every step of it, and what comes out at each level of the tree, legal).
+A plan is legal when each queue that gives is over its share, or over its quota while the taker stays within its own;
+and when the taker does not end up fuller, against its share, than those beside it.
 """
 
 from __future__ import annotations
@@ -137,10 +137,12 @@ def _take(
 
 
 def _involved(chunks: Sequence[Chunk]) -> set[int]:
-    found: set[int] = set()
+    resources: set[int] = set()
     for chunk in chunks:
-        found.update(i for i, value in ((CPU, chunk.cpu), (MEMORY, chunk.memory), (GPU, chunk.plain_gpu)) if value > 0)
-    return found
+        resources.update(
+            i for i, value in ((CPU, chunk.cpu), (MEMORY, chunk.memory), (GPU, chunk.plain_gpu)) if value > 0
+        )
+    return resources
 
 
 def _taker_stays_modest(

@@ -34,12 +34,12 @@ def _account(queue: Any, now: float) -> QueueAccount:
     shares = queue.get("resourceShare") or {}
 
     def of(key: str) -> Amounts:
-        def one(name: str) -> float:
+        def amount(name: str) -> float:
             share = shares.get(name)
             absent = UNLIMITED if key == "deserved" and share is None and name != "gpu" else DEFAULTS[key]
             return _number((share or {}).get(key), absent, f"queues[{queue['uid']}].resourceShare.{name}.{key}")
 
-        return _three(one)
+        return _three(amount)
 
     created = times.seconds(queue.get("creationTimestamp"))
     return QueueAccount(
@@ -55,8 +55,8 @@ def _account(queue: Any, now: float) -> QueueAccount:
     )
 
 
-def _three(one: Any) -> Amounts:
-    cpu, memory, gpu = (float(one(name)) for name in RESOURCES)
+def _three(amount_of: Any) -> Amounts:
+    cpu, memory, gpu = (float(amount_of(name)) for name in RESOURCES)
     return cpu, memory, gpu
 
 

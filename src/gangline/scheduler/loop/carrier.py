@@ -13,9 +13,9 @@ from functools import partial
 from gangline.api.core import Node, Pod
 from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
-from gangline.api.selectors import parse_labels
 from gangline.errors import AlreadyExists, ApiError, NotFound
 from gangline.rules.evictions import EvictionNote
+from gangline.rules.selectors import parse_labels
 from gangline.runtime import Cache, Context, Key, key_of
 from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.loop import decision_writes, metrics

@@ -40,8 +40,8 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Object, Raw, as_raw
-from gangline.api.selectors import parse_labels
 from gangline.rules import requests
+from gangline.rules.selectors import parse_labels
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects

@@ -126,10 +126,10 @@ def gang_record(
 def said_runtime(annotations: Mapping[str, str], deadline: float | None = None) -> float | None:
     """The runtime that an annotation expects, else the deadline; an annotation that is no duration says nothing."""
     try:
-        said = times.duration(annotations.get(names.EXPECTED_RUNTIME, ""))
+        runtime = times.duration(annotations.get(names.EXPECTED_RUNTIME, ""))
     except ValueError:
         return deadline
-    return said if said > 0 else deadline
+    return runtime if runtime > 0 else deadline
 
 
 def backs_off(group: kai.PodGroup, reading: ObjectReading) -> bool:
@@ -221,8 +221,8 @@ def topology_record(topology: kai.Topology) -> TopologyRecord:
 
 
 def level_aliases(topologies: Iterable[kai.Topology]) -> dict[str, dict[str, str]]:
-    found = {
+    by_topology = {
         topology.name: {level.alias: level.node_label for level in topology.spec.levels if level.alias}
         for topology in topologies
     }
-    return {name: aliases for name, aliases in found.items() if aliases}
+    return {name: aliases for name, aliases in by_topology.items() if aliases}

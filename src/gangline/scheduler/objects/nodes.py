@@ -65,11 +65,11 @@ def node_record(node: Node, topology: Raw | None = None, reading: ObjectReading 
 
 def by_name(quantities: Mapping[str, Any]) -> dict[str, float]:
     """Amounts with every maker's GPUs under the one name `gpu`."""
-    found: dict[str, float] = {}
+    amounts: dict[str, float] = {}
     for name, value in requests.amounts_of(quantities).items():
         key = requests.GPU if requests.is_gpu(name) else name
-        found[key] = found.get(key, 0.0) + value
-    return found
+        amounts[key] = amounts.get(key, 0.0) + value
+    return amounts
 
 
 def not_ready_because(node: Node) -> list[str]:

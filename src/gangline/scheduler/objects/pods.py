@@ -41,7 +41,7 @@ def task_record(
     asked = requests.request(pod, owned, template.amounts)
     not_negative("spec.containers.resources.requests", asked.amounts)
     spec, labels = pod.spec, pod.labels
-    found, missing, made = claim_references(pod, owned)
+    existing, missing, made = claim_references(pod, owned)
     zones = numa_placement(pod.annotations, binding)
     return TaskRecord(
         uid=pod.uid or gang_uid(pod.namespace, pod.name),
@@ -50,14 +50,12 @@ def task_record(
         namespace=pod.namespace,
         pod_set=labels.get(names.SUB_GROUP) or DEFAULT_POD_SET,
         status=status_of(pod, binding, reading),
-        node=spec.node_name or (binding.spec.selected_node if binding else ""),
+        node=node_of(pod, binding),
         created=times.seconds(pod.metadata.creation_timestamp) or 0.0,
-        request={
-            name: value for name, value in asked.amounts.items() if name != requests.GPU and not requests.is_mig(name)
-        },
+        request=without_gpus(asked.amounts),
         overhead=template.overhead,
         gpu=asked.gpu,
-        gpu_groups=(binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod),
+        gpu_groups=gpu_groups_of(pod, binding),
         labels=labels,
         annotations=pod.annotations,
         node_selector=template.node_selector,
@@ -72,7 +70,7 @@ def task_record(
         priority=spec.priority or 0,
         volumes=tuple(volume_claims(pod)),
         config_maps=tuple(config_maps(pod)),
-        claims=found,
+        claims=existing,
         missing_claims=missing,
         template_claims=made,
         extended=template.extended,
@@ -87,6 +85,18 @@ def task_record(
         gpu_resources=template.gpus,
         expected_runtime=said_runtime(pod.annotations, spec.active_deadline_seconds),
     )
+
+
+def node_of(pod: Pod, binding: kai.BindRequest | None) -> str:
+    return pod.spec.node_name or (binding.spec.selected_node if binding else "")
+
+
+def gpu_groups_of(pod: Pod, binding: kai.BindRequest | None) -> tuple[str, ...]:
+    return (binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod)
+
+
+def without_gpus(amounts: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in amounts.items() if name != requests.GPU and not requests.is_mig(name)}
 
 
 def gang_of(pod: Pod, reading: ObjectReading) -> str:
@@ -140,24 +150,29 @@ def volume_claims(pod: Pod) -> Iterator[str]:
 
 def config_maps(pod: Pod) -> list[str]:
     """ConfigMaps without which its containers cannot start; those that the binder will make do not count."""
-    mounted = {mount.get("name") for container in every_container(pod) for mount in container.volume_mounts}
-    references: list[Raw] = []
-    for volume in pod.spec.volumes:
-        if volume.get("name") in mounted:
-            references += [volume_map for volume_map in _volume_maps(volume) if volume_map]
-    for container in every_container(pod):
-        references += [(item.get("valueFrom") or {}).get("configMapKeyRef") or {} for item in container.env]
-        references += [item.get("configMapRef") or {} for item in container.env_from]
-    ours = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
+    references = [*_mounted_maps(pod), *_environment_maps(pod)]
     needed = {
         str(reference["name"]) for reference in references if reference.get("name") and not reference.get("optional")
     }
+    ours = pod.annotations.get(names.SHARED_GPU_CONFIG_MAP)
     return sorted(name for name in needed if ours is None or not name.startswith(ours))
 
 
-def _volume_maps(volume: Raw) -> list[Raw]:
-    projected = (volume.get("projected") or {}).get("sources") or ()
-    return [volume.get("configMap") or {}, *((item.get("configMap") or {}) for item in projected)]
+def _mounted_maps(pod: Pod) -> Iterator[Raw]:
+    """References to ConfigMaps by volumes that a container mounts."""
+    mounted = {mount.get("name") for container in every_container(pod) for mount in container.volume_mounts}
+    for volume in pod.spec.volumes:
+        if volume.get("name") in mounted:
+            yield volume.get("configMap") or {}
+            projected = (volume.get("projected") or {}).get("sources") or ()
+            yield from (source.get("configMap") or {} for source in projected)
+
+
+def _environment_maps(pod: Pod) -> Iterator[Raw]:
+    """References to ConfigMaps by variables of containers."""
+    for container in every_container(pod):
+        yield from ((item.get("valueFrom") or {}).get("configMapKeyRef") or {} for item in container.env)
+        yield from (item.get("configMapRef") or {} for item in container.env_from)
 
 
 def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -166,16 +181,16 @@ def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], 
         return (), (), ()
     existing = {str((claim.get("metadata") or {}).get("name")) for claim in claims}
     named = requests.claim_names(pod)
-    found, missing, made = [], [], []
+    present, missing, made = [], [], []
     for reference in pod.spec.resource_claims:
         name = named.get(reference.name)
         if name is None or name not in existing:
             missing.append(name or reference.name)
             continue
-        found.append(name)
+        present.append(name)
         if reference.resource_claim_template_name:
             made.append(name)
-    return tuple(found), tuple(missing), tuple(made)
+    return tuple(present), tuple(missing), tuple(made)
 
 
 def extended_devices(binding: kai.BindRequest | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:

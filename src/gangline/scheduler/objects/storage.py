@@ -28,14 +28,14 @@ def volume_claim_record(
     storage = (classes or {}).get(name) or {}
     mode = storage.get("volumeBindingMode")
     stays = not spec.volume_name and storage.get("provisioner") == NO_PROVISIONER
-    found = volumes or {}
+    by_name = volumes or {}
     owners = claim.metadata.owner_references
     return VolumeClaimRecord(
         name=claim.name,
         namespace=claim.namespace,
         bound=claim.status.phase == "Bound",
         waits=mode == WAITS,
-        nodes=free_nodes(claim, found.values()) if stays else volume_nodes(found.get(spec.volume_name)),
+        nodes=free_nodes(claim, by_name.values()) if stays else volume_nodes(by_name.get(spec.volume_name)),
         storage_class=name,
         size=float(resources.units(spec.resources.requests.get("storage", 0))),
         deleted=claim.metadata.deleting or claim.status.phase == "Lost",

@@ -37,23 +37,23 @@ def fitting(devices: Devices, node: NodeInfo, request: DeviceRequest) -> list[Pu
     return list(answer)
 
 
-def _means(devices: Devices, request: DeviceRequest, each: Published) -> bool:
-    if each.device.device_class:
-        return each.device.device_class == request.device_class
+def _means(devices: Devices, request: DeviceRequest, offered: Published) -> bool:
+    if offered.device.device_class:
+        return offered.device.device_class == request.device_class
     record = devices.classes.get(request.device_class)
-    if record is None or record.driver not in ("", each.slice.driver):
+    if record is None or record.driver not in ("", offered.slice.driver):
         return False
     expressions = (*record.selectors, *request.selectors)
     if not expressions:
-        return untolerated(each.device.taints, request.tolerations) is None
-    value = device_value(each.slice.driver, each.device.attributes, each.device.capacity)
+        return untolerated(offered.device.taints, request.tolerations) is None
+    value = device_value(offered.slice.driver, offered.device.attributes, offered.device.capacity)
     try:
         chosen = all(selects(expression, value) for expression in expressions)
     except (CelError, CelSyntaxError) as error:
         raise CannotTell(
-            f"a selector of request {request.name} cannot be evaluated for device {each.device.name}: {error}"
+            f"a selector of request {request.name} cannot be evaluated for device {offered.device.name}: {error}"
         ) from None
-    return chosen and untolerated(each.device.taints, request.tolerations) is None
+    return chosen and untolerated(offered.device.taints, request.tolerations) is None
 
 
 def choose(devices: Devices, node: NodeInfo, claims: Sequence[ClaimRecord]) -> Given | None:
@@ -113,25 +113,25 @@ class DeviceSearch:
                 self.taken.pop()
         return False
 
-    def _take(self, place: int, request: DeviceRequest, each: Published) -> bool:
+    def _take(self, place: int, request: DeviceRequest, offered: Published) -> bool:
         self.steps += 1
-        if self.steps > MOST_STEPS or not self._free(request, each) or not self._agrees(place, request, each):
+        if self.steps > MOST_STEPS or not self._free(request, offered) or not self._agrees(place, request, offered):
             return False
-        self.taken.append((place, request, each))
+        self.taken.append((place, request, offered))
         return True
 
-    def _free(self, request: DeviceRequest, each: Published) -> bool:
+    def _free(self, request: DeviceRequest, offered: Published) -> bool:
         if request.admin:
             return True
-        if self.devices.held.get(each.key) or any(
-            other.key == each.key and not theirs.admin for _, theirs, other in self.taken
+        if self.devices.held.get(offered.key) or any(
+            other.key == offered.key and not theirs.admin for _, theirs, other in self.taken
         ):
             return False
-        return not each.device.counters or self._counted(each)
+        return not offered.device.counters or self._counted(offered)
 
-    def _counted(self, each: Published) -> bool:
+    def _counted(self, offered: Published) -> bool:
         """Whether the pool's shared counters have what the device takes, besides what devices in use take."""
-        slices = self.devices.pool(each.slice.driver, each.slice.pool)
+        slices = self.devices.pool(offered.slice.driver, offered.slice.pool)
         room = {counter: amount for record in slices for counter, amount in flat(record.counters)}
         mine = {other.key for _, theirs, other in self.taken if not theirs.admin}
         for record in slices:
@@ -140,15 +140,15 @@ class DeviceSearch:
                 if self.devices.held.get(key) or key in mine:
                     for counter, amount in flat(device.counters):
                         room[counter] = room.get(counter, 0) - amount
-        return all(room.get(counter, 0) >= amount for counter, amount in flat(each.device.counters))
+        return all(room.get(counter, 0) >= amount for counter, amount in flat(offered.device.counters))
 
-    def _agrees(self, place: int, request: DeviceRequest, each: Published) -> bool:
+    def _agrees(self, place: int, request: DeviceRequest, offered: Published) -> bool:
         demands = [constraint for constraint in self.claims[place].constraints if concerns(constraint, request.name)]
-        return all(self._holds(demand, place, each) for demand in demands)
+        return all(self._holds(demand, place, offered) for demand in demands)
 
-    def _holds(self, constraint: DeviceConstraint, place: int, each: Published) -> bool:
+    def _holds(self, constraint: DeviceConstraint, place: int, offered: Published) -> bool:
         name = constraint.same or constraint.different
-        value = each.device.attributes.get(name)
+        value = offered.device.attributes.get(name)
         if value is None:
             return False
         others = self._others(constraint, place)
@@ -172,11 +172,11 @@ def flat(counters: Counters) -> Iterator[tuple[tuple[str, str], float]]:
 def configs(devices: Devices, claim: ClaimRecord) -> tuple[Mapping[str, object], ...]:
     """What drivers are told besides the devices: the classes' configurations for the requests of each, then the claim's
     own."""
-    found: list[Mapping[str, object]] = []
+    of_classes: list[Mapping[str, object]] = []
     for request in claim.requests:
         record = devices.classes.get(request.device_class)
-        found += [
+        of_classes += [
             {"source": "FromClass", "requests": [request.name], **item}
             for item in (record.config if record is not None else ())
         ]
-    return (*found, *({"source": "FromClaim", **item} for item in claim.config))
+    return (*of_classes, *({"source": "FromClaim", **item} for item in claim.config))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gangline.scheduler.model.gang import GangInfo
-from gangline.scheduler.placing.order import SortedGangs
+from gangline.scheduler.placing.gang_queue import SortedGangs
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session

@@ -133,10 +133,10 @@ class GangPlacement:
         return not zones
 
     def _share(self, task: TaskInfo, node: NodeInfo, same_place: bool) -> bool:
-        found = choose_gpus(self.session, task, node, self.simulation)
-        if found is None:
+        gpus = choose_gpus(self.session, task, node, self.simulation)
+        if gpus is None:
             return False
-        groups, waits = found
+        groups, waits = gpus
         self.session.journal.set_attr(task, "gpu_groups", tuple(groups))
         if waits or self.simulation:
             self.statement.pipeline(task, node, update=False, same_place=same_place)

@@ -144,11 +144,11 @@ class Ranking:
 def ranking(session: Session, task: TaskInfo) -> Ranking:
     """The ranking of the task's shape, up to date."""
     answers = task.shape.answers
-    found: Ranking | None = answers.get(session.token)
-    if found is None:
-        found = answers[session.token] = Ranking(task.shape)
-    found.refresh(session)
-    return found
+    ranked: Ranking | None = answers.get(session.token)
+    if ranked is None:
+        ranked = answers[session.token] = Ranking(task.shape)
+    ranked.refresh(session)
+    return ranked
 
 
 def ordered_nodes(session: Session, task: TaskInfo, nodes: Sequence[NodeInfo]) -> Iterator[NodeInfo]:
@@ -158,14 +158,14 @@ def ordered_nodes(session: Session, task: TaskInfo, nodes: Sequence[NodeInfo]) -
     ranked = ranking(session, task)
     if isinstance(nodes, NodeList) and (nodes.whole or (nodes.whole_for_gpus and task.needs_gpu and not task.shared)):
         return ranked.best_first(session)
-    found = [(key, node.number) for node in nodes if (key := ranked.keys[node.number]) is not None]
-    return _from_heap(session, found)
+    heap = [(key, node.number) for node in nodes if (key := ranked.keys[node.number]) is not None]
+    return _from_heap(session, heap)
 
 
-def _from_heap(session: Session, found: list[tuple[Key, int]]) -> Iterator[NodeInfo]:
-    heapq.heapify(found)
-    while found:
-        node = session.cluster.by_number[heapq.heappop(found)[1]]
+def _from_heap(session: Session, heap: list[tuple[Key, int]]) -> Iterator[NodeInfo]:
+    heapq.heapify(heap)
+    while heap:
+        node = session.cluster.by_number[heapq.heappop(heap)[1]]
         assert node is not None
         yield node
 
@@ -178,12 +178,12 @@ def scored(session: Session, task: TaskInfo, nodes: Sequence[NodeInfo]) -> list[
     """Every node scored by every plugin, best first; nodes without room are left out at the end, they do count in
     relative scores."""
     session.hooks.before_scoring(task, nodes)
-    found: list[tuple[float, str, NodeInfo]] = []
+    scores: list[tuple[float, str, NodeInfo]] = []
     for node in nodes:
         score = session.hooks.node_score(task, node)
         if score is not None and node.fits_later(task):
-            found.append((-score, node.name, node))
-    return [node for _, _, node in sorted(found, key=_score_and_name)]
+            scores.append((-score, node.name, node))
+    return [node for _, _, node in sorted(scores, key=_score_and_name)]
 
 
 def _score_and_name(entry: tuple[float, str, Any]) -> tuple[float, str]:

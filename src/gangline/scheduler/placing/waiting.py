@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gangline.scheduler.model.gang import GangInfo
-from gangline.scheduler.placing.order import SortedGangs
+from gangline.scheduler.placing.gang_queue import SortedGangs
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -67,9 +67,9 @@ class WaitingBundles:
 
 def waiting_bundles(session: Session) -> WaitingBundles:
     """The bundles under this plugin configuration, up to date."""
-    found: WaitingBundles = session.cluster.memo.setdefault(("bundles", session.token), WaitingBundles())
-    found.refresh(session)
-    return found
+    bundles: WaitingBundles = session.cluster.memo.setdefault(("bundles", session.token), WaitingBundles())
+    bundles.refresh(session)
+    return bundles
 
 
 def _asked(session: Session, gang: GangInfo) -> Hashable:

@@ -108,13 +108,13 @@ class _Objects:
 
     def read(self, kind: kinds.Kind[Any], reader: Callable[[Any], T], typed: type[Any] | None = None) -> list[T]:
         """Every object of a kind through its reader; those that cannot be read become problems."""
-        found: list[T] = []
+        records: list[T] = []
         for obj in self.by_kind.get(kind.kind, ()):
             try:
-                found.append(reader(msgspec.convert(obj, typed) if typed else obj))
+                records.append(reader(msgspec.convert(obj, typed) if typed else obj))
             except (ObjectUnreadable, ValueError, TypeError, AttributeError, KeyError) as error:
                 self.problems.append(_problem(kind.kind, obj, error))
-        return found
+        return records
 
 
 def _problem(kind: str, obj: Raw, error: Exception) -> ObjectProblem:

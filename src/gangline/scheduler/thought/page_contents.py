@@ -10,7 +10,7 @@ from typing import Any
 
 from gangline.api.meta import Raw
 from gangline.scheduler.model.cluster import ClusterModel
-from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.thought.options import SchedulerOptions

@@ -2,7 +2,7 @@
 pods.
 
 Pods go to the nodes that have room soonest, inside one domain where a topology level is required. Pure: who may
-reserve, and what a reservation forbids, is `plugins/reservations.py`'s to say."""
+reserve, and what a reservation forbids, is `plugins/capacity/reservations.py`'s to say."""
 
 from __future__ import annotations
 

@@ -10,6 +10,6 @@ def expected_runtime(gang: GangInfo) -> float | None:
     """Seconds from the gang's start to its end."""
     if gang.record.expected_runtime is not None:
         return gang.record.expected_runtime
-    said = [task.record.expected_runtime for task in gang.tasks.values()]
-    known = [seconds for seconds in said if seconds is not None]
-    return max(known) if known and len(known) == len(said) else None
+    runtimes = [task.record.expected_runtime for task in gang.tasks.values()]
+    known = [seconds for seconds in runtimes if seconds is not None]
+    return max(known) if known and len(known) == len(runtimes) else None

@@ -57,16 +57,16 @@ class History:
     async def refresh(self, ctx: Context, cache: Cache, changed: Any) -> None:
         now, began = ctx.clock.now(), time.perf_counter()
         try:
-            found = await self._ask(now, cache)
+            parts = await self._ask(now, cache)
             metrics.USAGE.observe((time.perf_counter() - began) * 1000)
         except (GanglineError, aiohttp.ClientError, TimeoutError, ValueError) as error:
             old = now - self.known_at
             log.warning("past usage cannot be asked for (figures are %.0f s old): %s", old, error)
             return
         self.known_at = now
-        if found != self.parts:
-            self.parts = found
-            changed(lambda queue: dict(found.get(queue, {})))
+        if parts != self.parts:
+            self.parts = parts
+            changed(lambda queue: dict(parts.get(queue, {})))
 
     async def _ask(self, now: float, cache: Cache) -> Parts:
         if self._store is None:
@@ -83,8 +83,8 @@ class History:
             aiohttp.ClientSession(timeout=limit) as session,
             session.get(address, params=dict(parameters)) as answer,
         ):
-            found: dict[str, Any] = await answer.json(content_type=None)
-            return found
+            document: dict[str, Any] = await answer.json(content_type=None)
+            return document
 
     def close(self) -> None:
         if self._store is not None:

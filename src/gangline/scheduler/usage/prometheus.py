@@ -36,7 +36,7 @@ class PrometheusError(GanglineError):
 def queries(settings: UsageSettings, now: float) -> dict[tuple[str, str], str]:
     """(what, resource) → query, at this moment."""
     window = math.ceil(now - window_start(settings, now))
-    found: dict[tuple[str, str], str] = {}
+    by_resource: dict[tuple[str, str], str] = {}
     for name in RESOURCES:
         used = settings.extra.get(f"{name}AllocationMetric", METRICS[name])
         capacity = settings.extra.get(f"{name}CapacityMetric", CAPACITY[name])
@@ -46,8 +46,8 @@ def queries(settings: UsageSettings, now: float) -> dict[tuple[str, str], str]:
                 if settings.half_life is None
                 else f"({metric}) * (0.5 ^ (({now:.0f} - time()) / {settings.half_life:g}))"
             )
-            found[what, name] = f"sum_over_time(({faded})[{max(window, 1)}s:{settings.resolution:g}s])"
-    return found
+            by_resource[what, name] = f"sum_over_time(({faded})[{max(window, 1)}s:{settings.resolution:g}s])"
+    return by_resource
 
 
 def read_vector(answer: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -143,9 +143,9 @@ class Cron:
                 for hour in sorted(self.hours, reverse=True)
                 for minute in sorted(self.minutes, reverse=True)
             ]
-            found = next((time for time in times if time <= moment), None)
-            if found is not None:
-                return found.timestamp()
+            last = next((time for time in times if time <= moment), None)
+            if last is not None:
+                return last.timestamp()
         raise ConfigError("cronString names a day that does not come")
 
     def _fits_day(self, day: int, month: int, weekday: int) -> bool:
@@ -156,16 +156,16 @@ class Cron:
 
 
 def _cron_field(text: str, low: int, high: int, whole: str) -> frozenset[int]:
-    found: set[int] = set()
+    values: set[int] = set()
     for part in text.split(","):
         body, _, step = part.partition("/")
         first, _, last = body.partition("-")
         try:
             start = low if body == "*" else int(first)
             end = high if body == "*" or (step and not last) else int(last or first)
-            found |= set(range(start, end + 1, int(step or 1)))
+            values |= set(range(start, end + 1, int(step or 1)))
         except ValueError:
             raise ConfigError(f"cronString {whole!r}: {part!r} is not a number, a range or a step") from None
-    if not found or min(found) < low or max(found) > high:
+    if not values or min(values) < low or max(values) > high:
         raise ConfigError(f"cronString {whole!r}: {text!r} must be between {low} and {high}")
-    return frozenset(found)
+    return frozenset(values)

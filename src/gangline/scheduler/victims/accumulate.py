@@ -14,7 +14,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeList
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.victims.screens import freed_gpus, screens_for
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ class Scenario:
     @property
     def victims(self) -> list[tuple[GangInfo, list[TaskInfo]]]:
         """Victims by gang, for validators."""
-        found: dict[str, tuple[GangInfo, dict[str, TaskInfo]]] = {}
+        by_gang: dict[str, tuple[GangInfo, dict[str, TaskInfo]]] = {}
         for batch in self.batches:
-            found.setdefault(batch.gang.uid, (batch.gang, {}))[1].update({task.uid: task for task in batch.tasks})
-        return [(gang, list(tasks.values())) for gang, tasks in found.values()]
+            by_gang.setdefault(batch.gang.uid, (batch.gang, {}))[1].update({task.uid: task for task in batch.tasks})
+        return [(gang, list(tasks.values())) for gang, tasks in by_gang.values()]
 
     def fingerprint(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         return frozenset(task.uid for task in self.pending), _uids(self.recorded), _uids(self.potential)

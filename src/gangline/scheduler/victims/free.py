@@ -35,9 +35,9 @@ class FreeGpus:
                 self._look(node)
         else:
             for number in set(touched[self._seen :]):
-                found = self._cluster.by_number[number]
-                if found is not None:
-                    self._look(found)
+                touched_node = self._cluster.by_number[number]
+                if touched_node is not None:
+                    self._look(touched_node)
         self._seen = len(touched)
 
     def _look(self, node: NodeInfo) -> None:

@@ -61,8 +61,8 @@ def fewest_moves(
     for gpus, alike in _by_size(tasks):
         if not _serve(spots, gpus, alike, chosen):
             return None
-    found = list(chosen.values())
-    return found if found and (most < 0 or len({batch.gang.uid for batch in found}) <= most) else None
+    batches = list(chosen.values())
+    return batches if batches and (most < 0 or len({batch.gang.uid for batch in batches}) <= most) else None
 
 
 def _plain(task: TaskInfo) -> bool:

@@ -185,11 +185,11 @@ class Bound:
     def _by_domain(self, session: Session) -> dict[str, int]:
         if not self._level:
             return {"": session.free.slots(self._size)}
-        found: dict[str, int] = {}
+        slots_of: dict[str, int] = {}
         for name, free in self._free.items():
             domain = self._domain(name)
-            found[domain] = found.get(domain, 0) + slots(free, self._size)
-        return found
+            slots_of[domain] = slots_of.get(domain, 0) + slots(free, self._size)
+        return slots_of
 
     def _domain(self, node: str) -> str:
         return self._nodes[node].labels.get(self._level, "") if self._level else ""

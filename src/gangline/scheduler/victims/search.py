@@ -6,7 +6,7 @@ simulating.
                     with the victims of smaller solutions as a start for larger ones; at last all tasks once more
     Accumulation    victims taken one gang at a time in victim order (`accumulate.py`), screened by cheap necessary
     conditions
-    generators      which of the accumulated victims to try together (`plugins/generators.py`)
+    generators      which of the accumulated victims to try together (`plugins/evict/generators.py`)
     simulate        evict them virtually, place everybody again in fair order, ask the validator
 
 The solution is a live statement; only the actions commit.
@@ -25,7 +25,7 @@ from gangline.scheduler.model.gang import GangInfo, Group
 from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.placing.order import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.statement import Statement

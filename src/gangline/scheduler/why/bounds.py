@@ -14,7 +14,7 @@ from gangline.scheduler.fairness import QueueAccount
 from gangline.scheduler.fairness.accounts import DUST, EACH, RESOURCES, UNLIMITED, line
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.plugins.proportion import ProportionPlugin
+from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.why.verdict import amount, plain
 
 LIMIT, QUOTA = "limit", "quota"
@@ -65,20 +65,20 @@ def excesses(books: ProportionPlugin, gang: GangInfo, tasks: Sequence[TaskInfo])
     """Limits from the leaf to the top, then quotas."""
     asked = books.quota_of(tasks)
     accounts = list(line(books.accounts, gang.queue))
-    found = [
+    over = [
         Excess(account, LIMIT, place, account.allocated[place] + asked[place])
         for account in accounts
         for place in EACH
         if _beyond(account.limit[place], account.allocated[place], asked[place])
     ]
     if not gang.preemptible:
-        found += [
+        over += [
             Excess(account, QUOTA, place, account.allocated_non_preemptible[place] + asked[place])
             for account in accounts
             for place in EACH
             if _beyond(account.deserved[place], account.allocated_non_preemptible[place], asked[place])
         ]
-    return found
+    return over
 
 
 def _beyond(bound: float, held: float, asked: float) -> bool:

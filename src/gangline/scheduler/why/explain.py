@@ -58,12 +58,12 @@ def explain_waiting(
     explainer = Explainer(Session(cluster, settings, now), refusals or {}, steps)
     try:
         wanted = sorted(cluster.waiting if gangs is None else gangs)
-        found = (
+        verdicts = (
             (uid, explainer.verdict(cluster.gangs[uid], (known or {}).get(uid)))
             for uid in wanted
             if uid in cluster.gangs
         )
-        return {uid: verdict for uid, verdict in found if verdict is not None}
+        return {uid: verdict for uid, verdict in verdicts if verdict is not None}
     finally:
         explainer.session.close()
 
@@ -132,16 +132,16 @@ class Explainer:
         books = self.trials.books()
         if books is None:
             return self._of_policies(gang, tasks)
-        found = bounds.excesses(books, gang, tasks)
-        if not found:
+        excesses = bounds.excesses(books, gang, tasks)
+        if not excesses:
             return self._of_policies(gang, tasks)
-        first = found[0]
+        first = excesses[0]
         verdict = self._said(
-            gang, OVER_LIMIT if first.bound == LIMIT else OVER_QUOTA, "; ".join(item.text for item in found)
+            gang, OVER_LIMIT if first.bound == LIMIT else OVER_QUOTA, "; ".join(item.text for item in excesses)
         )
         needs = amount(first.needed - first.held, first.word)
         return replace(
-            verdict, needs=needs, resource=first.word, remedies=remedies.of_capacity(self.trials, gang, tasks, found)
+            verdict, needs=needs, resource=first.word, remedies=remedies.of_capacity(self.trials, gang, tasks, excesses)
         )
 
     def _of_policies(self, gang: GangInfo, tasks: list[TaskInfo]) -> Verdict | None:

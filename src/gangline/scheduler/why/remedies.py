@@ -16,7 +16,7 @@ from gangline.scheduler.model.gang import GangInfo, PodSet
 from gangline.scheduler.model.resources import GPU, Vector, at
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.placing import domains
+from gangline.scheduler.placing import domain_room
 from gangline.scheduler.records import DEFAULT_POD_SET
 from gangline.scheduler.why.bounds import QUOTA, Excess
 from gangline.scheduler.why.trial import Trial, Trials
@@ -41,13 +41,13 @@ def of_room(trials: Trials, trial: Trial) -> tuple[VerdictRemedy, ...]:
 def _open_nodes(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """Nodes that are closed for a reason someone can change, and have the room that is missing."""
     closed = trials.closed_to(trial.tasks[0])
-    demand = domains.demand_of(trial.tasks)
+    demand = domain_room.demand_of(trial.tasks)
     for area, nodes in trial.areas:
         missing = len(trial.tasks) - area.fits
         for reason, verb in OPENED.items():
             shut = [node for node in nodes if closed.get(node.name) == reason]
             rooms = sorted(
-                ((domains.slots(node, demand, frozenset()), node.name) for node in shut),
+                ((domain_room.slots(node, demand, frozenset()), node.name) for node in shut),
                 key=lambda item: (-item[0], item[1]),
             )
             enough = [name for room, name in rooms if room >= missing]
@@ -73,17 +73,17 @@ def _how_many(rooms: Sequence[tuple[int, str]], missing: int) -> int:
 def _fewer_pods(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """The fewest pods left out of one pod set with which the others fit; a pod set keeps at least one."""
     leaves = {task.pod_set.name: task.pod_set for task in trial.tasks if task.pod_set is not None}
-    found: list[tuple[int, str]] = []
+    choices: list[tuple[int, str]] = []
     for name, leaf in leaves.items():
         mine = [task for task in trial.tasks if task.pod_set is leaf]
         for number in _numbers(trial, leaf, len(mine), alone=len(leaves) == 1):
             left_out = {task.uid for task in mine[len(mine) - number :]}
             rest = [task for task in trial.tasks if task.uid not in left_out]
             if trials.steps > 0 and trials.fitting(trial, rest, trial.best[1]) == len(rest):
-                found.append((number, name))
+                choices.append((number, name))
                 break
-    if found:
-        number, name = min(found)
+    if choices:
+        number, name = min(choices)
         yield VerdictRemedy("fewer", fewer_text(leaves[name], leaves[name].min_available - number))
 
 
@@ -155,12 +155,12 @@ def _more_nodes(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     plain_pods = all(task.shape.plain and not task.shared for task in trial.tasks)
     if not like or not plain_pods or trial.missing <= 0:
         return
-    demand = domains.demand_of(trial.tasks).largest
-    each = max(_empty_slots(room, demand) for room in like)
+    demand = domain_room.demand_of(trial.tasks).largest
+    pods_per_node = max(_empty_slots(room, demand) for room in like)
     size = max((at(task.request, trial.resource) for task in trial.tasks), default=0)
-    if each < 1 or size <= 0:
+    if pods_per_node < 1 or size <= 0:
         return
-    number, pods = math.ceil(trial.missing / each), min(trial.missing, each)
+    number, pods = math.ceil(trial.missing / pods_per_node), min(trial.missing, pods_per_node)
     where = f" in {trial.best[0].name}" if trial.rule is not None else ""
     room = amount(pods * size, trials.cluster.names.names[trial.resource])
     yield VerdictRemedy(

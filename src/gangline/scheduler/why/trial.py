@@ -17,9 +17,9 @@ from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.node import NodeInfo, NodeList
 from gangline.scheduler.model.resources import CPU, GPU, PODS, at
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.placing import domains
+from gangline.scheduler.placing import domain_room, domains
 from gangline.scheduler.placing.place import GangPlacement
-from gangline.scheduler.plugins.proportion import ProportionPlugin
+from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.statement import Statement
@@ -97,9 +97,9 @@ class Trials:
         assert isinstance(member, Group)
         for item in sorted(member.members, key=self.session.member_key):
             mine = tasks_of(item, tasks)
-            found = self.culprit(placement, statement, item, mine, nodes)
-            if found[0] is not None:
-                return found
+            culprit = self.culprit(placement, statement, item, mine, nodes)
+            if culprit[0] is not None:
+                return culprit
         return member, tasks, nodes
 
     def inner_culprit(self, trial: Trial) -> Trial | None:
@@ -194,7 +194,7 @@ class Trials:
     def _scarce(self, tasks: Sequence[TaskInfo], nodes: Iterable[NodeInfo]) -> int:
         """The resource that the fewest nodes have enough of for one task, then the one with least free for all; GPUs
         when in doubt."""
-        demand = domains.demand_of(tasks)
+        demand = domain_room.demand_of(tasks)
         asked = [place for place, need in enumerate(demand.largest) if need > 0 and place != PODS]
         if not asked:
             return PODS
@@ -209,14 +209,14 @@ class Trials:
 
     def held(self, resource: int) -> list[tuple[float, str]]:
         """How much of a resource each gang holds, the least first."""
-        found = self._held.get(resource)
-        if found is None:
+        amounts = self._held.get(resource)
+        if amounts is None:
             sums = (
                 (sum(at(task.given, resource) for task in gang.allocated_tasks), gang.uid)
                 for gang in self.session.active_gangs()
             )
-            found = self._held[resource] = sorted(item for item in sums if item[0] > 0)
-        return found
+            amounts = self._held[resource] = sorted(item for item in sums if item[0] > 0)
+        return amounts
 
     def _area(self, name: str, nodes: NodeList, task: TaskInfo, scarce: int, fits: int) -> Area:
         closed = self.closed_to(task)
@@ -229,18 +229,18 @@ class Trials:
 
     def closed_to(self, task: TaskInfo) -> dict[str, str]:
         """Nodes the task may not use whatever room they have, and why. Tasks of one shape share the answer."""
-        found = self._closed.get(task.shape.number) if task.shape.plain else None
-        if found is None:
-            found = {}
+        refusals = self._closed.get(task.shape.number) if task.shape.plain else None
+        if refusals is None:
+            refusals = {}
             for node in self.session.all_nodes:
                 why = self.session.hooks.refused_on(task, node) or (
                     gpu_pools.absent(node, task) if node.other_gpus(task) else None
                 )
                 if why is not None and why != FULL and "enough capacity" not in why:
-                    found[node.name] = why
+                    refusals[node.name] = why
             if task.shape.plain:
-                self._closed[task.shape.number] = found
-        return found
+                self._closed[task.shape.number] = refusals
+        return refusals
 
 
 def everyone(member: Member) -> Iterable[Member]:

@@ -63,11 +63,11 @@ class HeldRules:
 
     def _alike(self, words: Iterable[set[int]]) -> set[Holders]:
         """The words of one list, each told by who holds it; those that the same rules hold are one."""
-        found: set[Holders] = set()
+        alike: set[Holders] = set()
         for holders in words:
             self._spend(1 + len(holders))
-            found.add(frozenset(holders))
-        return found
+            alike.add(frozenset(holders))
+        return alike
 
     def _meet(self, *lists: set[Holders]) -> bool:
         """Whether every choice of one word from each list has a rule that holds all of it."""

@@ -173,15 +173,17 @@ def read_file(text: str, source: str = "the nodes file") -> NodeFile:
         f"two nodes are called {name}" for name in _twice(name for pool in file.nodes for name in node_names(pool))
     ]
     for at, provisioner in enumerate(file.provisioners):
-        problems += [
-            f"provisioners[{at}].shapes[{number}].{problem}"
-            for number, shape in enumerate(provisioner.shapes)
-            for problem in _problems(shape)
-        ]
-        problems += [] if provisioner.shapes else [f"provisioners[{at}].shapes: write at least one"]
+        problems += [f"provisioners[{at}].shapes{problem}" for problem in _shape_problems(provisioner.shapes)]
     if problems:
         raise BadInput(f"{source}: {'; '.join(problems)}")
     return file
+
+
+def _shape_problems(shapes: tuple[NodePool, ...]) -> Iterator[str]:
+    if not shapes:
+        yield ": write at least one"
+    for number, shape in enumerate(shapes):
+        yield from (f"[{number}].{problem}" for problem in _problems(shape))
 
 
 def _problems(pool: NodePool) -> Iterator[str]:

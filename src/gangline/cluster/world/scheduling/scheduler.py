@@ -128,11 +128,11 @@ async def _together(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
     """All of them, some at a time; the first that failed is raised once all are done."""
     gate = asyncio.Semaphore(CONCURRENT)
 
-    async def one(write: Coroutine[Any, Any, None]) -> None:
+    async def write_in_turn(write: Coroutine[Any, Any, None]) -> None:
         async with gate:
             await write
 
-    for outcome in await asyncio.gather(*(one(write) for write in writes), return_exceptions=True):
+    for outcome in await asyncio.gather(*(write_in_turn(write) for write in writes), return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome
 

@@ -77,18 +77,24 @@ class SchedulingState:
         if pod is None:
             return
         if after is not None and occupies(after):
-            self.board.hold(after, after.spec.node_name)
-            if self._arrives(after):
-                self.dirty.set()
+            self._hold(after)
         elif pod.uid in self.board.held and (after is None or after.spec.node_name):
             self._release(pod)
         if after is not None and waits(after):
-            known = self.waiting.get(key_of(after))
-            self.waiting[key_of(after)] = after
-            if known is None or cares(after) or _asks(known) != _asks(after):
-                self.dirty.set()
+            self._wait(after)
         elif self.waiting.pop(key_of(pod), None) is not None and after is None:
             self._release(pod)
+
+    def _hold(self, pod: Pod) -> None:
+        self.board.hold(pod, pod.spec.node_name)
+        if self._arrives(pod):
+            self.dirty.set()
+
+    def _wait(self, pod: Pod) -> None:
+        known = self.waiting.get(key_of(pod))
+        self.waiting[key_of(pod)] = pod
+        if known is None or cares(pod) or _asks(known) != _asks(pod):
+            self.dirty.set()
 
     def gang_moved(self, before: Any, after: Any) -> None:
         if after is None:

@@ -60,13 +60,15 @@ def endpoint(service: Service, pod: Pod) -> Raw:
         "serving": serving,
         "terminating": pod.metadata.deleting,
     }
-    one: Raw = {
+    described: Raw = {
         "addresses": [pod.status.pod_ip],
         "conditions": conditions,
         "nodeName": pod.spec.node_name,
         "targetRef": {"kind": "Pod", "name": pod.name, "namespace": pod.namespace, "uid": pod.uid},
     }
-    return one | ({"hostname": pod.spec.hostname} if pod.spec.hostname and pod.spec.subdomain == service.name else {})
+    return described | (
+        {"hostname": pod.spec.hostname} if pod.spec.hostname and pod.spec.subdomain == service.name else {}
+    )
 
 
 def slices(service: Service, pods: Iterable[Pod]) -> Iterator[Raw]:

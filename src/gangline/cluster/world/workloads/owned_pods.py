@@ -24,7 +24,7 @@ async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Sequen
     """One, then two, four, …, so that what cannot be made fails once and not as often as it is wanted; it is told on
     the owner, and the first reason is raised so that it is tried again."""
 
-    async def one(pod: Raw) -> None:
+    async def create(pod: Raw) -> None:
         name = pod["metadata"]["name"]
         try:
             if await ctx.writer.create_unless_there(POD, pod):
@@ -35,7 +35,7 @@ async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Sequen
 
     size = 1
     while pods:
-        for outcome in await asyncio.gather(*(one(pod) for pod in pods[:size]), return_exceptions=True):
+        for outcome in await asyncio.gather(*(create(pod) for pod in pods[:size]), return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome
         pods, size = pods[size:], min(2 * size, AT_ONCE)
@@ -48,11 +48,11 @@ def tell_held_back(ctx: Context, kind: Kind[Any], owner: Object, waiting: str) -
 
 
 async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterable[Pod]) -> None:
-    async def one(pod: Pod) -> None:
+    async def delete(pod: Pod) -> None:
         if await ctx.writer.delete_unless_gone(POD, pod, propagation="Background"):
             ctx.events.tell(kind, owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
-    await asyncio.gather(*(one(pod) for pod in pods))
+    await asyncio.gather(*(delete(pod) for pod in pods))
 
 
 async def adopt(

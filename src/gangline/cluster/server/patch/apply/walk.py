@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from gangline.api.kept import kept
+from gangline.api.kept import kept_pairs
 from gangline.api.notation import MISSING
 from gangline.cluster.server.patch.apply.fieldset import FieldSet
 from gangline.errors import GanglineError
@@ -88,7 +88,7 @@ def _default_key(items: SchemaNode, name: str) -> Any:
 _EMPTY_KEYS: dict[str, Any] = {"string": "", "integer": 0}
 
 
-@kept(65536)
+@kept_pairs(65536)
 def keyed(key: str, value: str) -> str:
     """How an item is named in the usual case: one key, a text."""
     return f"k:{compact({key: value})}"

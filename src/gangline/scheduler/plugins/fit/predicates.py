@@ -19,7 +19,7 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.place import choose_gpus
 from gangline.scheduler.placing.storage import Storage
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.plugins.affinity import Required, required_counts, required_refusal
+from gangline.scheduler.plugins.fit.affinity import Required, required_counts, required_refusal
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -128,11 +128,11 @@ class PredicatesPlugin(Plugin):
         if not (record.pod_affinity or record.pod_anti_affinity or self._cluster.shunning):
             self._skips_affinity.add(task.uid)
             return
-        found = required_counts(self._cluster, task)
-        if not (record.pod_affinity or record.pod_anti_affinity or found.shunned):
+        counts = required_counts(self._cluster, task)
+        if not (record.pod_affinity or record.pod_anti_affinity or counts.shunned):
             self._skips_affinity.add(task.uid)
         else:
-            self._affinity = (task.uid, found)
+            self._affinity = (task.uid, counts)
 
     # ── on a node ──
 
@@ -191,10 +191,10 @@ class PredicatesPlugin(Plugin):
         return "node(s) pod number exceeded" if free < 2 and self._opens_device(task, node) else None
 
     def _opens_device(self, task: TaskInfo, node: NodeInfo) -> bool:
-        found = choose_gpus(self._session, task, node, simulation=False)
-        if found is None or found[1]:
-            found = choose_gpus(self._session, task, node, simulation=True)
-        return found is None or any(not node.shared.used.get(group) for group in found[0])
+        gpus = choose_gpus(self._session, task, node, simulation=False)
+        if gpus is None or gpus[1]:
+            gpus = choose_gpus(self._session, task, node, simulation=True)
+        return gpus is None or any(not node.shared.used.get(group) for group in gpus[0])
 
     def _ports(self, task: TaskInfo, node: NodeInfo) -> str | None:
         wanted = task.record.host_ports

@@ -158,8 +158,8 @@ class DynamicResourcesPlugin(Plugin):
                 self._devices.give(task.uid, devices)
 
     def _chosen(self, record: ClaimRecord, node: NodeInfo) -> tuple[DeviceId, ...] | None:
-        found = choose(self._devices, node, [record])
-        return None if found is None else found[0]
+        devices = choose(self._devices, node, [record])
+        return None if devices is None else devices[0]
 
     def _remembered_on(self, task: TaskInfo, key: Key, node: NodeInfo) -> tuple[DeviceId, ...] | None:
         """What the claim had before this task was evicted, if that is on this node and still free."""

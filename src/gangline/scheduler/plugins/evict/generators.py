@@ -50,12 +50,12 @@ class NodeLocalGreedyPlugin(Plugin):
 def joined(batches: Iterable[Batch], recorded: Iterable[Batch]) -> list[Batch]:
     """The steps of each gang as one, without what was recorded before."""
     known = {task.uid for batch in recorded for task in batch.tasks}
-    found: dict[str, tuple[GangInfo, list[TaskInfo]]] = {}
+    by_gang: dict[str, tuple[GangInfo, list[TaskInfo]]] = {}
     for batch in batches:
-        found.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(
+        by_gang.setdefault(batch.gang.uid, (batch.gang, []))[1].extend(
             task for task in batch.tasks if task.uid not in known
         )
-    return [Batch.of(gang, tasks) for gang, tasks in found.values() if tasks]
+    return [Batch.of(gang, tasks) for gang, tasks in by_gang.values() if tasks]
 
 
 class MultiNodeGangPlugin(Plugin):

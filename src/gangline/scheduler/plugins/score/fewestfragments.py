@@ -20,7 +20,7 @@ from gangline.scheduler.model.resources import CPU, GPU, MEMORY
 from gangline.scheduler.model.task import TaskInfo, TaskShape
 from gangline.scheduler.placing.place import MOST_WHOLE_GPUS
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.plugins.nodeplacement import NodePlacementPlugin
+from gangline.scheduler.plugins.score.nodeplacement import NodePlacementPlugin
 from gangline.scheduler.scores import DENSITY
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ class FewestFragmentsPlugin(NodePlacementPlugin):
         if task.gpu.count > 1:
             return [_with_shares(whole, parts, share, task.gpu.count)]
         choices = {free for free in parts if free >= share} | ({THOUSANDTHS} if whole else set())
-        found = [_with_share(whole, parts, free, share) for free in sorted(choices)]
-        return [option for option in found if option is not None]
+        options = [_with_share(whole, parts, free, share) for free in sorted(choices)]
+        return [option for option in options if option is not None]
 
     def _room_and_worth(self, node: NodeInfo) -> tuple[float, NodeRoom]:
         """Kept until the node counts other pods."""
@@ -262,12 +262,12 @@ def usual_pods(session: Session) -> UsualPods:
     if known is not None and _moved(known.weights, weights) < DRIFT:
         known.seen = seen
         return known
-    found = cluster.memo["usual pods"] = UsualPods([], seen, weights)
+    usual = cluster.memo["usual pods"] = UsualPods([], seen, weights)
     by_number = {shape.number: shape for shape in cluster.shapes.values()}
-    found.shapes = [usual_shape(by_number[number], weight) for number, weight in weights.items()]
-    found.fills = device_fills([(usual_shape(by_number[number], 0.0), count) for number, count in counts.items()])
+    usual.shapes = [usual_shape(by_number[number], weight) for number, weight in weights.items()]
+    usual.fills = device_fills([(usual_shape(by_number[number], 0.0), count) for number, count in counts.items()])
     cluster.ranks += 1
-    return found
+    return usual
 
 
 def device_fills(seen: Sequence[tuple[UsualShape, int]]) -> list[float] | None:

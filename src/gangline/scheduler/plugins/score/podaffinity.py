@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.plugins.affinity import Pair, preferred_scores
+from gangline.scheduler.plugins.fit.affinity import Pair, preferred_scores
 from gangline.scheduler.scores import POD_AFFINITY
 
 if TYPE_CHECKING:

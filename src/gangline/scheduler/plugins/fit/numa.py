@@ -98,22 +98,22 @@ class NumaPlugin(Plugin):
             if not demand:
                 continue
             passing = container.init and not container.sidecar
-            found = align(numa, free if passing else left, demand)
-            if found is None:
+            shares = align(numa, free if passing else left, demand)
+            if shares is None:
                 return None
             if not passing:
-                left = shifted(left, found, -1)
-                total = merged(total, found)
+                left = shifted(left, shares, -1)
+                total = merged(total, shares)
         return total
 
     def _demands(self, task: TaskInfo, numa: NumaRecord) -> list[Amounts]:
         """What must be aligned: one demand for the pod, or one per container."""
-        each = [(container, self._demand(task, numa, container)) for container in task.record.containers]
+        demands = [(container, self._demand(task, numa, container)) for container in task.record.containers]
         if numa.scope != "pod":
-            return [demand for _, demand in each]
+            return [demand for _, demand in demands]
         lasting: Amounts = {}
         peak: Amounts = {}
-        for container, demand in each:
+        for container, demand in demands:
             if container.init and not container.sidecar:
                 peak = largest(peak, added(lasting, demand))
             else:
@@ -143,8 +143,8 @@ class NumaPlugin(Plugin):
             return NUMA / self._widest
         if not self._concerns(task, node.numa):
             return NUMA / len(node.numa.zones)
-        found = self._place(task, node, node.numa)
-        return 0.0 if found is None else NUMA / (len(found) or 1)
+        zones = self._place(task, node, node.numa)
+        return 0.0 if zones is None else NUMA / (len(zones) or 1)
 
     def _concerns(self, task: TaskInfo, numa: NumaRecord) -> bool:
         """Whether the node would align something of the task: any Guaranteed one, else one that asks for a device

@@ -20,6 +20,7 @@ from gangline.scheduler.decisions import StartReservation
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU, fits
+from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.time.earliest import EarliestStart, NodeSlots, earliest_start
@@ -115,11 +116,13 @@ class ReservationsPlugin(Plugin):
         if len(self._made) >= self._depth or gang.active_used:
             return
         tasks = self._session.wanted(gang, False)
-        if not tasks or any(task.shared or not task.gpus for task in tasks) or not self._within_share(gang):
+        if not tasks or any(task.shared or not task.gpus for task in tasks):
             return
         gpus = max(task.gpus for task in tasks)
         start = self._earliest(gang, tasks, gpus)
-        if start is not None and start.moment > self._session.now and self._may_reserve(gang, start):
+        if start is None or start.moment <= self._session.now:
+            return
+        if self._within_share(gang, start, gpus) and self._may_reserve(gang, start):
             self._reserve(gang, start, gpus)
 
     def _earliest(self, gang: GangInfo, tasks: Sequence[TaskInfo], gpus: float) -> EarliestStart | None:
@@ -145,16 +148,26 @@ class ReservationsPlugin(Plugin):
             self._on_node.setdefault(name, []).append((made, kept))
         self._session.reserved(made)
 
-    def _within_share(self, gang: GangInfo) -> bool:
-        """Whether the queue would stay within its fair share; alone in the cluster it always does."""
+    def _within_share(self, gang: GangInfo, start: EarliestStart, gpus: float) -> bool:
+        """Whether the queue would stay within its fair share when the gang starts; alone in the cluster it always does.
+        What the queue itself holds in the reserved places has ended by then."""
         session = self._session
         if len(session.queues) == 1:
             return True
         queue = session.queues[gang.queue]
         held, fair = session.hooks.queue_allocated(queue), session.hooks.queue_fair_share(queue)
-        if held is None or fair is None:
+        if held is None or fair is None or fair[2] < 0:
             return True
-        return fair[2] < 0 or held[2] + session.asked(gang, False)[GPU] <= fair[2] + 1e-6
+        ended = sum(min(pods * gpus, self._held_on(name, gang.queue)) for name, pods in start.nodes.items())
+        return held[2] - ended + session.asked(gang, False)[GPU] <= fair[2] + 1e-6
+
+    def _held_on(self, node: str, queue: str) -> float:
+        """GPUs of a node that gangs of this queue hold."""
+        return sum(
+            placed.charge[GPU]
+            for placed in self._cluster.nodes[node].placed.values()
+            if placed.task.gang is not None and placed.task.gang.queue == queue and not placed.status & Status.RELEASING
+        )
 
     def _may_reserve(self, gang: GangInfo, start: EarliestStart) -> bool:
         """At once where ends are known; else after enough others overtook the gang, as long as few nodes are drained

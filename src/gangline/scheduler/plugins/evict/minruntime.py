@@ -7,13 +7,15 @@ by victims/search.py while it chooses and when a plan is finished. Reads queues 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gangline.rules.values import times
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.session import Session
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
 
 QUEUE = "queue"
 LOWEST_COMMON_ANCESTOR = "lca"
@@ -42,7 +44,7 @@ class RuntimeScenario(Protocol):
 
 def preempt_min_runtime(queues: Mapping[str, Runtimes], queue: str, otherwise: float) -> float:
     """The nearest value from the victim's queue upwards."""
-    return next((found for item in up(queues, queue) if (found := item.preempt_min_runtime) is not None), otherwise)
+    return next((runtime for item in up(queues, queue) if (runtime := item.preempt_min_runtime) is not None), otherwise)
 
 
 def reclaim_min_runtime(
@@ -55,7 +57,7 @@ def reclaim_min_runtime(
     theirs = list(up(queues, victim))
     if method == LOWEST_COMMON_ANCESTOR:
         theirs = _from_the_fork(list(up(queues, reclaimer)), theirs)
-    return next((found for item in theirs if (found := item.reclaim_min_runtime) is not None), otherwise)
+    return next((runtime for item in theirs if (runtime := item.reclaim_min_runtime) is not None), otherwise)
 
 
 def _from_the_fork(mine: list[Runtimes], theirs: list[Runtimes]) -> list[Runtimes]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.api.selectors import equals, from_selector, parse_labels, print_labels
+from gangline.api.selectors import equals, from_selector, print_labels
 from gangline.errors import BadInput
+from gangline.rules.selectors import SelectorUnreadable, parse_labels
 
 LABELS = {"app": "llm", "tier": "2", "empty": ""}
 
@@ -41,6 +42,14 @@ def test_a_selector_matches_as_kubernetes_says(text: str, matches: bool) -> None
 def test_a_broken_selector_is_refused_and_quoted(text: str) -> None:
     with pytest.raises(BadInput, match="unable to parse label selector"):
         parse_labels(text)
+
+
+def test_what_is_wrong_is_said_in_the_words_of_a_kube_apiserver() -> None:
+    with pytest.raises(SelectorUnreadable) as refused:
+        parse_labels("tier>many")
+    why = "for 'Gt', 'Lt' operators, the value must be an integer"
+    assert refused.value.why == f'unable to parse requirement: values[0]: Invalid value: "many": {why}'
+    assert str(refused.value) == f"unable to parse label selector 'tier>many': {refused.value.why}"
 
 
 def test_printing_and_parsing_again_gives_the_same_selector() -> None:

@@ -7,6 +7,7 @@ the other. Inside a domain the emptiest preferred sub-domain scores highest. Nev
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.gang import GangInfo, Group, PodSet
@@ -14,11 +15,14 @@ from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU, Vector
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.model.topology import TopologyDomain, TopologyTree
-from gangline.scheduler.placing import domains
-from gangline.scheduler.placing.domains import Demand, DomainQuestion, DomainRoom, DomainTally
+from gangline.scheduler.placing import domain_refusals, domain_room, domains
+from gangline.scheduler.placing.domain_room import Demand, DomainRoom, DomainTally
+from gangline.scheduler.placing.domains import DomainQuestion
 from gangline.scheduler.plugin import Plugin, SubsetRefused
 from gangline.scheduler.refusals import PODS, GangRefusals
-from gangline.scheduler.session import Session
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
 
 KEPT_SIZES = 128
 
@@ -70,12 +74,12 @@ class TopologyPlugin(Plugin):
             return [nodes]
         tree = self._cluster.topology(rule.topology)
         if tree is None:
-            self._refuse(gang, [domains.no_topology(rule.topology)])
+            self._refuse(gang, [domain_refusals.no_topology(rule.topology)])
             raise SubsetRefused
         if not tasks:
             return [nodes]
         top = self._common(tree, nodes, rule.preferred)
-        room = self._room(tree, domains.demand_of(tasks), top)
+        room = self._room(tree, domain_room.demand_of(tasks), top)
         answer = domains.choose(DomainQuestion(gang, member.name, rule, pod_sets), tree, top, room, self._cluster.names)
         if answer.scores is not None:
             self._scores[member.name] = answer.scores
@@ -143,7 +147,7 @@ class Sums:
             if len(self._slots) >= KEPT_SIZES:
                 self._slots.clear()
             domain_tally = self._slots[key] = DomainTally(
-                self.tree.leaf_of, cluster.nodes, lambda node: (domains.slots(node, demand, elsewhere),)
+                self.tree.leaf_of, cluster.nodes, lambda node: (domain_room.slots(node, demand, elsewhere),)
             )
         domain_tally.catch_up(cluster)
         return domain_tally

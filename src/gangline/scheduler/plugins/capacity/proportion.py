@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gangline.errors import Refusal
 from gangline.scheduler.fairness import Amounts, QueueAccount, capacity, divide, order, reclaim
@@ -26,8 +26,10 @@ from gangline.scheduler.model.task import TaskInfo, share_of
 from gangline.scheduler.plugin import Plugin, QueueSide
 from gangline.scheduler.records import Share
 from gangline.scheduler.refusals import GangRefusals, QueueFigures
-from gangline.scheduler.session import Session
 from gangline.scheduler.tally import QueueShare
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
 
 GPU_WORKER = "node-role.kubernetes.io/gpu-worker"
 NO_LIMIT: Amounts = (UNLIMITED, UNLIMITED, UNLIMITED)
@@ -51,8 +53,8 @@ class ProportionPlugin(Plugin):
         self._names = session.cluster.names
         self._journal = session.journal
         k = _number(arguments.get("kValue"), 1.0) if session.settings.usage_k is None else session.settings.usage_k
-        said = arguments.get("relcaimerSaturationMultiplier") or arguments.get("reclaimerUtilizationMultiplier")
-        self.multiplier = max(1.0, _number(said, 1.0))
+        multiplier = arguments.get("relcaimerSaturationMultiplier") or arguments.get("reclaimerUtilizationMultiplier")
+        self.multiplier = max(1.0, _number(multiplier, 1.0))
         self.total = self._total()
         self.accounts = open_accounts(session.queues, session.min_gpu_memory)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))

@@ -1,0 +1,14 @@
+"""What must be there before a component starts: asks the cluster, changes nothing."""
+
+from __future__ import annotations
+
+from gangline.client import Client
+from gangline.components.options import ComponentOptions, operator_settings
+
+
+async def preflight(name: str, options: ComponentOptions, client: Client) -> None:
+    """What must be there before a component starts; raises ConfigError."""
+    if name == "operator":
+        from gangline.operator.preflight import check
+
+        await check(client, operator_settings(options))

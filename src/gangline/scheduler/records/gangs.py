@@ -1,0 +1,87 @@
+"""Queues and gangs with their groups, as plain records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a queue is promised of one resource. Memory here is in bytes."""
+
+    quota: float = 0
+    limit: float = 0
+    weight: float = 0
+    usage: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRecord:
+    name: str
+    parent: str = ""
+    priority: int = 100
+    created: float = 0
+    cpu: Share = Share()
+    memory: Share = Share()
+    gpu: Share = Share()
+    display_name: str = ""
+    preempt_min_runtime: float | None = None
+    reclaim_min_runtime: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRule:
+    """The topology constraint of a gang, group or pod set. Levels are node label keys; "" is not given."""
+
+    topology: str = ""
+    required: str = ""
+    preferred: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetRecord:
+    name: str
+    min_available: int = 0
+    topology: TopologyRule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """An inner node of a gang's tree; the root is named "". `min_groups` None: every direct member is needed."""
+
+    name: str = ""
+    min_groups: int | None = None
+    topology: TopologyRule | None = None
+    groups: tuple[GroupRecord, ...] = ()
+    pod_sets: tuple[PodSetRecord, ...] = ()
+
+
+DEFAULT_POD_SET = "default"
+
+
+def plain_gang(min_available: int = 1, topology: TopologyRule | None = None) -> GroupRecord:
+    """The tree of a gang without sub-groups."""
+    return GroupRecord(topology=topology, pod_sets=(PodSetRecord(DEFAULT_POD_SET, min_available),))
+
+
+@dataclass(frozen=True, slots=True)
+class GangRecord:
+    """A PodGroup. `preemptible` None: decided by the priority (< 100). `expected_runtime`: seconds from its start to
+    its end, where somebody said so or it was learned."""
+
+    uid: str
+    queue: str
+    name: str = ""
+    namespace: str = ""
+    priority: int = 50
+    preemptible: bool | None = None
+    created: float = 0
+    tree: GroupRecord = field(default_factory=plain_gang)
+    preemption_delay: float = 0
+    staleness_grace: float | None = None
+    stale_since: float | None = None
+    last_start: float | None = None
+    last_eviction: float | None = None
+    skipped: bool = False
+    problems: tuple[str, ...] = ()
+    expected_runtime: float | None = None
