@@ -149,6 +149,7 @@ docs: $(DEV) ## print anew what pages say of the code
 	@PYTHONPATH=tests $(BIN)/python tests/rooms_picture.py
 	@PYTHONPATH=tests $(BIN)/python -m real.differences_table
 	@PYTHONPATH=tests $(BIN)/python -m truth.page
+	@PYTHONPATH=tests $(BIN)/python -m documents.reference
 
 pictures: $(DEV) ## take the pictures of the page anew, light and dark (needs a Chromium)
 	@$(BIN)/python tests/page_picture.py

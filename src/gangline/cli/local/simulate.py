@@ -72,7 +72,7 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv")
     help="instead of the trace's times: shuffled, copied until LOAD times the GPUs are asked for, one by one, none "
     "leaves",
 )
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="of what is drawn by chance")
 @click.option("--first", type=click.IntRange(1), help="only the first N jobs to arrive")
 @click.option("--jobs", type=click.IntRange(1), help="only N jobs, evenly picked")
 @click.option(
@@ -82,7 +82,14 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv")
     show_default=True,
     help="virtual seconds between cycles, at least",
 )
-@click.option("-o", "--output", default="table", show_default=True, metavar="table|json|html=FILE")
+@click.option(
+    "-o",
+    "--output",
+    default="table",
+    show_default=True,
+    metavar="table|json|html=FILE",
+    help="a table, data, or a page with pictures",
+)
 def command(
     trace: str,
     form: str,
