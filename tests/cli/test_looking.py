@@ -78,6 +78,13 @@ async def test_a_queue_is_changed_in_units_of_people(tmp_path: Path) -> None:
         assert missing.code == 1 and "did you mean 'default-queue'? --create makes a new one" in missing.err
         made = await here.type("queue", "set", "team", "--create", "parent=default-parent-queue", "gpu.quota=4")
         assert made.out == "queue/team created\n"
+        team = (await here.story.client.get(QUEUE, "team")).spec.resources
+        assert team is not None and (team.gpu.quota, team.gpu.limit, team.cpu.quota, team.memory.limit) == (
+            4,
+            -1,
+            -1,
+            -1,
+        )
 
 
 async def test_names_are_completed_from_the_cluster(tmp_path: Path) -> None:

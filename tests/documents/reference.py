@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +31,7 @@ def cell(text: object) -> str:
     return " ".join(str(text).replace("|", "\\|").split())
 
 
-def table(heading: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
+def table(heading: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> list[str]:
     return [
         f"| {' | '.join(heading)} |",
         f"|{'---|' * len(heading)}",
@@ -152,7 +152,7 @@ def metric_families() -> dict[str, tuple[Any, str]]:
 
     for module in METRIC_MODULES:
         importlib.import_module(module)
-    collectors = [*REGISTRY._collector_to_names, *QueueMetrics("kai").registry._collector_to_names]
+    collectors: list[Any] = [*REGISTRY._collector_to_names, *QueueMetrics("kai").registry._collector_to_names]
     families = {}
     for collector in collectors:
         if not hasattr(collector, "_labelnames"):

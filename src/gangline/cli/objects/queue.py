@@ -15,7 +15,7 @@ import click
 from gangline.cli.completing import queues_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
-from gangline.cli.objects.queue_settings import SETTINGS, patch_of
+from gangline.cli.objects.queue_settings import SETTINGS, complete, patch_of
 from gangline.errors import BadInput, NotFound
 
 
@@ -52,7 +52,12 @@ async def _set(
         except NotFound:
             if not made:
                 raise await _no_queue(connection, name) from None
-            obj = {"apiVersion": QUEUE.api_version, "kind": QUEUE.kind, "metadata": {"name": name}, "spec": spec}
+            obj = {
+                "apiVersion": QUEUE.api_version,
+                "kind": QUEUE.kind,
+                "metadata": {"name": name},
+                "spec": complete(spec),
+            }
             await connection.client.create(QUEUE, obj, dry_run=tried)
             click.echo(f"queue/{name} {'would be created' if tried else 'created'}")
             return

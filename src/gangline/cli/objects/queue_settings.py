@@ -99,6 +99,18 @@ def patch_of(settings: Iterable[str]) -> dict[str, Any]:
     return spec
 
 
+def complete(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec of a new queue: what is not said has no bound, and a quota of no GPUs. A Queue that leaves a limit out
+    may use nothing at all."""
+    said = spec.get("resources", {})
+    usual = {"gpu": 0, "cpu": UNLIMITED, "memory": UNLIMITED}
+    resources = {
+        name: {"quota": quota, "limit": UNLIMITED, "overQuotaWeight": 1} | said.get(name, {})
+        for name, quota in usual.items()
+    }
+    return {field: value for field, value in spec.items() if value is not None} | {"resources": resources}
+
+
 def _put(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
     for field in path[:-1]:
         spec = spec.setdefault(field, {})
