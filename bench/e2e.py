@@ -231,11 +231,11 @@ class Bench:
         return {"metadata": meta, "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [container]}}
 
     async def gang(self, name: str, pods: int, gpus: int, queue: str, **spec: Any) -> None:
-        await self.client.create(
-            POD_GROUP,
-            {"metadata": {"name": name, "namespace": SPACE}, "spec": {"queue": queue, "minMember": pods, **spec}},
-        )
+        await self.client.create(POD_GROUP, self.group(name, pods, queue, **spec))
         await self.many([self.pod(f"{name}-{number}", gpus, queue, name) for number in range(pods)])
+
+    def group(self, name: str, pods: int, queue: str, **spec: Any) -> Raw:
+        return {"metadata": {"name": name, "namespace": SPACE}, "spec": {"queue": queue, "minMember": pods, **spec}}
 
     def job(self, name: str, pods: int, gpus: int, queue: str) -> Raw:
         """A gang whose pods come back when they are evicted."""
@@ -371,6 +371,23 @@ class Bench:
         await self.until(lambda: self.bound() == number, "all bound")
         return number
 
+    async def gangs(self) -> int:
+        """Gangs of 8 whose PodGroup the user writes, created at once."""
+        gangs = [f"gang-{item}" for item in range(self.count(500))]
+        await self.many([self.group(name, 8, names.DEFAULT_QUEUE) for name in gangs], POD_GROUP)
+        await self.many(
+            [self.pod(f"{name}-{item}", 1, names.DEFAULT_QUEUE, name) for name in gangs for item in range(8)]
+        )
+        await self.until(lambda: self.bound() == 8 * len(gangs), "all bound")
+        return 8 * len(gangs)
+
+    async def jobs(self) -> int:
+        """Jobs of 8 pods that start together: the grouper makes their PodGroups."""
+        number = self.count(500)
+        await self.many([self.job(f"job-{item}", 8, 1, names.DEFAULT_QUEUE) for item in range(number)], JOB)
+        await self.until(lambda: self.bound() == 8 * number, "all bound")
+        return 8 * number
+
     async def one_gang(self) -> int:
         number = min(self.count(512), self.nodes * 2)
         rule = {"topology": "racks", "preferredTopologyLevel": "example.com/rack"}
@@ -494,6 +511,8 @@ async def main() -> None:
     bench = Bench(parser.parse_args())
     await bench.start()
     await bench.measure("4000-singles", bench.singles)
+    await bench.measure("gangs-of-8", bench.gangs)
+    await bench.measure("jobs-of-8", bench.jobs)
     await bench.measure("512-gang", bench.one_gang)
     await bench.measure("unschedulable", bench.verdicts)
     await bench.measure("reclaim-gang", bench.reclaim_gang)

@@ -115,20 +115,36 @@ def found_by_a_string(modules: dict[str, ast.Module]) -> list[str]:
     ]
 
 
+TABLES = ("api/tables/core.py", "cluster/server/wire/protobuf/fields.py")
+"""Tables of facts, one line per type: they may be long."""
+WIDE_TABLES = ("cluster/server/wire/protobuf/fields.py",)
+"""Of these, the ones whose rows may be wider than other lines."""
+TABLE_FOLDERS = ("api/tables",)
+"""One file per API group, all alike: a reader need not tell them apart."""
+
+
 def long_files() -> dict[str, int]:
     sizes = {str(file.relative_to(SOURCE)): len(file.read_text().splitlines()) for file in sorted(SOURCE.rglob("*.py"))}
-    return {name: size for name, size in sizes.items() if size > LONG_FILE}
+    return {name: size for name, size in sizes.items() if size > LONG_FILE and name not in TABLES}
 
 
 def full_folders() -> dict[str, int]:
     counts = Counter(
         str(file.parent.relative_to(SOURCE)) for file in SOURCE.rglob("*.py") if file.name != "__init__.py"
     )
-    return {folder: count for folder, count in sorted(counts.items()) if count > MANY_FILES}
+    return {
+        folder: count for folder, count in sorted(counts.items()) if count > MANY_FILES and folder not in TABLE_FOLDERS
+    }
 
 
-def long_lines() -> int:
-    return sum(len(line) > LONG_LINE for file in SOURCE.rglob("*.py") for line in file.read_text().splitlines())
+def long_lines() -> list[str]:
+    return [
+        f"{name}:{number}"
+        for file in sorted(SOURCE.rglob("*.py"))
+        if (name := str(file.relative_to(SOURCE))) not in WIDE_TABLES
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if len(line) > LONG_LINE
+    ]
 
 
 def vague_names(modules: dict[str, ast.Module]) -> dict[str, int]:
@@ -147,7 +163,7 @@ def numbers() -> dict[str, object]:
         "files over 400 lines": long_files(),
         "folders over 15 files": full_folders(),
         "lines over 120 columns": long_lines(),
-        "nested ternaries": len(nested_ternaries(modules)),
+        "nested ternaries": nested_ternaries(modules),
         "members found by a string": found_by_a_string(modules),
         "vague names": vague_names(modules),
     }

@@ -13,10 +13,11 @@ from typing import Any
 from embedded import EmbeddedWorld, world
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kai import BindRequest, PodGroup
+from gangline.api.kai import BindOrder, BindRequest, PodGroup
 from gangline.api.kinds import BIND_REQUEST, EVENT, NAMESPACE, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.meta import Raw
 from gangline.controllers.defaults import default_objects
+from gangline.rules.bind_requests import orders
 from gangline.runtime import Clock, Component
 
 SPACE = "work"
@@ -103,6 +104,26 @@ class Stage(EmbeddedWorld):
             },
         )
 
+    async def request_all(self, name: str, places: dict[str, str], limit: int = 3, **order: Any) -> None:
+        """One request for several pods: pod → node."""
+        pods = [
+            {
+                "podName": pod,
+                "podUID": (await self.get_pod(pod)).uid,
+                "selectedNode": node,
+                "receivedResourceType": "Regular",
+                **order,
+            }
+            for pod, node in places.items()
+        ]
+        await self.client.create(
+            BIND_REQUEST,
+            {
+                "metadata": {"name": name, "namespace": SPACE},
+                "spec": {"gang": name, "pods": pods, "backoffLimit": limit},
+            },
+        )
+
     async def run(self, pod: str, phase: str = "Running", **status: Any) -> None:
         await self.client.patch(POD, pod, SPACE, {"status": {"phase": phase, **status}}, subresource="status")
 
@@ -114,6 +135,11 @@ class Stage(EmbeddedWorld):
 
     async def get_request(self, name: str) -> BindRequest:
         return await self.client.get(BIND_REQUEST, name, SPACE)
+
+    async def ordered(self) -> dict[str, BindOrder]:
+        """Pod → what a BindRequest orders for it."""
+        made = (await self.client.list(BIND_REQUEST, SPACE)).items
+        return {order.pod_name: order for request in made for order in orders(request)}
 
     async def get_group(self, name: str) -> PodGroup:
         return await self.client.get(POD_GROUP, name, SPACE)

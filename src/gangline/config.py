@@ -33,6 +33,9 @@ class Manner:
     """The binder writes condition `PodBound` and an event for binds that went well, too."""
     stamps_every_start: bool = field(default=False, metadata={"compat": KAI})
     """When a gang started is written on its PodGroup always, instead of only where some queue protects by run time."""
+    request_per_pod: bool = field(default=False, metadata={"compat": KAI})
+    """Each placed pod has a BindRequest that stays as long as the pod, and an event `Scheduled`, instead of one of each
+    per gang."""
     evictions_unmarked: bool = field(default=False, metadata={"compat": KAI})
     """An evicted pod gets `DisruptionTarget` only with flag `update-pod-eviction-condition`, and its PodGroup no note,
     instead of both."""
@@ -141,9 +144,12 @@ class Manner:
     so."""
     group_conditions_unwritten: bool = field(default=False, metadata={"compat": KAI})
     """A PodGroup's `status.conditions` stay empty, instead of saying its phase and whether its minimum is scheduled."""
+    conditions_of_several_lines: bool = field(default=False, metadata={"compat": KAI})
+    """A PodGroup's scheduling condition has a line per reason, instead of one line that a column of `kubectl get` can
+    show."""
     decides_as_upstream: bool = field(default=False, metadata={"compat": KAI})
-    """GPU pods are packed on the fullest node and no gang reserves a start, instead of fewest fragments and
-    reservations."""
+    """GPU pods are packed on the fullest node, no gang reserves a start and evictions are free, instead of fewest
+    fragments, reservations and a price."""
     one_scheduler_name: bool = field(default=False, metadata={"compat": KAI})
     """The scheduler half serves pods of `kai-scheduler` only, instead of those of `grove-scheduler` too, unless told
     other names."""

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from gangline.api import notation
 from gangline.api.crds import crds, printed
+from gangline.api.descriptions import TABLES, words_of
 from gangline.cluster.kinds import rules
 from gangline.cluster.schema import compile_schema
 
@@ -19,8 +21,14 @@ UPSTREAM = REPOSITORY.parent / "shared" / "crds"
 IGNORED = {"description"}
 COLUMNS = "/versions/0/additionalPrinterColumns"
 CONFIG = "configs.kai.scheduler/versions/0/schema/openAPIV3Schema/properties/spec/properties"
+REQUEST = "bindrequests.scheduling.run.ai/versions/0/schema/openAPIV3Schema/properties/spec/properties"
 DIFFERENCES: dict[str, str] = {
+    **{
+        f"{REQUEST}/{field}": "a request may speak for the pods of a gang"
+        for field in ("gang", "nodeCount", "podCount", "pods")
+    },
     f"podgangs.scheduler.grove.io{COLUMNS}": "backend and reason are shown too",
+    f"queues.scheduling.run.ai{COLUMNS}": "behind upstream's columns: quota, limit, asked and used GPUs",
     f"podgroups.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
     f"bindrequests.scheduling.run.ai{COLUMNS}": "upstream shows no more than a name",
     f"topologies.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
@@ -95,6 +103,34 @@ def test_the_levels_of_a_topology_cannot_be_reordered() -> None:
     new = {"metadata": {"name": "t"}, "spec": {"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "block"}]}}
     assert schema.validate(old) == []
     assert "nodeLabel structure is immutable" in str(schema.validate(new, old)[0])
+
+
+def fields(schema: Obj, path: str) -> Iterator[tuple[str, Obj]]:
+    for name, inner in (schema.get("properties") or {}).items():
+        yield f"{path}.{name}", inner
+        yield from fields(inner, f"{path}.{name}")
+    for part in ("items", "additionalProperties"):
+        if isinstance(schema.get(part), dict):
+            yield from fields(schema[part], path)
+
+
+@pytest.mark.parametrize("kind", list(by_kind()))
+def test_every_field_is_described(kind: str) -> None:
+    assert [
+        path for path, schema in fields(openapi(kind), kind) if not schema.get("description", "").endswith(".")
+    ] == []
+
+
+@pytest.mark.parametrize("table", list(TABLES))
+def test_no_field_is_described_that_is_not_there(table: str) -> None:
+    there = {(name, field.name) for name in notation.names(table) for field in notation.struct(table, name).fields}
+    assert words_of(table) == there
+
+
+def test_a_description_names_the_unit() -> None:
+    said = dict(fields(openapi("Queue"), "Queue"))
+    assert said["Queue.spec.resources.cpu"]["description"] == "Its part of CPUs, in thousandths of a core."
+    assert said["Queue.spec.resources.memory"]["description"].endswith("in megabytes (1,000,000 bytes).")
 
 
 def upstream() -> list[Path]:

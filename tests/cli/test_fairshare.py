@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,13 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from cli.test_commands import call
-from gangline.cli.fairshare import application
+from gangline.cli.fairshare import _live, application
 from gangline.errors import BadInput
-from gangline.scheduler.fairness.simulate import simulate
+from gangline.local import write_kubeconfig
+from gangline.scheduler.fairness.figures import figures_of
+from gangline.scheduler.fairness.simulate import divided, simulate
+from whatif.test_answers import FREE, cluster, gang, made, node
+from whatif.test_answers import queue as live_queue
 
 
 def queue(uid: str, priority: int = 0, **gpu: float) -> dict[str, Any]:
@@ -52,10 +57,107 @@ async def test_the_server_answers_posts_only() -> None:
         assert ((await client.get("/simulate")).status, (await client.post("/simulate", data="{")).status) == (405, 400)
 
 
-def test_a_file_is_answered_with_a_line_per_queue(
+def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, *options: str) -> int:
+    file = tmp_path / "question.yaml"
+    file.write_text(text)
+    return call(monkeypatch, "fairshare", str(file), *options)
+
+
+def test_a_file_is_answered_with_a_line_per_queue_and_resource(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    file = tmp_path / "question.yaml"
-    file.write_text("totalResource: {GPU: 8}\nqueues: [{uid: a}, {uid: b}]\n")
-    assert call(monkeypatch, "fairshare", str(file)) == 0
-    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [["a", "gpu", "4"], ["b", "gpu", "4"]]
+    assert ask(monkeypatch, tmp_path, "totalResource: {GPU: 8}\nqueues: [{uid: a}, {uid: b}]\n") == 0
+    heading, *lines = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["QUEUE", "RESOURCE", "QUOTA", "LIMIT", "WEIGHT", "ASKED", "USED", "SHARE", "WHY"]
+    assert [line.split()[:8] for line in lines] == [
+        [name, "gpu", "0", "unlimited", "1", "100000", "0", "4"] for name in ("a", "b")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "told"),
+    [
+        (
+            "deserved: 4",
+            "its quota of 4 and 2 of 6 that quotas leave: weight 1 of 3 among queues of priority 0 that ask",
+        ),
+        ("deserved: 4, overQuotaWeight: 0", "its quota of 4 only: with weight 0 it borrows nothing"),
+        ("deserved: 10", "its quota of 10 only: quotas take all 10"),
+        ("maxAllowed: 3, deserved: 1", "its limit of 3, though it asks for more"),
+        ("deserved: 4, request: 3", "all it asks for, within its quota"),
+        ("deserved: 1, request: 2", "all it asks for, 1 of it beyond its quota"),
+        ("request: 0", "it asks for nothing"),
+    ],
+)
+def test_each_share_says_where_it_comes_from(
+    gpu: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    other = "{uid: b, resourceShare: {gpu: {overQuotaWeight: 2}}}"
+    text = f"totalResource: {{GPU: 10}}\nqueues: [{{uid: a, resourceShare: {{gpu: {{{gpu}}}}}}}, {other}]\n"
+    assert ask(monkeypatch, tmp_path, text, "-o", "json") == 0
+    first = json.loads(capsys.readouterr().out)[0]
+    assert first["queue"] == "a" and first["resources"]["gpu"]["why"].startswith(told)
+
+
+def test_queues_of_higher_priority_come_first() -> None:
+    queues, total = divided({"totalResource": {"GPU": 4}, "queues": [queue("a", 2), queue("b", 1)]}, 0.0)
+    last = figures_of({item.uid: item for item in queues}, total)[-1].resources["gpu"]
+    assert (last.share, last.why) == (0, "nothing: queues of higher priority take the 4 that quotas leave")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("queuez: [{uid: a}]", "the question has no 'queuez'; did you mean queues? (known: totalResource, queues)"),
+        (
+            "totalResource: {GPUs: 8}\nqueues: [{uid: a}]",
+            "totalResource: totalResource has no 'GPUs'; did you mean GPU?",
+        ),
+        ("queues: [{uid: a, prio: 1}]", "queues[a]: a queue has no 'prio'; did you mean priority?"),
+        (
+            "queues: [{uid: a, resourceShare: {gpu: {quota: 1}}}]",
+            "queues[a].resourceShare.gpu: a share has no 'quota' (known: deserved, maxAllowed, overQuotaWeight, ",
+        ),
+        (
+            "queues: [{uid: a, resourceShare: {gpus: {}}}]",
+            "queues[a].resourceShare: resourceShare has no 'gpus'; did you",
+        ),
+        ("totalResource: {GPU: 8}", "queues: a list of at least one queue is needed"),
+        ("queues: [{uid: a}, {uid: a}]", "queues[a]: there are two queues with this uid"),
+    ],
+)
+def test_a_file_with_words_that_mean_nothing_is_refused(
+    text: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert ask(monkeypatch, tmp_path, text) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and f"error: {told}" in captured.err
+
+
+async def test_a_live_cluster_is_divided_as_its_scheduler_does_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parent = made(
+        "Queue", "org", "scheduling.run.ai/v2", spec={"resources": {"gpu": FREE, "cpu": FREE, "memory": FREE}}
+    )
+    team = live_queue("q", quota=1)
+    team["spec"]["parentQueue"] = "org"
+    async with cluster(node("a"), parent, team, *gang("runs", 2, "a"), *gang("waits", 4)) as here:
+        where = str(write_kubeconfig(here, await here.listen(), tmp_path / "kubeconfig"))
+        await _live("json", where, None)
+        (pool,) = json.loads(capsys.readouterr().out)
+        await _live("text", where, None)
+        lines = capsys.readouterr().out.splitlines()
+    gpu = {item["queue"]: item["resources"]["gpu"] for item in pool["queues"]}["q"]
+    assert (gpu["quota"], gpu["asked"], gpu["used"], gpu["share"], gpu["available"]) == (1, 6, 2, 4, 4)
+    assert gpu["why"] == (
+        "its quota of 1 and 3 of 3 that quotas leave: weight 1 of 1 among queues of priority 100 that ask for more "
+        "than their quota"
+    )
+    mine = next(line for line in lines if line.startswith("  q ") and "gpu (GPUs)" in line)
+    assert mine.split()[:9] == ["q", "gpu", "(GPUs)", "1", "unlimited", "1", "6", "2", "4"]
+
+
+def test_serving_takes_no_file(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, "fairshare", "question.yaml", "--serve") == 2
+    assert "--serve takes no FILE" in capsys.readouterr().err

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import click
 import pytest
 
 from cli.test_commands import call
+from gangline import whatif
 from gangline.api.kinds import POD
 from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.objects.apply import apply_one, kind_of
-from gangline.cli.whatif import lines
+from gangline.cli.whatif import apply_all, lines
 from gangline.errors import BadInput
 from gangline.local import Platform, PlatformSettings
-from gangline.rules.verdicts import reason
-from gangline.whatif import Copy, WhatifAnswer, compare
+from gangline.whatif import WhatifAnswer, WhatifChanges, WhatifQuestion
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -42,12 +44,11 @@ async def give(connection: ClusterConnection, *files: str) -> None:
         await apply_one(connection, await kind_of(connection, obj), obj)
 
 
-async def ask(connection: ClusterConnection, *files: str) -> WhatifAnswer:
-    async with Copy(connection.client, [item.kind for item in await connection.served()]) as copy:
-        before = await copy.look()
-        await give(ClusterConnection(copy.client, "default", "the copy"), *files)
-        await copy.settles()
-        return compare(before, await copy.look(), reason)
+async def ask(connection: ClusterConnection, *files: str, **changes: tuple[str, ...]) -> WhatifAnswer:
+    objects = manifests.read(str(EXAMPLES / file) for file in files)
+    apply = partial(apply_all, objects=objects, namespace="default")
+    question = WhatifQuestion(WhatifChanges(**changes), objects, "default", apply)
+    return (await whatif.ask(connection.client, question, time.time()))[1]
 
 
 async def test_a_gang_that_would_start_is_told_with_those_who_make_room_for_it() -> None:
@@ -84,8 +85,6 @@ def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 async def test_what_would_be_refused_is_told_in_the_words_of_the_refusal() -> None:
-    from gangline.cli.whatif import _apply
-
     bad = {
         "apiVersion": "grove.io/v1alpha1",
         "kind": "PodCliqueSet",
@@ -96,7 +95,7 @@ async def test_what_would_be_refused_is_told_in_the_words_of_the_refusal() -> No
         with pytest.raises(
             BadInput, match=r"^PodCliqueSet bad would be refused: .*: at least one clique must be given$"
         ):
-            await _apply([bad], here)
+            await apply_all(here.client, [bad], "default")
 
 
 async def test_kinds_are_found_in_whichever_version_of_their_group_has_them() -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import NODE, POD
-from gangline.binder.component import component as binder
 from gangline.client import Client
 from gangline.controllers.component import node_scale_adjuster
 from gangline.controllers.scaling_pods import NodeScaleSettings, plan
@@ -116,7 +115,7 @@ async def grow(client: Client, name: str) -> None:
 
 
 async def test_an_autoscaler_that_knows_only_whole_gpus_makes_room_for_two_halves() -> None:
-    async with stage(scheduler(period=0.01), binder(), node_scale_adjuster(), autoscaler()) as here:
+    async with stage(scheduler(period=0.01), node_scale_adjuster(), autoscaler()) as here:
         for name in ("a", "b"):
             await here.group(name)
             await here.pod(
@@ -124,6 +123,6 @@ async def test_an_autoscaler_that_knows_only_whole_gpus_makes_room_for_two_halve
             )
         await here.settles()
         assert [node.name for node in (await here.client.list(NODE)).items] == ["for-work-a"]
-        requests = [(await here.get_request(name)).spec for name in ("a", "b")]
-        assert {request.selected_node for request in requests} == {"for-work-a"}
-        assert len({request.selected_gpu_groups for request in requests}) == 1
+        ordered = [(await here.ordered())[name] for name in ("a", "b")]
+        assert {order.selected_node for order in ordered} == {"for-work-a"}
+        assert len({order.selected_gpu_groups for order in ordered}) == 1

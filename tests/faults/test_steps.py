@@ -137,7 +137,7 @@ async def test_a_third_party_that_takes_the_node_between_decision_and_bind_costs
         await story.nodes(1, gpus=4)
         await story.apply("examples/03-job/train.yaml")
         await story.settles()
-        assert {item.spec.selected_node for item in await story.all(BIND_REQUEST)} == {"node-0"}
+        assert {order.selected_node for item in await story.all(BIND_REQUEST) for order in item.spec.pods} == {"node-0"}
         await foreign(story, "node-0", gpus=4)
         await add_node(story)
         await story.platform.start_component("binder")

@@ -96,12 +96,13 @@ async def test_a_gated_pod_is_not_counted_until_its_gate_is_lifted(story: Story)
     await story.shares(a=2)
 
 
-async def test_every_bound_pod_has_its_event(story: Story) -> None:
+async def test_a_gang_hears_once_where_it_went_and_each_pod_says_why_it_is_there(story: Story) -> None:
     await story.nodes(1, gpus=8)
     await story.gang("a", 2)
     await story.shares(a=2)
-    said = sorted(event.message for event in await story.events("Scheduled"))
-    assert said == [f"Successfully assigned pod default/a-{n} to node node-0 at node-pool default" for n in (0, 1)]
+    assert [event.message for event in await story.events("Scheduled")] == ["assigned 2 pods to 1 node: node-0"]
+    placed = {pod.annotations[names.PLACED] for pod in await story.pods()}
+    assert placed == {"by allocate at node-pool default, together with 1 more pod of a"}
 
 
 async def test_the_group_remembers_when_it_started_and_the_queue_what_it_holds() -> None:

@@ -152,6 +152,7 @@ def test_the_json_of_each_setting_is_one_line_with_every_key(tmp_path: Path) -> 
             "used_percent",
             "gpus_allocated_percent",
             "evictions",
+            "evicted_at_once",
             "lost_gpu_hours",
             "promises",
             "queues",
@@ -171,6 +172,12 @@ def test_the_json_of_each_setting_is_one_line_with_every_key(tmp_path: Path) -> 
         "never",
     }
     assert greedy["queues"].keys() == {"a", "b"} and greedy["queues"]["a"].keys() == {"mean_h", "share", "borrowed"}
+
+
+def test_only_the_first_days_are_played_and_what_then_waits_never_started(tmp_path: Path) -> None:
+    rows = "arrival,duration,gpus\n0,200000,8\n10,50,8\n90000,50,8\n"
+    answer = json.loads(simulate(tmp_path, rows, "--days", "1", "-o", "json").stdout)
+    assert (answer["jobs"], answer["waits"]["all"]["never"], answer["makespan_h"]) == (2, 1, 24)
 
 
 def test_the_same_command_gives_the_same_figures(tmp_path: Path) -> None:

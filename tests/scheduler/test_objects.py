@@ -26,12 +26,8 @@ def pod(
     return msgspec.convert({**body, "status": {"phase": "Pending", **(status or {})}}, Pod)
 
 
-def bind_request(**spec: Any) -> kai.BindRequest:
-    return msgspec.convert({"spec": {"podName": "p", "selectedNode": "n1", **spec}}, kai.BindRequest)
-
-
 def task(
-    reading: ObjectReading | None = None, binding: kai.BindRequest | None = None, **parts: dict[str, Any]
+    reading: ObjectReading | None = None, binding: kai.BindOrder | None = None, **parts: dict[str, Any]
 ) -> TaskRecord:
     return objects.task_record(pod(**parts), binding, reading=reading or ObjectReading())
 
@@ -56,15 +52,9 @@ def test_where_a_pod_stands() -> None:
     assert task(status={"phase": "Failed"}).status is Status.FAILED
 
 
-def test_a_live_bind_request_holds_its_node_and_a_failed_one_does_not() -> None:
-    bound = task(binding=bind_request(selectedGPUGroups=["g1"]))
+def test_an_order_holds_its_node_and_its_gpus() -> None:
+    bound = task(binding=kai.BindOrder(pod_name="p", selected_node="n1", selected_gpu_groups=("g1",)))
     assert (bound.status, bound.node, bound.gpu_groups) == (Status.BINDING, "n1", ("g1",))
-    failed = msgspec.convert(
-        {"spec": {"selectedNode": "n1"}, "status": {"phase": "Failed", "failedAttempts": 1}}, kai.BindRequest
-    )
-    assert (task(binding=failed).status, task(binding=failed).node) == (Status.PENDING, "")
-    retried = msgspec.structs.replace(failed, spec=msgspec.structs.replace(failed.spec, backoff_limit=3))
-    assert task(binding=retried).status is Status.BINDING
 
 
 def test_a_pod_that_will_not_go_away_is_stuck_after_two_minutes() -> None:
@@ -365,3 +355,30 @@ def test_a_claim_for_which_nobody_makes_a_volume_goes_where_a_free_one_fits() ->
     record = objects.volume_claim_record(claim, kept, classes)
     assert record.nodes is not None and [term.labels[0].values for term in record.nodes] == [("f",)]
     assert objects.volume_claim_record(claim, {}, classes).nodes == ()
+
+
+# --- what an eviction may cost ----------------------------------------------------------------------------------------
+
+
+def test_annotations_say_when_work_was_saved_and_what_a_queue_may_lose() -> None:
+    noted = {"gangline.io/last-checkpoint": "1970-01-01T00:01:00Z", "gangline.io/checkpoint-interval": "30m"}
+    group = msgspec.convert({"metadata": {"name": "g", "namespace": "ns", "annotations": noted}}, kai.PodGroup)
+    gang = objects.gang_record(group)
+    assert (gang.last_checkpoint, gang.checkpoint_interval, task(meta={"annotations": noted}).last_checkpoint) == (
+        60,
+        1800,
+        60,
+    )
+    budget = {"gangline.io/lost-gpu-hours-per-hour": "2.5", "gangline.io/evictions-per-day": "3"}
+    queue = objects.queue_record(msgspec.convert({"metadata": {"name": "q", "annotations": budget}}, kai.Queue))
+    assert (queue.lost_per_hour, queue.evictions_per_day) == (2.5, 3)
+
+
+def test_annotations_that_make_no_sense_say_nothing() -> None:
+    noted = {"gangline.io/last-checkpoint": "yesterday", "gangline.io/checkpoint-interval": "often"}
+    group = msgspec.convert({"metadata": {"name": "g", "namespace": "ns", "annotations": noted}}, kai.PodGroup)
+    gang = objects.gang_record(group)
+    budget = {"gangline.io/lost-gpu-hours-per-hour": "-1", "gangline.io/evictions-per-day": "few"}
+    queue = objects.queue_record(msgspec.convert({"metadata": {"name": "q", "annotations": budget}}, kai.Queue))
+    assert (gang.last_checkpoint, gang.checkpoint_interval) == (None, 0)
+    assert (queue.lost_per_hour, queue.evictions_per_day) == (None, None)

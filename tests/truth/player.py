@@ -12,13 +12,14 @@ import yaml
 from gangline.api.kinds import NODE, POD
 from gangline.api.meta import Raw
 from gangline.cli.connection import ClusterConnection
-from gangline.cli.explain import _fix, explained, shown
+from gangline.cli.explain import explained
 from gangline.cli.objects.apply import kind_of
 from gangline.client.wire import MERGE_PATCH
 from gangline.errors import NotFound
 from gangline.rules.verdicts import GangAnswer
 from gangline.why.changes import Remedy
 from gangline.why.platform import gone
+from gangline.why.words.printed import printed, printed_fix
 from journeys.story import Story, told
 
 
@@ -75,7 +76,7 @@ async def at_rest(case: TruthCase) -> AsyncIterator[Story]:
 async def asked(story: Story, ask: str) -> tuple[str, list[tuple[GangAnswer, list[Remedy]]]]:
     """What `gangline explain` says, and the remedies behind it."""
     found = await explained(ClusterConnection(story.client, "default", "the case"), ask)
-    return shown([answer for answer, _ in found], "text"), found
+    return printed([answer for answer, _ in found], "text"), found
 
 
 async def play(case: TruthCase) -> None:
@@ -88,7 +89,7 @@ async def play(case: TruthCase) -> None:
         if case.runs is None:
             return
         assert any(remedies for _, remedies in found), f"no remedy\n{text}"
-        printed = _fix(found, 1, "yaml")
+        printed = printed_fix(found, 1, "yaml")
         absent = [fact for fact in case.remedy_says if fact not in printed]
         assert not absent, f"not in the remedy: {absent}\n{text}\n{printed}"
         await apply_printed(story, printed)

@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from gangline.api import notation
+from gangline.api.descriptions import HEAD, described
 from gangline.api.notation import MISSING, Field, Struct, Type
 
 Obj = dict[str, Any]
@@ -163,6 +164,10 @@ DEFINITIONS = (
             "Parent string .spec.parentQueue",
             "Children string .status.childQueues",
             "DisplayName string .spec.displayName",
+            "Quota number .spec.resources.gpu.quota",
+            "!Limit number .spec.resources.gpu.limit",
+            r"Asked string .status.requested.nvidia\.com/gpu",
+            r"Used string .status.allocated.nvidia\.com/gpu",
         ),
     ),
     Definition(
@@ -174,12 +179,13 @@ DEFINITIONS = (
         "pg",
         columns=(
             "Queue string .spec.queue",
-            "Min integer .spec.minMember",
-            r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
             'Phase string .status.conditions[?(@.type=="Phase")].reason',
+            "Min integer .spec.minMember",
+            r"Asked string .status.resourcesStatus.requested.nvidia\.com/gpu",
+            r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
             "!Priority string .spec.priorityClassName",
-            "!Why string .status.schedulingConditions[-1:].message",
             _AGE,
+            "Why string .status.schedulingConditions[-1:].message",
         ),
     ),
     Definition(
@@ -189,9 +195,12 @@ DEFINITIONS = (
         "BindRequest",
         "bindrequests",
         columns=(
-            "Pod string .spec.podName",
-            "Node string .spec.selectedNode",
+            "Gang string .spec.gang",
+            "Pods integer .spec.podCount",
+            "Nodes integer .spec.nodeCount",
             "Phase string .status.phase",
+            "!Pod string .spec.podName",
+            "!Node string .spec.selectedNode",
             "!Failed integer .status.failedAttempts",
             "!Why string .status.reason",
             _AGE,
@@ -229,7 +238,7 @@ ABOUT = {
     "PodGang": "Pods that start together or not at all, in words that every scheduler backend can translate.",
     "Queue": "A share of the cluster: what it deserves, what it may use at most, and whose part it is.",
     "PodGroup": "Pods that the KAI scheduler starts together: their minimum, their queue, and where they may go.",
-    "BindRequest": "The order to bind one pod to one node, with the devices it gets; the binder carries it out.",
+    "BindRequest": "The order to bind a gang's pods, or one pod, with the devices they get; the binder carries it out.",
     "Topology": "The levels of the cluster's topology, from wide to narrow, each by its node label.",
     "Config": "How the scheduler half is set up: its services and their settings.",
     "SchedulingShard": "A scheduler of its own for a part of the nodes, with its own settings.",
@@ -309,7 +318,9 @@ def schema_of(table: str, name: str) -> Obj:
     struct = notation.struct(table, name)
     schema: Obj = {"type": "object"}
     properties = _head(struct) | {
-        field.name: _field_schema(field) for field in struct.fields if field.name not in _NEWER.get(name, ())
+        field.name: {"description": described(table, name, field.name), **_field_schema(field)}
+        for field in struct.fields
+        if field.name not in _NEWER.get(name, ())
     }
     if properties:
         schema["properties"] = properties
@@ -322,8 +333,9 @@ def schema_of(table: str, name: str) -> Obj:
 
 
 def _head(struct: Struct) -> Obj:
-    head: Obj = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}} if struct.typed else {}
-    return head | {"metadata": {"type": "object"}} if struct.meta else head
+    typed = {"apiVersion": "string", "kind": "string"} if struct.typed else {}
+    types = typed | ({"metadata": "object"} if struct.meta else {})
+    return {name: {"description": HEAD[name], "type": kind} for name, kind in types.items()}
 
 
 def _field_schema(about: Field) -> Obj:

@@ -106,7 +106,9 @@ class ReceivedGpu(Model, frozen=True):
     portion: str = ""
 
 
-class BindRequestSpec(Model, frozen=True):
+class BindTarget(Model, frozen=True):
+    """Where one pod goes, and what it gets there."""
+
     pod_name: str = ""
     selected_node: str = ""
     received_resource_type: str = ""
@@ -115,7 +117,23 @@ class BindRequestSpec(Model, frozen=True):
     resource_claim_allocations: tuple[Raw, ...] = ()
     extended_resource_claim_allocation: Raw | None = None
     predicted_numa_zones: tuple[Raw, ...] = msgspec.field(default=(), name="predictedNUMAZones")
+
+
+class BindOrder(BindTarget, frozen=True):
+    """One pod of a request that speaks for several."""
+
+    pod_uid: str = msgspec.field(default="", name="podUID")
+    annotations: dict[str, str] = {}
+    """Written onto the pod by the bind."""
+
+
+class BindRequestSpec(BindTarget, frozen=True):
+    """Of one pod, as upstream writes it; or of `pods`, and then the fields of the one are empty."""
+
     backoff_limit: int | None = None
+    gang: str = ""
+    """The PodGroup; empty: pods that stand for themselves."""
+    pods: tuple[BindOrder, ...] = ()
 
 
 class BindRequestStatus(Model, frozen=True):

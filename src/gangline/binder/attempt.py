@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gangline.api.core import Node, Pod
-from gangline.api.kai import BindRequest
+from gangline.api.kai import BindOrder
 from gangline.errors import GanglineError
 from gangline.rules.requests import FRACTION
 from gangline.runtime import Context
@@ -33,7 +33,7 @@ class NotYet(GanglineError):
 @dataclass(slots=True)
 class BindAttempt:
     ctx: Context
-    request: BindRequest
+    order: BindOrder
     pod: Pod
     node: Node
     waiting_since: float
@@ -44,11 +44,11 @@ class BindAttempt:
 
     @property
     def shares_gpu(self) -> bool:
-        return self.request.spec.received_resource_type == FRACTION
+        return self.order.received_resource_type == FRACTION
 
     @property
     def portion(self) -> str:
-        received = self.request.spec.received_gpu
+        received = self.order.received_gpu
         return received.portion if received is not None else ""
 
     def waited(self) -> float:

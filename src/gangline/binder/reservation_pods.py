@@ -13,6 +13,7 @@ from gangline.api.kinds import BIND_REQUEST, POD
 from gangline.api.meta import Raw, as_raw, condition
 from gangline.binder.attempt import BindAttempt
 from gangline.binder.settings import BinderSettings
+from gangline.rules.bind_requests import FAILED, SUCCEEDED, by_gpu_group, live
 from gangline.runtime import Reader
 from gangline.runtime.clock import timestamp
 
@@ -109,4 +110,6 @@ def in_order(read: Reader, group: str, settings: BinderSettings) -> bool:
 
 
 def wants(request: BindRequest, group: str) -> bool:
-    return group in request.spec.selected_gpu_groups and request.status.phase not in ("Succeeded", "Failed")
+    if group not in by_gpu_group(request):
+        return False
+    return live(request) if request.spec.pods else request.status.phase not in (SUCCEEDED, FAILED)

@@ -32,6 +32,7 @@ from gangline.binder.reservation_pods import (
 from gangline.binder.settings import BinderSettings
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
+from gangline.rules.bind_requests import by_gpu_group
 from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
 
@@ -131,7 +132,7 @@ def clean_up(settings: BinderSettings) -> Controller:
         return [Key("", group) for group in by_group(pod)]
 
     def of_request(request: BindRequest, read: Reader) -> Iterable[Key]:
-        return [Key("", group) for group in request.spec.selected_gpu_groups]
+        return [Key("", group) for group in by_gpu_group(request)]
 
     return Controller(
         "reservations",
@@ -140,7 +141,7 @@ def clean_up(settings: BinderSettings) -> Controller:
         watches=(Watch(POD, of_pod), Watch(BIND_REQUEST, of_request)),
         indexes=(
             (POD, GROUP, by_group),
-            (BIND_REQUEST, GROUP, lambda request: request.spec.selected_gpu_groups),
+            (BIND_REQUEST, GROUP, by_gpu_group),
             (POD, ON_NODE, lambda pod: [pod.spec.node_name] if pod.namespace == settings.reservation_namespace else []),
         ),
     )

@@ -9,14 +9,12 @@ the N-th remedy as objects to apply, `--try` plays the remedies on a copy of the
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
-import yaml
 
 from gangline.cli.completing import gangs_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
@@ -24,6 +22,7 @@ from gangline.cli.ending import run
 from gangline.client import Client
 from gangline.errors import BadInput
 from gangline.rules.verdicts import GangAnswer
+from gangline.why.words.printed import printed, printed_fix
 
 if TYPE_CHECKING:
     from gangline.why.changes import Remedy
@@ -94,13 +93,13 @@ async def _explain(
         if watched:
             await _watch(connection, name, everywhere, output)
             return
-        found = await explained(connection, name, everywhere)
+        answers = await explained(connection, name, everywhere)
         if tried:
-            click.echo("\n".join(await _played(connection, found, number)))
+            click.echo("\n".join(await _played(connection, answers, number)))
         elif number is not None:
-            click.echo(_fix(found, number, output), nl=False)
+            click.echo(printed_fix(answers, number, output), nl=False)
         else:
-            click.echo(shown([answer for answer, _ in found], output))
+            click.echo(printed([answer for answer, _ in answers], output))
 
 
 async def _watch(connection: ClusterConnection, name: str, everywhere: bool, output: str) -> None:
@@ -109,21 +108,11 @@ async def _watch(connection: ClusterConnection, name: str, everywhere: bool, out
         answers = [answer for answer, _ in await explained(connection, name, everywhere)]
         now = [(item.data["gang"], item.data["state"], item.data["cause"], *item.data["facts"]) for item in answers]
         if now != told:
-            click.echo(shown(answers, output))
+            click.echo(printed(answers, output))
         told = now
         if name and all(item.data["state"] in OVER and item.data["cause"] != "surplus" for item in answers):
             return
         await asyncio.sleep(PAUSE)
-
-
-def shown(answers: list[GangAnswer], output: str) -> str:
-    data = [answer.data for answer in answers]
-    if output == "json":
-        return json.dumps(data, indent=2, ensure_ascii=False)
-    if output == "yaml":
-        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
-    told = [line for answer in answers for line in (answer.text, answer.evicted, *answer.failed) if line]
-    return "\n".join(told) or "nothing waits"
 
 
 async def explained(
@@ -152,55 +141,15 @@ async def headline(client: Client, name: str, namespace: str) -> str | None:
     return judged[0].text.splitlines()[0] if judged else None
 
 
-# ── remedies ──
-
-
-def _fix(found: list[tuple[GangAnswer, list[Remedy]]], number: int, output: str) -> str:
-    """The N-th remedy of the first workload that has one."""
-    with_remedies = [(answer, remedies) for answer, remedies in found if remedies]
-    if not with_remedies:
-        raise BadInput(
-            "no change is known that would start it: " + "; ".join(answer.text.splitlines()[0] for answer, _ in found)
-        )
-    answer, remedies = with_remedies[0]
-    if number > len(remedies):
-        raise BadInput(
-            f"there {'is 1 remedy' if len(remedies) == 1 else f'are {len(remedies)} remedies'}, not {number}"
-        )
-    remedy = remedies[number - 1]
-    if output == "text":
-        return f"{answer.data['remedies'][number - 1]['text']}\n"
-    if output == "json":
-        return (
-            json.dumps({"apiVersion": "v1", "kind": "List", "items": remedy.documents()}, indent=2, ensure_ascii=False)
-            + "\n"
-        )
-    head = [f"# {answer.data['gang']} would start if {answer.data['remedies'][number - 1]['text']}", *_hints(remedy)]
-    body = yaml.safe_dump_all(remedy.documents(), sort_keys=False, allow_unicode=True)
-    return "\n".join(head) + "\n" + str(body)
-
-
-def _hints(remedy: Remedy) -> list[str]:
-    """How each kind of change is applied."""
-    ways = {change.how for change in remedy.changes}
-    told = {
-        "patch": "# objects that exist are merge patches: kubectl patch KIND NAME --type merge --patch-file, or "
-        "kubectl apply --server-side",
-        "new": "# objects that do not exist are new: kubectl create -f",
-        "replace": "# made anew in place of itself: kubectl replace --force -f",
-    }
-    return [told[way] for way in ("patch", "new", "replace") if way in ways]
-
-
 async def _played(
-    connection: ClusterConnection, found: list[tuple[GangAnswer, list[Remedy]]], number: int | None
+    connection: ClusterConnection, answers: list[tuple[GangAnswer, list[Remedy]]], number: int | None
 ) -> list[str]:
     """What each remedy does on a copy of the platform."""
     from gangline.why.platform import play
 
     served = [item.kind for item in await connection.served()]
     lines = []
-    for answer, remedies in found:
+    for answer, remedies in answers:
         lines.append(answer.text.splitlines()[0])
         for place, remedy in enumerate(remedies, 1):
             if number in (None, place):

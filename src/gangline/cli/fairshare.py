@@ -1,18 +1,23 @@
-"""`gangline fairshare`: how the scheduler would divide a cluster among queues, from a file or as a small server.
+"""`gangline fairshare`: how the scheduler divides a cluster among queues, and where each number comes from.
 
-The question and the answer have the form of KAI's fair-share simulator (`POST /simulate`).
+Of a live cluster, or of a file in the form of KAI's fair-share simulator; with `--serve` that simulator's
+`POST /simulate` is answered.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import yaml
 
+from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.fairshare_table import as_data, as_text
 from gangline.cli.manifests import standard_input
 from gangline.errors import BadInput, GanglineError
 from gangline.rules.values.documents import DocumentUnreadable, read_yaml
@@ -20,24 +25,71 @@ from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 if TYPE_CHECKING:
     from aiohttp import web
 
+EXAMPLES = """\b
+Examples:
+  gangline fairshare                     of the cluster as it is now
+  gangline fairshare -o json
+  gangline fairshare question.yaml       of queues that a file describes
+  gangline fairshare --serve --port 8080 answers POST /simulate as KAI's simulator does
+"""
+
 
 @click.command(
-    help="Say what share of a cluster each queue would get. FILE (YAML or JSON, `-`: standard input) has "
-    "totalResource {GPU, "
+    help="Say what share of a cluster each queue gets, and why: its quota, limit and over-quota weight, what it asks "
+    "for and uses. Without FILE, of the live cluster. FILE (YAML or JSON, `-`: standard input) has totalResource {GPU, "
     "CPU, Memory} and queues [{uid, priority, resourceShare: {gpu: {deserved, maxAllowed, overQuotaWeight, "
-    "request}}}]; without "
-    "a file, the same is answered to POST /simulate."
+    "request}}}].",
+    epilog=EXAMPLES,
 )
 @click.argument("file", required=False)
-@click.option("--port", default=8080, show_default=True, help="where to listen, without a file")
-def command(file: str | None, port: int) -> None:
-    from gangline.scheduler.fairness.simulate import simulate
-
-    if file is None:
+@click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
+@click.option("--serve", is_flag=True, help="answer POST /simulate on this machine")
+@click.option("--port", default=8080, show_default=True, help="where to listen, with --serve")
+@cluster_options
+def command(
+    file: str | None, output: str, serve: bool, port: int, kubeconfig: str | None, namespace: str | None
+) -> None:
+    if serve and file is not None:
+        raise click.UsageError("--serve takes no FILE: questions come by POST /simulate")
+    if serve:
         run(_serve(port))
-        return
-    for uid, share in simulate(_read(file), time.time()).items():
-        click.echo(f"{uid:<24} gpu {share['gpu']:<8g} cpu {share['cpu']:<10g} memory {share['memory']:g}")
+    elif file is None:
+        run(_live(output, kubeconfig, namespace))
+    else:
+        _of_file(_read(file), output)
+
+
+def _of_file(question: dict[str, Any], output: str) -> None:
+    from gangline.scheduler.fairness.figures import figures_of
+    from gangline.scheduler.fairness.simulate import divided, refuse_unknown_words
+
+    refuse_unknown_words(question)
+    queues, total = divided(question, time.time())
+    figures = figures_of({queue.uid: queue for queue in queues}, total)
+    _show(as_data(figures), as_text(figures, plain=True), output)
+
+
+async def _live(output: str, kubeconfig: str | None, namespace: str | None) -> None:
+    from gangline.whatif.read import read_cluster
+    from gangline.whatif.shares import live_shares
+
+    async with connect(kubeconfig, namespace) as cluster:
+        pools = live_shares(await read_cluster(cluster.client), time.time())
+    if not pools:
+        raise BadInput("the cluster has no queues to divide it among")
+    data = [{"pool": pool.pool, "queues": as_data(pool.queues)} for pool in pools]
+    heads = [f"node pool {pool.pool}\n" if len(pools) > 1 else "" for pool in pools]
+    text = "\n\n".join(head + as_text(pool.queues) for head, pool in zip(heads, pools, strict=True))
+    _show(data, text, output)
+
+
+def _show(data: Any, text: str, output: str) -> None:
+    if output == "json":
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    elif output == "yaml":
+        click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True), nl=False)
+    else:
+        click.echo(text)
 
 
 def _read(file: str) -> dict[str, Any]:

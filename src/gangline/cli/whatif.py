@@ -1,101 +1,209 @@
-"""`gangline whatif -f FILE`: which gangs of the files would start now, where, who would make room, and why the others
-would wait.
+"""`gangline whatif`: which gangs would start, where, who would make room, and why the others would wait, if these files
+were applied, these nodes drained or added, these quotas changed, these gangs gone.
 
-The cluster is copied into memory and the files are applied to the copy, where the same components work; the cluster is
-only read."""
+The cluster is read, and the scheduler's own core is asked about the changed picture (whatif/); nothing is touched."""
 
 from __future__ import annotations
 
 import json
+import sys
+import time
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
+import yaml
 
-from gangline.api.meta import Raw
+from gangline.api.kinds import Kind
+from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
-from gangline.cli.objects.apply import apply_one, kind_of
+from gangline.cli.objects.apply import apply_one
+from gangline.client import Client
 from gangline.errors import ApiError, BadInput
-from gangline.rules.verdicts import reason
 
 if TYPE_CHECKING:
-    from gangline.whatif import WhatifAnswer
+    from gangline.whatif import WhatifAnswer, WhatifChanges
     from gangline.whatif.compare import GangOutcome
 
-TOLD = ("nodes", "pods", "podgroups", "queues")
-MARKS = {"starts": ("✓", "green"), "waits": ("✗", "red"), "starts in part": ("◐", "yellow")}
+COUNTED = {"Node": "nodes", "Pod": "pods", "PodGroup": "podgroups", "Queue": "queues"}
+MARKS = {
+    "starts": ("✓", "green"),
+    "waits": ("✗", "red"),
+    "starts in part": ("◐", "yellow"),
+    "loses its place": ("✗", "red"),
+}
+EXIT_WAITING = 3
+"""The exit code of `--fail-if-waiting` when something would wait; 1 is an error, 2 a wrong command line."""
+NODE_FILE = ("v1", "Node")
+EXAMPLES = """\b
+Examples:
+  gangline whatif -f job.yaml                        would it start now, and where?
+  gangline whatif -f job.yaml --fail-if-waiting      exit code 3 where it would wait, for scripts
+  gangline whatif --drain node-7 --drain node-8      who moves, and who finds no place?
+  gangline whatif --add-nodes node-1=4               four more like node-1
+  gangline whatif --add-nodes gpus:8,cpu:96,memory:1Ti=2 -f job.yaml
+  gangline whatif --quota team-a.gpu.quota=64 --without team-b/sweep-3 -o json
+"""
 
 
 @click.command(
-    help="Say what the objects of the files would do to a cluster: which gangs would start and where, which would "
-    "wait and why, "
-    "who would make room. The cluster is copied into memory for this and only read."
+    help="Say what changes would do to a cluster: which gangs would start and where, which would wait and why, who "
+    "would make room. The scheduler's own core is asked; the cluster is only read. All changes may be combined.",
+    epilog=EXAMPLES,
+)
+@click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="apply a file, folder or - (repeatable)")
+@click.option("--drain", multiple=True, metavar="NODE", help="take a node out of use, its pods go (repeatable)")
+@click.option(
+    "--add-nodes",
+    multiple=True,
+    metavar="SHAPE=N",
+    help="add N nodes; SHAPE is a node they are like, an instance type, or amounts as in gpus:8,cpu:96,memory:1Ti "
+    "(repeatable)",
 )
 @click.option(
-    "-f",
-    "--filename",
-    "files",
+    "--quota",
     multiple=True,
-    required=True,
-    metavar="FILE",
-    help="file, folder or - (may be repeated)",
+    metavar="QUEUE.FIELD=V",
+    help="change a queue: gpu.quota, gpu.limit, gpu.overQuotaWeight, also of cpu (thousandths of a core) and memory "
+    "(megabytes), priority; quota alone is of GPUs (repeatable)",
 )
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--without", multiple=True, metavar="GANG", help="take a gang away, as NAME or NAMESPACE/NAME (repeatable)"
+)
+@click.option("--fail-if-waiting", is_flag=True, help="end with code 3 if a gang would wait or lose its place")
+@click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @cluster_options
-def command(files: tuple[str, ...], output: str, kubeconfig: str | None, namespace: str | None) -> None:
-    run(_whatif(manifests.read(files), output, kubeconfig, namespace))
+def command(
+    files: tuple[str, ...],
+    drain: tuple[str, ...],
+    add_nodes: tuple[str, ...],
+    quota: tuple[str, ...],
+    without: tuple[str, ...],
+    fail_if_waiting: bool,
+    output: str,
+    kubeconfig: str | None,
+    namespace: str | None,
+) -> None:
+    from gangline.whatif import WhatifChanges
+
+    changes = WhatifChanges(drain, add_nodes, quota, without)
+    if not files and not changes:
+        raise click.UsageError("say what would change: -f, --drain, --add-nodes, --quota or --without")
+    run(_whatif(manifests.read(files), changes, fail_if_waiting, output, kubeconfig, namespace))
 
 
-async def _whatif(objects: list[Raw], output: str, kubeconfig: str | None, namespace: str | None) -> None:
-    from gangline.whatif import Copy, compare
+async def _whatif(
+    objects: list[Raw],
+    changes: WhatifChanges,
+    fail_if_waiting: bool,
+    output: str,
+    kubeconfig: str | None,
+    namespace: str | None,
+) -> None:
+    from gangline.whatif import WhatifQuestion, ask
 
+    progress = Progress()
     async with connect(kubeconfig, namespace) as cluster:
-        kinds = [item.kind for item in await cluster.served()]
-        async with Copy(cluster.client, kinds) as copy:
-            before = await copy.look()
-            await _apply(objects, ClusterConnection(copy.client, cluster.namespace, "the copy"))
-            await copy.settles()
-            answer = compare(before, await copy.look(), reason)
-        if output == "json":
-            click.echo(json.dumps({"copied": dict(copy.copied), **asdict(answer)}, indent=2, ensure_ascii=False))
-        else:
-            click.echo(f"{_counted(copy.copied)} of {cluster.server} copied; nothing there is changed")
-            click.echo("\n".join(lines(answer)))
-
-
-async def _apply(objects: list[Raw], copy: ClusterConnection) -> None:
-    for obj in objects:
-        kind = await kind_of(copy, obj)
+        apply = partial(apply_all, objects=objects, namespace=cluster.namespace)
+        question = WhatifQuestion(changes, objects, cluster.namespace, apply)
         try:
-            await apply_one(copy, kind, obj)
+            counts, answer = await ask(cluster.client, question, time.time(), progress.tell)
+        finally:
+            progress.clear()
+        click.echo(shown(counts, answer, output, cluster.server))
+    if fail_if_waiting and answer.waits:
+        sys.exit(EXIT_WAITING)
+
+
+class Progress:
+    """One line on a terminal that says what is being done; elsewhere nothing."""
+
+    def __init__(self) -> None:
+        self._on = sys.stderr is not None and sys.stderr.isatty()
+
+    def tell(self, text: str) -> None:
+        if self._on:
+            click.echo(f"\r\x1b[K{text} …", err=True, nl=False)
+
+    def clear(self) -> None:
+        if self._on:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+async def apply_all(client: Client, objects: list[Raw], namespace: str) -> None:
+    """The files on a server that is not the cluster, one object after the other; nodes are the model's."""
+    stage = ClusterConnection(client, namespace, "the stage")
+    served = await _kinds(stage)
+    for obj in objects:
+        called = (str(obj["apiVersion"]), str(obj["kind"]))
+        if called == NODE_FILE:
+            continue
+        if called not in served:
+            served = await _kinds(stage)
+        if called not in served:
+            raise BadInput(f"the cluster serves no {called[1]} of {called[0]}")
+        try:
+            await apply_one(stage, served[called], obj)
         except ApiError as error:
-            raise BadInput(f"{kind.kind} {obj['metadata'].get('name')} would be refused: {error}") from None
+            raise BadInput(f"{called[1]} {obj['metadata'].get('name')} would be refused: {error}") from None
+
+
+async def _kinds(stage: ClusterConnection) -> dict[tuple[str, str], Kind[Object]]:
+    return {(item.kind.api_version, item.kind.kind): item.kind for item in await stage.served()}
+
+
+def shown(counts: Counter[str], answer: WhatifAnswer, output: str, server: str) -> str:
+    if output == "text":
+        read = ", ".join(f"{counts[kind]} {word}" for kind, word in COUNTED.items())
+        return "\n".join([f"{read} of {server} read; nothing there is changed", *lines(answer)])
+    data = {"read": {word: counts[kind] for kind, word in COUNTED.items()}, **as_data(answer)}
+    if output == "json":
+        return json.dumps(data, indent=2, ensure_ascii=False)
+    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
+
+
+def as_data(answer: WhatifAnswer) -> dict[str, Any]:
+    def outcomes(gangs: list[GangOutcome]) -> list[dict[str, Any]]:
+        return [{key: value for key, value in asdict(gang).items() if key != "uid"} for gang in gangs]
+
+    return {
+        "waits": answer.waits,
+        "new": outcomes(answer.new),
+        "others": outcomes(answer.others),
+        "notJudged": answer.not_judged,
+    }
 
 
 def lines(answer: WhatifAnswer) -> list[str]:
-    if not answer.new and not answer.others:
-        return ["nothing would start or stop"]
-    return [line for gang in answer.new for line in _new(gang)] + [_other(gang) for gang in answer.others]
+    told = [line for gang in answer.new for line in _new(gang)]
+    told += [line for gang in answer.others for line in _other(gang)]
+    told += [f"? {text}" for text in answer.not_judged]
+    return told or ["nothing would start or stop"]
 
 
 def _new(gang: GangOutcome) -> list[str]:
     mark, colour = MARKS[gang.fate]
-    where = f" on {', '.join(f'{node} ({count})' for node, count in gang.nodes.items())}" if gang.nodes else ""
-    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{where}"
+    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{_where(gang)}"
     return [first, *(f"    {line}" for line in gang.why.splitlines())]
 
 
-def _other(gang: GangOutcome) -> str:
-    why = f" by {gang.why}" if gang.why else ""
-    return f"{click.style('↷', fg='yellow')} {gang.name} {gang.fate}: {_pods(gang.pods)}{why}"
+def _other(gang: GangOutcome) -> list[str]:
+    """What happened to it stands in its line, a verdict below."""
+    mark, colour = MARKS.get(gang.fate, ("↷", "yellow"))
+    happened, *verdict = gang.why.splitlines() or [""]
+    why = f" by {happened}" if happened else ""
+    where = _where(gang) if gang.fate in ("starts", "moves") else ""
+    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{where}{why}"
+    return [first, *(f"    {line}" for line in verdict)]
+
+
+def _where(gang: GangOutcome) -> str:
+    return f" on {', '.join(f'{node} ({count})' for node, count in gang.nodes.items())}" if gang.nodes else ""
 
 
 def _pods(count: int) -> str:
     return f"{count} pod{'' if count == 1 else 's'}"
-
-
-def _counted(copied: Counter[str]) -> str:
-    return ", ".join(f"{copied[kind]} {kind}" for kind in TOLD)

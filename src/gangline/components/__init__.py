@@ -62,6 +62,8 @@ def _scheduler(options: ComponentOptions) -> Component:
     told = replace(
         started.options,
         stamp_every_start=how.stamps_every_start,
+        one_line=not how.conditions_of_several_lines,
+        request_per_pod=how.request_per_pod,
         note_evictions=not how.evictions_unmarked,
         tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
     )

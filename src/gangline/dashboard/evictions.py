@@ -34,19 +34,19 @@ class EvictionStory(msgspec.Struct, frozen=True):
 
 def told(events: Iterable[Event]) -> dict[Place, EvictionStory]:
     """The last eviction of each PodGroup that an event tells of."""
-    found: dict[Place, EvictionStory] = {}
+    stories: dict[Place, EvictionStory] = {}
     for event in events:
         if event.reason != "Evict" or event.involved_object.get("kind") != "PodGroup":
             continue
         about = str(event.involved_object.get("namespace") or event.namespace), str(event.involved_object.get("name"))
         notes, at = event.annotations, times.seconds(event.last_timestamp or event.metadata.creation_timestamp) or 0.0
-        if about not in found or found[about].at < at:
-            found[about] = EvictionStory(
+        if about not in stories or stories[about].at < at:
+            stories[about] = EvictionStory(
                 at,
                 notes.get("evictor-action-type", ""),
                 (notes.get("evictor-pod-group-namespace", ""), notes.get("evictor-pod-group-name", "")),
             )
-    return found
+    return stories
 
 
 def last(group: PodGroup, known: Mapping[Place, EvictionStory]) -> EvictionStory | None:
@@ -54,9 +54,9 @@ def last(group: PodGroup, known: Mapping[Place, EvictionStory]) -> EvictionStory
     stamp, event = times.seconds(group.annotations.get(names.LAST_EVICTION)), known.get((group.namespace, group.name))
     if event is None and stamp is None:
         return None
-    found = event or EvictionStory(stamp or 0.0)
+    story = event or EvictionStory(stamp or 0.0)
     started = times.seconds(group.annotations.get(names.LAST_START))
-    return None if started is not None and started > max(found.at, stamp or 0.0) else found
+    return None if started is not None and started > max(story.at, stamp or 0.0) else story
 
 
 def by_whom(eviction: EvictionStory, other: str) -> str:

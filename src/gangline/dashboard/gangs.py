@@ -229,8 +229,8 @@ class GangTable(dict[Place, CountedGang]):
 
     def called(self, namespace: str, name: str) -> CountedGang | None:
         """By its own name, its PodGroup's, or that of what it was made for."""
-        found = self.get((namespace, name)) or self._by_group.get((namespace, name))
-        return found or next(
+        gang = self.get((namespace, name)) or self._by_group.get((namespace, name))
+        return gang or next(
             (gang for gang in self.values() if gang.namespace == namespace and gang.title == name), None
         )
 

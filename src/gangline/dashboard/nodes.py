@@ -21,11 +21,11 @@ Holders = Mapping[str, Sequence[PodFact]]
 
 def holders(pods: Iterable[PodFact]) -> dict[str, list[PodFact]]:
     """Node → the pods that hold something of it."""
-    found: dict[str, list[PodFact]] = defaultdict(list)
+    by_node: dict[str, list[PodFact]] = defaultdict(list)
     for fact in pods:
         if fact.node and not fact.ended:
-            found[fact.node].append(fact)
-    return found
+            by_node[fact.node].append(fact)
+    return by_node
 
 
 def in_order(nodes: Iterable[NodeFact]) -> list[NodeFact]:

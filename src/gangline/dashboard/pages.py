@@ -98,10 +98,12 @@ def overview(look: ClusterView, query: Query) -> Overview:
 
 
 def states(known: GangTable) -> dict[str, list[CountedGang]]:
-    found: dict[str, list[CountedGang]] = {state: [] for state in (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)}
+    by_state: dict[str, list[CountedGang]] = {
+        state: [] for state in (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)
+    }
     for gang in known.values():
-        found[gang.state].append(gang)
-    return found
+        by_state[gang.state].append(gang)
+    return by_state
 
 
 def counts(

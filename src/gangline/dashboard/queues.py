@@ -25,15 +25,15 @@ def tree(queues: Sequence[Queue], gangs: Iterable[CountedGang]) -> list[QueueLin
     for queue in sorted(queues, key=lambda queue: queue.name):
         below[queue.spec.parent_queue].append(queue)
     counts = _counts(gangs, known)
-    found: dict[str, QueueLine] = {}
+    lines: dict[str, QueueLine] = {}
     for root, problem in _roots(below, known):
         waiting = [(root, 0, problem)]
         while waiting:
             queue, depth, wrong = waiting.pop()
-            if queue.name not in found:
-                found[queue.name] = _line(queue, depth, bool(below.get(queue.name)), counts, wrong)
+            if queue.name not in lines:
+                lines[queue.name] = _line(queue, depth, bool(below.get(queue.name)), counts, wrong)
                 waiting += [(child, depth + 1, "") for child in reversed(below.get(queue.name, ()))]
-    return list(found.values())
+    return list(lines.values())
 
 
 def _roots(below: Mapping[str, Sequence[Queue]], known: Mapping[str, Queue]) -> Iterable[tuple[Queue, str]]:
@@ -60,11 +60,11 @@ def _counts(gangs: Iterable[CountedGang], known: Mapping[str, Queue]) -> dict[st
 
 def line_up(name: str, known: Mapping[str, Queue]) -> list[str]:
     """A queue and those above it, itself first; ends at a parent that is missing or seen before."""
-    found: list[str] = []
-    while name in known and name not in found:
-        found.append(name)
+    chain: list[str] = []
+    while name in known and name not in chain:
+        chain.append(name)
         name = known[name].spec.parent_queue
-    return found
+    return chain
 
 
 def _line(queue: Queue, depth: int, has_children: bool, counts: Mapping[str, Counter[str]], problem: str) -> QueueLine:
@@ -128,7 +128,7 @@ def loans(lines: Sequence[QueueLine]) -> tuple[Loan, ...]:
     siblings: dict[str, list[QueueLine]] = defaultdict(list)
     for line in lines:
         siblings[line.parent].append(line)
-    found = [
+    lent = [
         Loan(
             queue=line.name,
             gpus=line.borrows,
@@ -139,4 +139,4 @@ def loans(lines: Sequence[QueueLine]) -> tuple[Loan, ...]:
         for line in lines
         if line.borrows > 0
     ]
-    return tuple(sorted(found, key=lambda loan: (-loan.gpus, loan.queue)))
+    return tuple(sorted(lent, key=lambda loan: (-loan.gpus, loan.queue)))

@@ -109,12 +109,12 @@ def none(text: str) -> Html:
 def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
     if not rows.total:
         missing = _absent(source, "podgangs.scheduler.grove.io") and _absent(source, "podgroups.scheduling.run.ai")
-        said = (
+        text = (
             "This cluster serves neither PodGangs nor PodGroups, so it has no gangs."
             if missing
             else f"No gang{_like(search)} waits."
         )
-        return section("waiting", "Waiting", none(said))
+        return section("waiting", "Waiting", none(text))
     table = grid(
         "Waiting gangs",
         ("Gang", "Why it waits", "Needs", "Queue", "Waits for"),
@@ -277,8 +277,8 @@ def _largest(room: FreeRoom) -> object:
 
 def _queues(page: Overview) -> Html:
     if not page.queues.total:
-        said = _absent(page.source, "queues.scheduling.run.ai") or f"There is no queue{_like(page.search)}."
-        return section("queues", "Queues", none(said))
+        text = _absent(page.source, "queues.scheduling.run.ai") or f"There is no queue{_like(page.search)}."
+        return section("queues", "Queues", none(text))
     return section(
         "queues",
         titled("Queues", page.queues.total),

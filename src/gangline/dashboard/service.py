@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
 
-import msgspec
 from aiohttp import web
 
 from gangline.api.kinds import (
@@ -30,12 +28,10 @@ from gangline.api.kinds import (
 )
 from gangline.client import Client
 from gangline.dashboard.look import ClusterView, NodeFact, PodFact, node_fact, pod_fact
-from gangline.dashboard.model import MissingPage, Source
+from gangline.dashboard.model import Source
 from gangline.dashboard.object_facts import ObjectFacts
-from gangline.dashboard.pages import page
-from gangline.dashboard.sheet import HEADERS
-from gangline.dashboard.views import document
-from gangline.errors import ApiError, NotFound, Unavailable
+from gangline.dashboard.replies import plain_reply, reply, source_of
+from gangline.errors import ApiError, Unavailable
 from gangline.runtime import Cache, Clock, SystemClock, background
 from gangline.runtime.health import Endpoint, HttpPage
 
@@ -55,7 +51,6 @@ KINDS: tuple[Kind[Any], ...] = (
 """All that it reads."""
 PULSE = 3.0
 """Seconds between two questions whether the cluster still answers."""
-HTML, JSON, TEXT = "text/html; charset=utf-8", "application/json", "text/plain; charset=utf-8"
 
 
 class Dashboard:
@@ -129,26 +124,13 @@ class Dashboard:
         )
 
     def _source(self) -> Source:
-        absent = [informer for informer in self._informers if isinstance(informer.trouble, NotFound)]
-        troubled = [informer for informer in self._informers if informer.trouble is not None and informer not in absent]
-        reading = [
-            informer for informer in self._informers if not informer.synced.is_set() and informer.trouble is None
-        ]
-        return Source(
-            server=self._server,
-            now=self._clock.now(),
-            heard=self._heard,
-            problem=self._problem,
-            reading=tuple(item.kind.resource for item in reading),
-            absent=tuple(item.kind.resource for item in absent),
-            troubles=tuple(f"{item.kind.resource}: {item.trouble}" for item in troubled),
-        )
+        return source_of(self._server, self._clock.now(), self._heard, self._problem, self._informers)
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
     async def _answer(self, request: web.Request) -> HttpPage:
         if request.method not in ("GET", "HEAD"):
-            return _plain(
+            return plain_reply(
                 405,
                 f"{request.method} is not answered here: this page only shows, with GET and HEAD.",
                 {"Allow": "GET, HEAD"},
@@ -157,13 +139,7 @@ class Dashboard:
 
     def answer(self, path: str, query: Mapping[str, str]) -> HttpPage:
         """The page at an address, as HTML or as data."""
-        found = page(self.look(), [unquote(part) for part in path.strip("/").split("/") if part], query)
-        status = 404 if isinstance(found, MissingPage) else 200
-        if query.get("format") == "json":
-            return HttpPage(msgspec.json.encode(found), JSON, status, HEADERS)
-        if query.get("format", "html") != "html":
-            return _plain(400, "There is ?format=json and ?format=html.")
-        return HttpPage(document(found).encode(errors="replace"), HTML, status, HEADERS)
+        return reply(self.look(), path, query)
 
 
 def _shown(host: str) -> str:
@@ -171,7 +147,3 @@ def _shown(host: str) -> str:
     if host in ("0.0.0.0", "::"):
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> HttpPage:
-    return HttpPage(f"{text}\n".encode(errors="replace"), TEXT, status, {**HEADERS, **(headers or {})})

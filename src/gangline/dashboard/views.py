@@ -129,17 +129,17 @@ def _alarms(source: Source) -> Html:
     """What is wrong with the data. It says no ages, so that a screen reader hears it once and not with every
     renewal."""
     lost = source.problem or source.heard is None or source.now - source.heard > STALE
-    said = (
+    notes = (
         [tag("p", tag("strong", "The cluster is not reachable. "), _known(source), " ", source.problem, class_="alarm")]
         if lost
         else []
     )
-    said += [
+    notes += [
         tag("p", tag("strong", "Cannot be read: "), trouble, class_="alarm") for trouble in source.troubles if not lost
     ]
     if source.reading:
-        said.append(tag("p", f"Reading {', '.join(source.reading)} for the first time …", class_="note"))
-    return tag("div", *said, id="state", role="status")
+        notes.append(tag("p", f"Reading {', '.join(source.reading)} for the first time …", class_="note"))
+    return tag("div", *notes, id="state", role="status")
 
 
 def _known(source: Source) -> str:

@@ -43,6 +43,8 @@ class Experiment:
     """All jobs go here, if it is given."""
     period: float = PERIOD
     drops: bool = False
+    until: float = math.inf
+    """The play ends then, whatever still runs or waits."""
 
 
 @dataclass(slots=True)
@@ -94,6 +96,8 @@ class Simulation:
             moment = self._next_moment(arrived, changed, last_cycle)
             if moment is None:
                 break
+            over = moment > self._it.until
+            moment = min(moment, self._it.until)
             while True:
                 change_at = changes[changed].time if changed < len(changes) else math.inf
                 arrival = jobs[arrived].arrival if arrived < len(jobs) else math.inf
@@ -111,6 +115,8 @@ class Simulation:
                     self._arrive(jobs[arrived])
                     arrived += 1
             self._clock.advance(moment)
+            if over:
+                break
             if self._due() and moment >= last_cycle + self._it.period:
                 last_cycle = moment
                 self._cycle(moment)
@@ -144,6 +150,8 @@ class Simulation:
 
     def _finish(self) -> PlayedTrace:
         played = self._played
+        if math.isfinite(self._it.until):
+            self._clock.advance(self._it.until)
         played.last = self._clock.now
         if not played.allocated:
             played.allocated = self._clock.busy
@@ -207,8 +215,8 @@ class Simulation:
         self._played.cycles += 1
         decisions = decide(self._cluster, self._it.settings, now)
         book(self._cluster, decisions)
-        self._evictions(decisions, now)
         self._starts(decisions, now)
+        self._evictions(decisions, now)
         self._promises(decisions)
         if self._it.drops:
             for name in list(self._waiting):
@@ -261,6 +269,7 @@ class Simulation:
         for name in sorted(evicted):
             if name in self._playing and self._playing[name].run.running:
                 self._played.evictions += 1
+                self._played.evicted_at_once += self._playing[name].run.since == now
                 self._evict(self._playing[name], now)
 
     def _evict(self, playing: Playing, now: float) -> None:

@@ -71,6 +71,7 @@ def gang_record(job: TraceJob, queue: str, expected: float | None) -> GangRecord
         job.arrival,
         plain_gang(job.pods, rule),
         expected_runtime=expected,
+        checkpoint_interval=job.checkpoint,
     )
 
 

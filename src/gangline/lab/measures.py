@@ -98,6 +98,8 @@ class PlayedTrace:
     """GPUs held when the last job had arrived."""
     lost_gpu_seconds: float = 0.0
     evictions: int = 0
+    evicted_at_once: int = 0
+    """Of these, how many in the very cycle that had placed the gang."""
     promises_made: int = 0
     promises_kept: int = 0
     cycles: int = 0
@@ -115,6 +117,7 @@ def figures(played: PlayedTrace) -> dict[str, Any]:
         "used_while_waiting_percent": percent(clock.contended_held, clock.contended_capacity),
         "gpus_allocated_percent": percent(played.allocated, clock.capacity),
         "evictions": played.evictions,
+        "evicted_at_once": played.evicted_at_once,
         "lost_gpu_hours": round(played.lost_gpu_seconds / HOUR, 1),
         "promises": {"made": played.promises_made, "kept": played.promises_kept},
         "queues": _queues(played),

@@ -11,6 +11,7 @@ ROWS = (
     ("GPUs used while somebody waits, %", ("used_while_waiting_percent",)),
     ("GPUs allocated after the last arrival, %", ("gpus_allocated_percent",)),
     ("evictions", ("evictions",)),
+    ("evicted in the cycle that placed them", ("evicted_at_once",)),
     ("GPU hours lost", ("lost_gpu_hours",)),
     ("promises made", ("promises", "made")),
     ("promises kept", ("promises", "kept")),

@@ -62,7 +62,8 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Remove this task from its node. `preemptor`: uid of the gang it makes room for ("" for a stale gang)."""
+    """Remove this task from its node. `preemptor`: uid of the gang it makes room for ("" for a stale gang). `lost`:
+    the GPU-seconds of work that go with it."""
 
     task: str
     node: str
@@ -70,6 +71,7 @@ class Evict:
     action: str = ""
     preemptor: str = ""
     gang_size: int = 0
+    lost: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

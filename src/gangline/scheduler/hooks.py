@@ -57,11 +57,17 @@ class Hooks:
         self.reclaim_queue = consent(overriding(Plugin.reclaim_queue, asked, lambda plugin: plugin.reclaim_queue))
         self.reclaim_victim = consent(overriding(Plugin.reclaim_victim, asked, lambda plugin: plugin.reclaim_victim))
         self.preempt_victim = consent(overriding(Plugin.preempt_victim, asked, lambda plugin: plugin.preempt_victim))
+        self.consolidate_victim = consent(
+            overriding(Plugin.consolidate_victim, asked, lambda plugin: plugin.consolidate_victim)
+        )
         self.reclaim_scenario = consent(
             overriding(Plugin.reclaim_scenario, asked, lambda plugin: plugin.reclaim_scenario)
         )
         self.preempt_scenario = consent(
             overriding(Plugin.preempt_scenario, asked, lambda plugin: plugin.preempt_scenario)
+        )
+        self.consolidate_scenario = consent(
+            overriding(Plugin.consolidate_scenario, asked, lambda plugin: plugin.consolidate_scenario)
         )
         self.reclaim_most = least(overriding(Plugin.reclaim_most, asked, lambda plugin: plugin.reclaim_most))
 
@@ -69,6 +75,7 @@ class Hooks:
         self.node_score = total_or_none(overriding(Plugin.node_score, asked, lambda plugin: plugin.node_score))
         self.shape_score = total(overriding(Plugin.shape_score, asked, lambda plugin: plugin.shape_score))
         self.node_rank = total(overriding(Plugin.node_rank, asked, lambda plugin: plugin.node_rank))
+        self.victim_price = total(overriding(Plugin.victim_price, asked, lambda plugin: plugin.victim_price))
         self.gpu_score = total(overriding(Plugin.gpu_score, asked, lambda plugin: plugin.gpu_score))
 
         # pass on: `subset_nodes` and `bind_annotations` below
@@ -93,6 +100,7 @@ class Hooks:
 
         # one plugin after the other is asked by the caller
         self.somebody_reclaims = bool(overriding(Plugin.can_reclaim, asked, lambda plugin: plugin.can_reclaim))
+        self.somebody_prices = bool(overriding(Plugin.victim_price, asked, lambda plugin: plugin.victim_price))
         self.generators = [item for item in asked if overrides(Plugin.scenario_generator, item.scenario_generator)]
         self.beyond_shape = [item for item in asked if item.beyond_shape or _scores_only_nodes(item)]
 

@@ -131,12 +131,22 @@ class Plugin:
     def preempt_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return True
 
+    def consolidate_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        return True
+
     def reclaim_scenario(self, scenario: Scenario) -> bool:
         """Whether a finished what-if is fair: who gains, and which tasks of whom were taken."""
         return True
 
     def preempt_scenario(self, scenario: Scenario) -> bool:
         return True
+
+    def consolidate_scenario(self, scenario: Scenario) -> bool:
+        return True
+
+    def victim_price(self, victim: GangInfo, tasks: Sequence[TaskInfo]) -> float:
+        """What taking these tasks of a gang costs; of several sets of victims the cheapest is tried first."""
+        return 0.0
 
     def reclaim_most(self, preemptor: GangInfo, largest: Mapping[str, float]) -> float:
         """An upper bound of the GPUs that may be reclaimed, so that a hopeless search ends early. `largest`: queue →

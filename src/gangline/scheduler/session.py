@@ -31,6 +31,7 @@ from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
 from gangline.scheduler.tally import CycleTally
 from gangline.scheduler.victims.free import FreeGpus
+from gangline.scheduler.victims.price import lost_gpu_seconds
 
 
 @dataclass(slots=True)
@@ -254,7 +255,8 @@ class Session:
     def record_eviction(self, task: TaskInfo, node: NodeInfo, message: str, preemptor: str) -> None:
         gang = task.gang
         assert gang is not None
-        self.commits.append(Evict(task.uid, node.name, message, self.action, preemptor, len(gang.tasks)))
+        lost = lost_gpu_seconds(gang, (task,), self.now)
+        self.commits.append(Evict(task.uid, node.name, message, self.action, preemptor, len(gang.tasks), lost))
         self.stamp(gang, last_eviction=self.now)
 
     def stamp(self, gang: GangInfo, **changes: float | bool | None) -> None:

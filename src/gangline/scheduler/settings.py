@@ -83,10 +83,11 @@ NATIVE_PLUGINS: tuple[PluginSetting, ...] = tuple(
     PluginSetting(setting.name, {"cpu": "binpack", "gpu": "fewest-fragments"})
     if setting.name == "nodeplacement"
     else setting
-    for setting in (*SHARD_PLUGINS, PluginSetting("reservations"))
+    for setting in (*SHARD_PLUGINS, PluginSetting("reservations"), PluginSetting("disruption"))
     if setting.name not in ("gpupack", "gpusharingorder")
 )
-"""The same with our own placement, which also says which device is shared, and with reservations."""
+"""The same with our own placement, which also says which device is shared, with reservations, and with a price for
+every eviction."""
 
 
 STEPS_PER_SECOND = 200

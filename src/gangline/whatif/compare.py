@@ -1,132 +1,107 @@
 """Two looks at a cluster, before and after → which gangs start, which wait and why, and who makes room for whom.
 
-Pure. A gang here is all pods that stand or fall together: those of one PodGroup, of one PodGang, of one owner, or a pod
-alone."""
+Pure. A gang here is what one PodGroup holds, under the name that users know."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
-from gangline.api import names
-from gangline.api.core import Event, Pod
-from gangline.api.kai import PodGroup
-from gangline.rules.verdicts import owner
+from gangline.whatif.looks import GangLook, PoolLook
 
 STARTS, WAITS, PARTLY = "starts", "waits", "starts in part"
-STOPS, MOVES = "makes room", "moves"
-ENDED = ("Succeeded", "Failed")
-Place = tuple[str, str]
-"""Namespace and name."""
-
-
-@dataclass(frozen=True, slots=True)
-class WhatifView:
-    """What is seen of a cluster at one moment."""
-
-    pods: Sequence[Pod]
-    groups: Sequence[PodGroup]
-    events: Sequence[Event] = ()
-
-    def gangs(self) -> dict[Place, list[Pod]]:
-        """Pods that have not ended, by gang."""
-        owners = {(group.namespace, group.name): owner(group) for group in self.groups}
-        found: dict[Place, list[Pod]] = {}
-        for pod in self.pods:
-            if pod.status.phase not in ENDED and not pod.metadata.deleting:
-                found.setdefault((pod.namespace, _gang(pod, owners)), []).append(pod)
-        return found
+MAKES_ROOM, MOVES, STOPS = "makes room", "moves", "loses its place"
+UNSATISFIED = (WAITS, STOPS)
+"""Fates that `--fail-if-waiting` is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class GangOutcome:
-    """What becomes of one gang."""
+    """What becomes of one gang. `pods`: how many of its pods this is about; `nodes`: how many of them get which
+    node."""
 
     name: str
     namespace: str
+    queue: str
     fate: str
     pods: int
     nodes: dict[str, int] = field(default_factory=dict)
-    """How many of its pods are on which node."""
     why: str = ""
+    uid: str = ""
+    """Of the gang in the model; not for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhatifAnswer:
-    new: list[GangOutcome]
-    """Gangs that were not there before."""
-    others: list[GangOutcome]
-    """Gangs that were, and that make room or move."""
+    new: list[GangOutcome] = field(default_factory=list)
+    """Gangs, or pods of gangs, that were not there before."""
+    others: list[GangOutcome] = field(default_factory=list)
+    """Gangs that were, and that start now, move, make room or lose their place."""
+    not_judged: list[str] = field(default_factory=list)
+    """What is not the scheduler's to say, one sentence each."""
+
+    @property
+    def waits(self) -> bool:
+        return any(outcome.fate in UNSATISFIED for outcome in (*self.new, *self.others))
 
 
-def compare(before: WhatifView, after: WhatifView, verdict: Callable[[PodGroup], str]) -> WhatifAnswer:
-    """`verdict` tells why the gang of a PodGroup waits."""
-    was, now = before.gangs(), after.gangs()
-    groups = {(group.namespace, owner(group)): group for group in after.groups}
-    new = [_new(place, pods, groups.get(place), verdict) for place, pods in sorted(now.items()) if place not in was]
+Whys = Callable[[Iterable[str]], Mapping[str, str]]
+"""Gangs that wait → why, in the words of a verdict."""
+
+
+def compare(before: PoolLook, after: PoolLook, whys: Whys) -> WhatifAnswer:
+    empty = GangLook("", "", "", "")
+    new = [_new(before.gangs.get(uid, empty), gang) for uid, gang in _ordered(after)]
+    others = [_other(gang, after.gangs.get(uid, empty), after) for uid, gang in _ordered(before)]
+    told = [outcome for outcome in (*new, *others) if outcome is not None]
+    reasons = whys([outcome.uid for outcome in told if outcome.fate in (WAITS, PARTLY, STOPS)])
     return WhatifAnswer(
-        new,
-        [
-            _other(place, lost, len(pods), now.get(place, []), _reason(place, after))
-            for place, pods in sorted(was.items())
-            if (lost := _lost(pods, now.get(place, [])))
-        ],
+        [_explained(outcome, reasons) for outcome in new if outcome is not None],
+        [_explained(outcome, reasons) for outcome in others if outcome is not None],
     )
 
 
-def _new(place: Place, pods: list[Pod], group: PodGroup | None, verdict: Callable[[PodGroup], str]) -> GangOutcome:
-    nodes = _nodes(pods)
+def _ordered(look: PoolLook) -> list[tuple[str, GangLook]]:
+    return sorted(look.gangs.items(), key=lambda item: (item[1].namespace, item[1].title, item[0]))
+
+
+def _new(was: GangLook, now: GangLook) -> GangOutcome | None:
+    """What becomes of pods that were not there before."""
+    pods = {uid: node for uid, node in now.pods.items() if uid not in was.pods}
+    if not pods:
+        return None
+    nodes = _counted(pods.values())
     placed = sum(nodes.values())
     if placed == len(pods):
-        return GangOutcome(place[1], place[0], STARTS, len(pods), nodes, "")
-    why = verdict(group) if group is not None else _condition(pods)
-    return GangOutcome(place[1], place[0], PARTLY if placed else WAITS, len(pods), nodes, why)
+        fate = STARTS
+    else:
+        fate = PARTLY if placed else WAITS
+    return _outcome(now, fate, len(pods), nodes)
 
 
-def _other(place: Place, lost: int, size: int, pods: list[Pod], why: str) -> GangOutcome:
-    nodes = _nodes(pods)
-    return GangOutcome(place[1], place[0], MOVES if sum(nodes.values()) >= size else STOPS, lost, nodes, why)
+def _other(was: GangLook, now: GangLook, after: PoolLook) -> GangOutcome | None:
+    """What becomes of pods that were there before, if anything does."""
+    lost = [uid for uid, node in was.pods.items() if node and uid in after.disturbed]
+    if lost:
+        back = [node for uid in lost if (node := now.pods.get(uid, ""))]
+        reasons = [after.disturbed[uid] for uid in lost]
+        gone = MAKES_ROOM if any(reason.evicted for reason in reasons) else STOPS
+        why = ", ".join(dict.fromkeys(reason.why for reason in reasons))
+        return _outcome(was, MOVES if len(back) == len(lost) else gone, len(lost), _counted(back), why)
+    started = [node for uid, node in now.pods.items() if node and was.pods.get(uid) == ""]
+    return _outcome(was, STARTS, len(started), _counted(started)) if started else None
 
 
-def _lost(was: list[Pod], now: list[Pod]) -> int:
-    """How many pods that had a node are gone."""
-    still = {pod.uid for pod in now}
-    return sum(bool(pod.spec.node_name) and pod.uid not in still for pod in was)
+def _outcome(gang: GangLook, fate: str, pods: int, nodes: dict[str, int], why: str = "") -> GangOutcome:
+    return GangOutcome(gang.title, gang.namespace, gang.queue, fate, pods, nodes, why, gang.uid)
 
 
-def _reason(place: Place, after: WhatifView) -> str:
-    """By what and for whom a gang made room, as its events tell."""
-    mine = {group.name for group in after.groups if (group.namespace, owner(group)) == place}
-    owners = {group.name: owner(group) for group in after.groups}
-    for event in after.events:
-        if event.reason == "Evict" and event.involved_object.get("name") in mine:
-            taker = event.annotations.get("evictor-pod-group-name", "")
-            return f"{event.annotations.get('evictor-action-type', 'eviction')} for {owners.get(taker, taker)}"
-    return ""
+def _explained(outcome: GangOutcome, reasons: Mapping[str, str]) -> GangOutcome:
+    """With why it waits, behind what happened to it."""
+    reason = reasons.get(outcome.uid, "") if outcome.fate in (WAITS, PARTLY, STOPS) else ""
+    return replace(outcome, why="\n".join(part for part in (outcome.why, reason) if part))
 
 
-def _nodes(pods: list[Pod]) -> dict[str, int]:
-    return dict(sorted(Counter(pod.spec.node_name for pod in pods if pod.spec.node_name).items()))
-
-
-def _gang(pod: Pod, owners: dict[Place, str]) -> str:
-    group = pod.annotations.get(names.POD_GROUP_NAME, "")
-    if (pod.namespace, group) in owners:
-        return owners[pod.namespace, group]
-    controller = next(
-        (owner_reference.name for owner_reference in pod.metadata.owner_references if owner_reference.controller),
-        pod.name,
-    )
-    return pod.labels.get(names.POD_GANG) or controller
-
-
-def _condition(pods: list[Pod]) -> str:
-    """Why a gang without a PodGroup waits: what its first pod was told."""
-    told = [
-        condition.message or condition.reason
-        for pod in pods
-        for condition in pod.status.conditions
-        if condition.type == "PodScheduled" and condition.status == "False"
-    ]
-    return told[0] if told else "no scheduler has said why"
+def _counted(nodes: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(node for node in nodes if node).items()))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from gangline.api import names
-from gangline.api.kinds import CRD, EVENT, NODE, POD, POD_GROUP, Kind
+from gangline.api.kinds import CRD, NODE, Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
 from gangline.cluster.world.component import components
@@ -20,7 +20,6 @@ from gangline.cluster.world.settings import NodePace, WorldSettings
 from gangline.components.options import ComponentOptions
 from gangline.errors import ApiError
 from gangline.local import Platform, PlatformSettings
-from gangline.whatif.compare import WhatifView
 
 LEFT_OUT = frozenset(
     {
@@ -115,10 +114,6 @@ class Copy:
     async def settles(self, seconds: float = 60.0) -> None:
         with contextlib.suppress(TimeoutError):
             await self.platform.settles(seconds)
-
-    async def look(self) -> WhatifView:
-        pods, groups, events = [await self.client.list(kind) for kind in (POD, POD_GROUP, EVENT)]
-        return WhatifView(pods.items, groups.items, events.items)  # type: ignore[arg-type]
 
     async def _copy(self, kind: Kind[Object]) -> None:
         """All objects of a kind the source lets us read and the copy serves."""

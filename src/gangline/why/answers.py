@@ -4,21 +4,24 @@ they gave."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from gangline.api import kinds, names
+from gangline.api.meta import Raw
 from gangline.rules.evictions import last_eviction
 from gangline.rules.verdicts import GangAnswer, owner, renamed
 from gangline.why.cause import WAITS, Cause
 from gangline.why.changes import Remedy
 from gangline.why.objects import ClusterObjects
-from gangline.why.states import eviction_line, failure_lines
-from gangline.why.subjects import Subject
+from gangline.why.states.ended import failure_lines
+from gangline.why.states.evictions import eviction_line
+from gangline.why.workloads import Subject
 
 INDENT = "  "
+
+
 RESERVATION = re.compile(r"\bgpu-reservation-[\w.-]+")
 
 
@@ -29,50 +32,61 @@ def titles_of(objects: ClusterObjects) -> dict[str, str]:
 
 def answer(objects: ClusterObjects, subject: Subject, cause: Cause, remedies: Sequence[Remedy]) -> GangAnswer:
     titles = titles_of(objects)
-    words = {key.partition("/")[2]: title for key, title in titles.items()}
-
-    def plain(text: str) -> str:
-        return RESERVATION.sub("a reservation of a shared GPU", renamed(text, words))
-
+    plain = PlainWords(titles)
     told = [plain(remedy.text(objects)) for remedy in remedies]
     headline = plain(f"{subject.name} {cause.state}: {cause.why}").replace("\n", " ")
     behind = remedies[0].behind if remedies else ()
     facts = [plain(fact) for fact in (*cause.facts, *(f"and behind that: {why}" for why in behind)) if fact]
-    lines = [
-        headline,
-        *(f"{INDENT}needs     {cause.needs}" for _ in [0] if cause.needs),
-        *(INDENT + fact for fact in facts),
+    text = "\n".join(_lines(cause, headline, facts, told))
+    failed = tuple(failure_lines(subject)) if cause.code != "failed" else ()
+    data = _data(subject, cause, headline, facts)
+    data["text"] = text
+    data["remedies"] = [
+        {"text": remedy_text, "tried": remedy.tried, "changes": remedy.documents()}
+        for remedy_text, remedy in zip(told, remedies, strict=True)
     ]
+    if failed:
+        data["failed"] = list(failed)
+    judged = subject.group is not None and names.VERDICT in subject.group.annotations and cause.state == WAITS
+    evicted = plain(eviction_line(objects, subject, titles)) if cause.code != "evicted" else ""
+    return GangAnswer(text, data, judged, evicted, failed)
+
+
+class PlainWords:
+    """Texts without internal names."""
+
+    def __init__(self, titles: Mapping[str, str]) -> None:
+        self._words = {key.partition("/")[2]: title for key, title in titles.items()}
+
+    def __call__(self, text: str) -> str:
+        return RESERVATION.sub("a reservation of a shared GPU", renamed(text, self._words))
+
+
+def _lines(cause: Cause, headline: str, facts: Sequence[str], told: Sequence[str]) -> Iterator[str]:
+    yield headline
+    if cause.needs:
+        yield f"{INDENT}needs     {cause.needs}"
+    yield from (INDENT + fact for fact in facts)
     verb = "would start if" if cause.state in (WAITS, "runs") else "would go on if"
-    lines += [f"{INDENT}{verb if place == 0 else '            or'}   {text}" for place, text in enumerate(told)]
-    data: dict[str, Any] = {
+    for place, text in enumerate(told):
+        yield f"{INDENT}{verb if place == 0 else '            or'}   {text}"
+
+
+def _data(subject: Subject, cause: Cause, headline: str, facts: Sequence[str]) -> Raw:
+    group = subject.group
+    eviction = last_eviction(group) if group is not None else None
+    data: Raw = {
         "gang": subject.name,
         "kind": subject.kind,
         "namespace": subject.namespace,
         "state": cause.state,
         "cause": cause.code,
         "headline": headline,
-        "text": "\n".join(lines),
+        "text": "",
         "needs": cause.needs,
-        "facts": facts,
+        "facts": list(facts),
         "proof": cause.proof,
-        "queue": subject.group.spec.queue if subject.group is not None else "",
-        "remedies": [
-            {"text": text, "tried": remedy.tried, "changes": remedy.documents()}
-            for text, remedy in zip(told, remedies, strict=True)
-        ],
+        "queue": group.spec.queue if group is not None else "",
+        "remedies": [],
     }
-    eviction = last_eviction(subject.group) if subject.group is not None else None
-    if eviction is not None:
-        data["lastEviction"] = msgspec.to_builtins(eviction)
-    failed = tuple(failure_lines(subject)) if cause.code != "failed" else ()
-    if failed:
-        data["failed"] = list(failed)
-    judged = subject.group is not None and names.VERDICT in subject.group.annotations and cause.state == WAITS
-    return GangAnswer(
-        "\n".join(lines),
-        data,
-        judged,
-        plain(eviction_line(objects, subject, titles)) if cause.code != "evicted" else "",
-        failed,
-    )
+    return data if eviction is None else {**data, "lastEviction": msgspec.to_builtins(eviction)}

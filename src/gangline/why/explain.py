@@ -24,7 +24,8 @@ from gangline.why.objects import ClusterObjects
 from gangline.why.platform import starts_on_copy
 from gangline.why.read import read_cluster
 from gangline.why.remedies import remedies
-from gangline.why.subjects import Subject, find, waiting
+from gangline.why.subjects import find, waiting
+from gangline.why.workloads import Subject
 
 LARGEST_COPY = 3000
 """Pods of a cluster up to which a change is tried on a copy of the platform without being asked to."""
@@ -77,17 +78,17 @@ def _judged(objects: ClusterObjects, subject: Subject) -> Judged:
     return Judged(subject, cause, remedies(objects, subject, cause, titles))
 
 
-async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], each: Judged) -> None:
+async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], workload: Judged) -> None:
     """Keep what the platform was seen to start, with what else it needed."""
-    if each.cause.state not in (WAITS, "runs"):
+    if workload.cause.state not in (WAITS, "runs"):
         return
-    seen = [remedy for remedy in each.remedies if remedy.tried]
-    for remedy in [remedy for remedy in each.remedies if not remedy.tried][:TRIED_ON_COPY]:
-        changes = await starts_on_copy(client, served, [each.subject], remedy.changes)
+    seen = [remedy for remedy in workload.remedies if remedy.tried]
+    for remedy in [remedy for remedy in workload.remedies if not remedy.tried][:TRIED_ON_COPY]:
+        changes = await starts_on_copy(client, served, [workload.subject], remedy.changes)
         if changes is not None:
             seen.append(replace(remedy, changes=changes, tried="platform"))
             break
-    each.remedies = seen
+    workload.remedies = seen
 
 
 async def _start_together(client: Client, served: Sequence[Kind[Object]], judged: list[Judged]) -> None:

@@ -15,9 +15,15 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 
 T = TypeVar("T", bound=Object)
+
+
 R = TypeVar("R")
+
+
 ObjectKey = tuple[str, str]
 """Namespace ("" where there is none) and name."""
+Difference = tuple[str, ObjectKey, Raw | None, Raw | None]
+"""Kind (as `plural.group`), key, before, after."""
 
 
 class ClusterObjects:
@@ -38,7 +44,7 @@ class ClusterObjects:
     def of(
         cls, listed: Iterable[tuple[Kind[Any], Iterable[Raw]]], now: float, unread: Mapping[str, str] | None = None
     ) -> ClusterObjects:
-        return cls({kind.resource: {key_of(obj): obj for obj in found} for kind, found in listed}, now, unread)
+        return cls({kind.resource: {key_of(obj): obj for obj in of_kind} for kind, of_kind in listed}, now, unread)
 
     def serves(self, kind: Kind[Any]) -> bool:
         """Whether the server knows the kind at all."""
@@ -49,8 +55,8 @@ class ClusterObjects:
 
     def raws(self, kind: Kind[Any], namespace: str | None = None) -> list[Raw]:
         """All objects of a kind, of one namespace if it is given."""
-        found = self._by_kind.get(kind.resource, {})
-        return [obj for (where, _), obj in found.items() if namespace is None or where == namespace]
+        of_kind = self._by_kind.get(kind.resource, {})
+        return [obj for (where, _), obj in of_kind.items() if namespace is None or where == namespace]
 
     def get(self, kind: Kind[T], name: str, namespace: str = "") -> T | None:
         key = (namespace if kind.namespaced else "", name)
@@ -71,20 +77,20 @@ class ClusterObjects:
         return typed
 
     def everything(self) -> Iterable[Raw]:
-        return (obj for found in self._by_kind.values() for obj in found.values())
+        return (obj for of_kind in self._by_kind.values() for obj in of_kind.values())
 
     def remembered(self, name: str, build: Callable[[], R]) -> R:
         """What follows from the objects, worked out once."""
         if name not in self._remembered:
             self._remembered[name] = build()
-        found: R = self._remembered[name]
-        return found
+        value: R = self._remembered[name]
+        return value
 
     def count_pods(self) -> int:
         return len(self._by_kind.get("pods", {}))
 
-    def changes(self) -> Iterator[tuple[str, ObjectKey, Raw | None, Raw | None]]:
-        """What differs from the objects as they were read: kind (as `plural.group`), key, before, after."""
+    def changes(self) -> Iterator[Difference]:
+        """What differs from the objects as they were read."""
         for resource in self._by_kind.keys() | self.base._by_kind.keys():
             mine, theirs = self._by_kind.get(resource, {}), self.base._by_kind.get(resource, {})
             if mine is not theirs:
@@ -95,10 +101,10 @@ class ClusterObjects:
     def put(self, kind: Kind[Any], obj: Raw | None, name: str, namespace: str = "") -> ClusterObjects:
         """With one object in place of what stood there; None: without it."""
         key = (namespace if kind.namespaced else "", name)
-        found = {item: held for item, held in self._by_kind.get(kind.resource, {}).items() if item != key}
+        of_kind = {item: held for item, held in self._by_kind.get(kind.resource, {}).items() if item != key}
         if obj is not None:
-            found[key] = obj
-        other = ClusterObjects({**self._by_kind, kind.resource: found}, self.now, self.unread)
+            of_kind[key] = obj
+        other = ClusterObjects({**self._by_kind, kind.resource: of_kind}, self.now, self.unread)
         other.base = self.base
         other._typed = {item: view for item, view in self._typed.items() if item != (kind.resource, key)}
         return other

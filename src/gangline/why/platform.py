@@ -22,7 +22,8 @@ from gangline.why.changes import ObjectChange, squashed
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.read import read_cluster
 from gangline.why.remedies import remedies
-from gangline.why.subjects import Subject, find
+from gangline.why.subjects import find
+from gangline.why.workloads import Subject
 
 SETTLES = 20.0
 ROUNDS = 5
@@ -39,12 +40,12 @@ async def starts_on_copy(
     for _ in range(ROUNDS):
         try:
             async with Copy(client, served, prepare=partial(_make, changes=made)) as copy:
-                objects, found, causes = await _settled(copy, asked)
+                objects, subjects_there, causes = await _settled(copy, asked)
         except ApiError:
             return None
         if all(_well(cause) for cause in causes):
             return squashed(made)
-        further = _next(objects, found, causes)
+        further = _next(objects, subjects_there, causes)
         if not further:
             return None
         made = (*made, *further)
@@ -57,12 +58,12 @@ async def _settled(copy: Copy, asked: Sequence[tuple[str, str]]) -> tuple[Cluste
     for _ in range(LOOKS):
         await copy.settles(SETTLES)
         objects = await read_cluster(copy.client, time.time())
-        found = [item for ask, namespace in asked for item in find(objects, ask, namespace)]
-        causes = [cause_of(objects, item, titles_of(objects)) for item in found]
+        subjects_there = [item for ask, namespace in asked for item in find(objects, ask, namespace)]
+        causes = [cause_of(objects, item, titles_of(objects)) for item in subjects_there]
         if not any(cause.transient or cause.pods_change for cause in causes if not _well(cause)):
             break
         await asyncio.sleep(PAUSE)
-    return objects, found, causes
+    return objects, subjects_there, causes
 
 
 def _well(cause: Cause) -> bool:
@@ -72,9 +73,9 @@ def _well(cause: Cause) -> bool:
 def _next(objects: ClusterObjects, subjects: Sequence[Subject], causes: Sequence[Cause]) -> tuple[ObjectChange, ...]:
     """What clears the way for the first of them that waits and for which something is known."""
     for subject, cause in zip(subjects, causes, strict=True):
-        found = remedies(objects, subject, cause, titles_of(objects)) if cause.code != "base-gang" else []
-        if found and not _well(cause):
-            return found[0].changes
+        working = remedies(objects, subject, cause, titles_of(objects)) if cause.code != "base-gang" else []
+        if working and not _well(cause):
+            return working[0].changes
     return ()
 
 

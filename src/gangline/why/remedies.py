@@ -13,16 +13,20 @@ from dataclasses import dataclass, replace
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.why.cause import Cause
-from gangline.why.causes import in_the_way
 from gangline.why.changes import ObjectChange, Remedy, applied, squashed
-from gangline.why.components import pool_of
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.replay import AtRest, at_rest
-from gangline.why.states import holds_minimum
-from gangline.why.subjects import Subject, same
+from gangline.why.schedulers.components import pool_of
+from gangline.why.states.members import holds_minimum
+from gangline.why.waiting import in_the_way
+from gangline.why.workloads import Subject, same
 
 TRIALS = 60
+
+
 DEEPEST = 4
+
+
 TOLD = 4
 
 
@@ -40,9 +44,9 @@ def remedies(objects: ClusterObjects, subject: Subject, cause: Cause, titles: di
         return [Remedy(tuple(fix)) for fix in cause.fixes]
     if subject.group is None or cause.code == "deleting":
         return [Remedy(tuple(fix)) for fix in cause.fixes]
-    found = list(_first_level(objects, subject, cause, titles, tries))
-    found = found or list(_deeper(objects, subject, cause, Remedy(()), titles, tries, 1))
-    shrunk = [replace(item, changes=_shrunk(objects, subject, item.changes, tries)) for item in found[:TOLD]]
+    working = list(_first_level(objects, subject, cause, titles, tries))
+    working = working or list(_deeper(objects, subject, cause, Remedy(()), titles, tries, 1))
+    shrunk = [replace(item, changes=_shrunk(objects, subject, item.changes, tries)) for item in working[:TOLD]]
     return list({tuple((change.title, str(change.body)) for change in item.changes): item for item in shrunk}.values())
 
 
@@ -65,13 +69,13 @@ def _shrunk(
 def _first_level(
     objects: ClusterObjects, subject: Subject, cause: Cause, titles: dict[str, str], tries: Tries
 ) -> Iterator[Remedy]:
-    found: list[Remedy] = []
+    working: list[Remedy] = []
     for fix in cause.fixes:
-        if tries.left <= 0 or len(found) >= TOLD or any(_more(fix, item.changes) for item in found):
+        if tries.left <= 0 or len(working) >= TOLD or any(_more(fix, item.changes) for item in working):
             continue
         if outcome(objects, subject, fix, tries)[2]:
-            found.append(Remedy(tuple(fix), "cycle"))
-            yield found[-1]
+            working.append(Remedy(tuple(fix), "cycle"))
+            yield working[-1]
 
 
 def _more(fix: Sequence[ObjectChange], known: Sequence[ObjectChange]) -> bool:
@@ -132,8 +136,8 @@ def consequences(objects: ClusterObjects) -> ClusterObjects:
 
 def _plays_failure(node: Raw) -> bool:
     noted = node["metadata"].get("annotations") or {}
-    said = names.HEALTH in noted or names.FAILURES in noted
-    return said or not any(
+    plays = names.HEALTH in noted or names.FAILURES in noted
+    return plays or not any(
         item.get("type") == "Ready" and item.get("status") != "True" for item in dig(node, "status", "conditions") or ()
     )
 

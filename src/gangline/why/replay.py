@@ -10,7 +10,7 @@ The objects themselves stay as they are.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,10 +34,14 @@ from gangline.scheduler.records import (
 from gangline.scheduler.settings import SchedulerSettings, shard_settings
 from gangline.scheduler.snapshots.whole import records_from_objects
 from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
-from gangline.why.objects import ClusterObjects, dig
+from gangline.why.objects import ClusterObjects, Difference, dig
 
 MOST_CYCLES = 8
+
+
 POOLED = (kinds.NODE.resource, kinds.QUEUE.resource, kinds.POD_GROUP.resource)
+
+
 CONTEXT: tuple[Kind[Any], ...] = (
     kinds.PRIORITY_CLASS,
     kinds.TOPOLOGY,
@@ -46,6 +50,8 @@ CONTEXT: tuple[Kind[Any], ...] = (
     kinds.RESOURCE_CLAIM,
 )
 """Kinds that say how objects of other kinds are read."""
+
+
 DEPENDENT: Mapping[str, Kind[Any]] = {
     kinds.PRIORITY_CLASS.resource: kinds.POD_GROUP,
     kinds.TOPOLOGY.resource: kinds.POD_GROUP,
@@ -56,6 +62,8 @@ DEPENDENT: Mapping[str, Kind[Any]] = {
     kinds.POD_GROUP.resource: kinds.POD,
 }
 """When one of these changes, the objects of that kind are read anew."""
+
+
 RecordKey = tuple[type[Record], Key]
 
 
@@ -132,14 +140,7 @@ class CycleModel:
         changed = list(objects.changes())
         if not changed:
             return
-        after = [obj for _, _, _, obj in changed if obj is not None]
-        more = {DEPENDENT[resource].resource: DEPENDENT[resource] for resource, *_ in changed if resource in DEPENDENT}
-        after += [obj for kind in more.values() for obj in objects.raws(kind)]
-        context = [obj for kind in CONTEXT for obj in objects.raws(kind)]
-        if objects.raws(kinds.BIND_REQUEST) and any(obj.get("kind") == kinds.POD.kind for obj in after):
-            context += [*objects.raws(kinds.BIND_REQUEST), *objects.raws(kinds.NODE)]
-        given = {id(obj): obj for obj in (*after, *context)}
-        records = {key_of(record): record for record in self._records(objects, given.values())}
+        records = {key_of(record): record for record in self._records(objects, _to_read(objects, changed))}
         for _, _, before, now in changed:
             self._drop(objects, before, now, records)
         for key, record in records.items():
@@ -159,6 +160,19 @@ class CycleModel:
 
     def _records(self, objects: ClusterObjects, given: Iterable[Raw]) -> tuple[Record, ...]:
         return records_from_objects(_of_pool(objects, given, self._pool), self._reading).records
+
+
+def _to_read(objects: ClusterObjects, changed: Sequence[Difference]) -> list[Raw]:
+    """Objects that changed, those that depend on them, and what says how they are read."""
+    after = [obj for _, _, _, obj in changed if obj is not None]
+    dependents = {
+        DEPENDENT[resource].resource: DEPENDENT[resource] for resource, *_ in changed if resource in DEPENDENT
+    }
+    after += [obj for kind in dependents.values() for obj in objects.raws(kind)]
+    context = [obj for kind in CONTEXT for obj in objects.raws(kind)]
+    if objects.raws(kinds.BIND_REQUEST) and any(obj.get("kind") == kinds.POD.kind for obj in after):
+        context += [*objects.raws(kinds.BIND_REQUEST), *objects.raws(kinds.NODE)]
+    return list({id(obj): obj for obj in (*after, *context)}.values())
 
 
 def _owned(objects: ClusterObjects) -> set[str]:

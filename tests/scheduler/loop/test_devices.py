@@ -44,15 +44,18 @@ async def user(here: Stage, name: str) -> None:
 
 
 async def requested(here: Stage) -> list[str]:
-    return sorted(item.name for item in (await here.client.list(BIND_REQUEST)).items)
+    return sorted(await here.ordered())
 
 
 async def test_the_chosen_device_stands_in_the_request_and_then_in_the_claim() -> None:
-    async with stage(fast(), binder()) as here:
+    async with stage(fast()) as here:
         await hardware(here, "n0", 2)
         await user(here, "a")
         await here.settles()
-        given = (await here.get_request("a")).spec.resource_claim_allocations[0]["allocation"]["devices"]["results"][0]
+        (promised,) = (await here.ordered())["a"].resource_claim_allocations
+        given = promised["allocation"]["devices"]["results"][0]
+        await here.start(binder())
+        await here.settles()
         assert (given["driver"], given["pool"], given["request"]) == (DRIVER, "n0", "r")
         claim = await here.client.get_raw(RESOURCE_CLAIM, "a", SPACE)
         assert claim["status"]["allocation"]["devices"]["results"][0]["device"] == given["device"]
@@ -81,7 +84,9 @@ async def test_a_withdrawn_request_gives_its_device_back() -> None:
         await user(here, "a")
         await here.settles()
         status = {"phase": "Failed", "reason": "test", "failedAttempts": 3}
-        await here.client.patch(BIND_REQUEST, "a", SPACE, {"status": status}, subresource="status")
+        (first,) = (await here.client.list(BIND_REQUEST, SPACE)).items
+        await here.client.patch(BIND_REQUEST, first.name, SPACE, {"status": status}, subresource="status")
         await here.client.patch(RESOURCE_CLAIM, "a", SPACE, {"metadata": {"labels": {"touched": "yes"}}})
         await here.settles()
-        assert (await here.get_request("a")).status.phase == ""
+        (second,) = (await here.client.list(BIND_REQUEST, SPACE)).items
+        assert second.uid != first.uid and second.status.phase == ""

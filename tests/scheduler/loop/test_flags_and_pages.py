@@ -113,7 +113,7 @@ async def label(here: Stage, kind: object, name: str, pool: str, namespace: str 
 
 
 async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
-    async with stage(binder()) as here:
+    async with stage() as here:
         for pool in ("", "blue"):
             shard = component(options=SchedulerOptions(period=0.01, node_pool=pool))
             await here.start(Component(f"scheduler{pool}", services=shard.services))
@@ -127,9 +127,14 @@ async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
         await label(here, POD_GROUP, "h", "blue", SPACE)
         await here.pod("h-0", "h", 8)
         await here.settles()
+        pools = {
+            item.spec.pods[0].pod_name: item.labels.get(names.NODE_POOL)
+            for item in (await here.client.list(BIND_REQUEST, SPACE)).items
+        }
+        assert pools == {"g-0": None, "h-0": "blue"}
+        await here.start(binder())
+        await here.settles()
         assert await here.placed() == {"g-0": "n0", "h-0": "n1"}
-        request = await here.client.get(BIND_REQUEST, "h-0", SPACE)
-        assert request.labels[names.NODE_POOL] == "blue"
         assert (await here.get_pod("h-0")).labels[names.NODE_POOL] == "blue"
 
 
@@ -244,6 +249,28 @@ async def test_how_long_a_gang_waits_and_how_soon_it_is_told_why_is_measured() -
             sample("gangline_scheduler_waiting_gangs") == 2
             and sample("gangline_scheduler_oldest_waiting_seconds") >= 30
         )
+
+
+async def test_gangs_that_wait_are_counted_by_queue_and_cause_and_grow_old_between_cycles() -> None:
+    clock, large = ManualClock(), {"queue": "default-queue", "cause": "too-large"}
+
+    def figures(name: str) -> dict[tuple[str, str], float]:
+        families = [family for family in REGISTRY.collect() if family.name == name]
+        return {(item.labels["queue"], item.labels["cause"]): item.value for item in families[0].samples}
+
+    async with stage(component(period=0.0), clock=clock) as here:
+        await here.node("n0")
+        await here.gang("one", 2, gpus=80)
+        await here.gang("two", 1, gpus=80)
+        await here.gang("lost", 1, gpus=1, queue="whatever a user writes")
+        await here.settles()
+        assert figures("gangline_waiting_gangs") == {("default-queue", "too-large"): 2, ("", "no-queue"): 1}
+        before = REGISTRY.get_sample_value("gangline_waiting_oldest_seconds", large) or 0.0
+        clock.advance(30)
+        assert REGISTRY.get_sample_value("gangline_waiting_oldest_seconds", large) == before + 30
+        await here.client.delete(POD_GROUP, "lost", SPACE)
+        await here.settles()
+        assert set(figures("gangline_waiting_gangs")) == {("default-queue", "too-large")}
 
 
 async def test_a_victim_is_marked_before_it_goes_where_that_is_asked_for() -> None:

@@ -26,8 +26,65 @@ async def test_a_gang_that_fits_is_bound_whole() -> None:
         await here.gang("g", 4, gpus=4)
         await here.settles()
         assert sorted((await here.placed()).values()) == ["n0", "n0", "n1", "n1"]
-        assert {item.status.phase for item in (await here.client.list(BIND_REQUEST)).items} == {"Succeeded"}
-        assert "Successfully assigned pod work/g-0 to node" in (await here.events("Scheduled"))[0]
+        assert await here.events("Scheduled") == ["assigned 4 pods to 2 nodes: n0, n1"]
+        pod = await here.get_pod("g-0")
+        assert pod.annotations[names.PLACED] == "by allocate at node-pool default, together with 3 more pods of g"
+        assert (await here.client.list(BIND_REQUEST)).items == []
+
+
+async def test_what_a_cycle_places_of_a_gang_is_one_request_that_says_gang_pods_and_nodes() -> None:
+    async with stage(fast()) as here:
+        await here.node("n0")
+        await here.node("n1")
+        await here.gang("g", 4, gpus=4)
+        await here.settles()
+        (request,) = await here.client.list_raw(BIND_REQUEST, SPACE)
+        assert request["metadata"]["ownerReferences"][0]["name"] == "g"
+        spec = request["spec"]
+        assert (spec["gang"], spec["podCount"], spec["nodeCount"]) == ("g", 4, 2)
+        assert "podName" not in spec and "selectedNode" not in spec
+        assert sorted(order["podName"] for order in spec["pods"]) == ["g-0", "g-1", "g-2", "g-3"]
+
+
+async def test_pods_that_stand_for_themselves_and_need_nothing_prepared_share_a_request() -> None:
+    async with stage() as here:
+        await here.node("n0")
+        for number in range(3):
+            await here.group(f"s{number}")
+            await here.pod(f"s{number}", f"s{number}", 1)
+        await here.start(fast())
+        await here.settles()
+        (request,) = (await here.client.list(BIND_REQUEST, SPACE)).items
+        assert request.spec.gang == "" and sorted(await here.ordered()) == ["s0", "s1", "s2"]
+        await here.start(binder())
+        await here.settles()
+        assert len(await here.placed()) == 3
+        assert (await here.get_pod("s0")).annotations[names.PLACED] == "by allocate at node-pool default"
+        assert await here.events("Scheduled") == [] and (await here.client.list(BIND_REQUEST)).items == []
+
+
+async def test_in_upstreams_form_each_pod_has_a_request_that_stays_and_an_event() -> None:
+    async with stage(fast(request_per_pod=True), binder()) as here:
+        await here.node("n0")
+        await here.gang("g", 2, gpus=4)
+        await here.settles()
+        made = {item.name: item.status.phase for item in (await here.client.list(BIND_REQUEST)).items}
+        assert made == {"g-0": "Succeeded", "g-1": "Succeeded"}
+        assert sorted(await here.events("Scheduled")) == [
+            f"Successfully assigned pod work/g-{number} to node n0 at node-pool default" for number in range(2)
+        ]
+
+
+async def test_a_request_whose_last_pod_goes_before_its_bind_goes_too() -> None:
+    async with stage(fast()) as here:
+        await here.node("n0")
+        await here.gang("g", 2, gpus=1)
+        await here.settles()
+        for number in range(2):
+            assert len((await here.client.list(BIND_REQUEST)).items) == 1
+            await here.client.delete(POD, f"g-{number}", SPACE, grace=0)
+            await here.settles()
+        assert (await here.client.list(BIND_REQUEST)).items == []
 
 
 async def test_a_gang_that_does_not_fit_waits_whole_and_says_why_in_three_places() -> None:
@@ -91,7 +148,7 @@ async def test_without_a_binder_a_pod_is_requested_once_and_its_room_stays_booke
         await here.settles()
         await here.gang("h", 1, gpus=4)
         await here.settles()
-        assert sorted(item.name for item in (await here.client.list(BIND_REQUEST)).items) == ["g-0", "g-1"]
+        assert sorted(await here.ordered()) == ["g-0", "g-1"]
 
 
 async def test_a_restarted_scheduler_sees_what_was_requested_before() -> None:
@@ -103,7 +160,7 @@ async def test_a_restarted_scheduler_sees_what_was_requested_before() -> None:
         await here.gang("h", 1, gpus=4)
         await here.start(fast())
         await here.settles()
-        assert sorted(item.name for item in (await here.client.list(BIND_REQUEST)).items) == ["g-0", "g-1"]
+        assert sorted(await here.ordered()) == ["g-0", "g-1"]
 
 
 async def test_a_queue_takes_back_its_share_and_the_evicted_gang_says_for_whom() -> None:
@@ -133,7 +190,7 @@ async def test_a_request_whose_node_vanished_is_withdrawn_and_the_pod_placed_els
         await here.client.delete(NODE, "n0")
         await here.node("n1")
         await here.settles()
-        assert (await here.get_request("g-0")).spec.selected_node == "n1"
+        assert (await here.ordered())["g-0"].selected_node == "n1"
 
 
 async def test_only_the_nodes_queues_and_groups_of_its_own_pool_are_used() -> None:

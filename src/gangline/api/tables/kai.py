@@ -67,8 +67,13 @@ ReceivedGPU
   count int; portion str
 ResourceClaimAllocation
   allocation resource.AllocationResult; name str
+BindOrder
+  annotations {str}; extendedResourceClaimAllocation ExtendedResourceClaimAllocation; podName str!; podUID str;
+  predictedNUMAZones [PredictedNUMAZone]; receivedGPU ReceivedGPU; receivedResourceType str;
+  resourceClaimAllocations [ResourceClaimAllocation]; selectedGPUGroups [str]; selectedNode str!
 BindRequestSpec
-  backoffLimit int32; extendedResourceClaimAllocation ExtendedResourceClaimAllocation; podName str;
+  backoffLimit int32; extendedResourceClaimAllocation ExtendedResourceClaimAllocation; gang str; nodeCount int32;
+  podCount int32; podName str; pods [BindOrder];
   predictedNUMAZones [PredictedNUMAZone]; receivedGPU ReceivedGPU; receivedResourceType str;
   resourceClaimAllocations [ResourceClaimAllocation]; selectedGPUGroups [str]; selectedNode str
 BindRequestStatus

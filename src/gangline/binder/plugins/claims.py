@@ -51,7 +51,7 @@ class ClaimsPlugin(BinderPlugin):
 
     async def prepare(self, attempt: BindAttempt) -> None:
         claim_names = requests.claim_names(attempt.pod)
-        for resource_claim_allocation in attempt.request.spec.resource_claim_allocations:
+        for resource_claim_allocation in attempt.order.resource_claim_allocations:
             name, allocation = (
                 claim_names.get(str(resource_claim_allocation.get("name"))),
                 resource_claim_allocation.get("allocation"),
@@ -61,16 +61,16 @@ class ClaimsPlugin(BinderPlugin):
             if not allocation:
                 raise CannotBind(f"the request gives ResourceClaim {name} no devices", final=True)
             await self._reserve(attempt, name, allocation)
-        if attempt.request.spec.extended_resource_claim_allocation:
-            await self._extended(attempt, attempt.request.spec.extended_resource_claim_allocation)
+        if attempt.order.extended_resource_claim_allocation:
+            await self._extended(attempt, attempt.order.extended_resource_claim_allocation)
 
     async def undo(self, attempt: BindAttempt) -> None:
         claim_names = requests.claim_names(attempt.pod)
-        for resource_claim_allocation in attempt.request.spec.resource_claim_allocations:
+        for resource_claim_allocation in attempt.order.resource_claim_allocations:
             name = claim_names.get(str(resource_claim_allocation.get("name")))
             if name is not None:
                 await self._change(attempt, name, lambda status: released(status, consumer(attempt)))
-        if attempt.request.spec.extended_resource_claim_allocation:
+        if attempt.order.extended_resource_claim_allocation:
             await self._drop_extended(attempt)
 
     async def _reserve(self, attempt: BindAttempt, name: str, allocation: Raw) -> None:

@@ -27,7 +27,7 @@ class ReservationPlugin(BinderPlugin):
             if requests.request(attempt.pod).gpu.count:
                 await reservations.free_unused(attempt, self.settings)
             return
-        groups = attempt.request.spec.selected_gpu_groups
+        groups = attempt.order.selected_gpu_groups
         for group in groups:
             attempt.devices.append(await reservations.reserve(attempt, group, self.settings))
         patch = {"metadata": {"labels": group_labels(groups, requests.request(attempt.pod).gpu.count)}}
@@ -36,7 +36,7 @@ class ReservationPlugin(BinderPlugin):
     async def undo(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu:
             return
-        groups = attempt.request.spec.selected_gpu_groups
+        groups = attempt.order.selected_gpu_groups
         labels = dict.fromkeys([names.GPU_GROUP, *(f"{names.GPU_GROUP}/{group}" for group in groups)])
         with contextlib.suppress(NotFound):
             await attempt.ctx.client.patch(

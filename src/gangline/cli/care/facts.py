@@ -55,9 +55,9 @@ async def _version(connection: ClusterConnection) -> tuple[dict[str, Any], float
 
     asked = time.time()
     answer = await connection.client.send("GET", "/version")
-    said = email.utils.parsedate_to_datetime(answer.headers["date"]).timestamp() if "date" in answer.headers else None
+    told = email.utils.parsedate_to_datetime(answer.headers["date"]).timestamp() if "date" in answer.headers else None
     # The header counts whole seconds: the moment lies anywhere in that second.
-    skew = None if said is None else said + 0.5 - (asked + time.time()) / 2
+    skew = None if told is None else told + 0.5 - (asked + time.time()) / 2
     version: dict[str, Any] = msgspec.json.decode(answer.body)
     return version, skew
 

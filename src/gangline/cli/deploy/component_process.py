@@ -77,12 +77,12 @@ def _election(component: str, options: ComponentOptions) -> ElectionSettings | N
     from gangline.rules.flags import truth
     from gangline.runtime.leading.lease import ElectionSettings
 
-    said = options.process.election if options.process is not None and component == "operator" else None
-    if said is not None and "leader-elect" not in options.flags:
+    chosen = options.process.election if options.process is not None and component == "operator" else None
+    if chosen is not None and "leader-elect" not in options.flags:
         home = _home(component, options)
         return (
-            ElectionSettings(said.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry)
-            if said.enabled
+            ElectionSettings(chosen.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry)
+            if chosen.enabled
             else None
         )
     elect = component not in EVERYWHERE and truth(options.flags.get("leader-elect", "true"))

@@ -85,5 +85,5 @@ def _deployment(component: str, image: str | None) -> Raw:
     from gangline.installer.objects.workload import alone
     from gangline.installer.settings import read_flags
 
-    said = ConfigReading({"namespace": names.SYSTEM_NAMESPACE}, read_flags({"image": image} if image else {}))
-    return {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, **alone(said, component)}
+    reading = ConfigReading({"namespace": names.SYSTEM_NAMESPACE}, read_flags({"image": image} if image else {}))
+    return {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, **alone(reading, component)}

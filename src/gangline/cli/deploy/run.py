@@ -174,10 +174,10 @@ def configured(options: ComponentOptions, path: str | None) -> ComponentOptions:
 
     if path is None:
         return options
-    said = mapping(path, "--config")
-    runs = process(said)
-    if {"logLevel", "logFormat"} & said.keys():
+    content = mapping(path, "--config")
+    runs = process(content)
+    if {"logLevel", "logFormat"} & content.keys():
         set_up(runs.log_level, runs.log_format)
-    for note in notes(said):
+    for note in notes(content):
         click.echo(f"--config={path}: {note}", err=True)
-    return replace(options, operator=read(said), reread=ConfigFile(Path(path), read).current, process=runs)
+    return replace(options, operator=read(content), reread=ConfigFile(Path(path), read).current, process=runs)

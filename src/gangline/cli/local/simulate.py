@@ -41,7 +41,7 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv")
     default="one",
     show_default=True,
     metavar="one|trace|FILE",
-    help="one queue for all, the trace's own with quota by demand, or a file of Queue objects",
+    help="one queue for all, the trace's own with quota by demand in all of it, or a file of Queue objects",
 )
 @click.option(
     "--settings",
@@ -76,6 +76,11 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv")
 @click.option("--first", type=click.IntRange(1), help="only the first N jobs to arrive")
 @click.option("--jobs", type=click.IntRange(1), help="only N jobs, evenly picked")
 @click.option(
+    "--days",
+    type=click.FloatRange(0, min_open=True),
+    help="only so many days: what then still waits or runs is counted as it is",
+)
+@click.option(
     "--period",
     type=click.FloatRange(0, min_open=True),
     default=120.0,
@@ -106,6 +111,7 @@ def command(
     seed: int,
     first: int | None,
     jobs: int | None,
+    days: float | None,
     period: float,
     output: str,
 ) -> None:
@@ -113,19 +119,21 @@ def command(
     from gangline.lab.engine import Experiment
     from gangline.lab.fleet import ONE_QUEUE, changed_queues
     from gangline.lab.runtimes import expected_runtimes
-    from gangline.lab.selection import selected
+    from gangline.lab.selection import last_moment, selected
 
     if output not in ("table", "json") and not output.startswith("html="):
         raise BadInput(f"-o {output}: write table, json or html=FILE")
     machines = _machines(nodes, gpus, node_gpus)
     total = sum(machine.gpus for machine in machines)
-    played = selected(_jobs(trace, form, node_gpus), first, jobs)
+    in_trace = _jobs(trace, form, node_gpus)
+    until = last_moment(in_trace, days)
+    played = selected(in_trace, first, jobs, until)
     if arrivals is not None:
         from gangline.lab.arrivals import inflated
 
         played = inflated(played, total, arrivals, seed)
     choices = [(name, quiet(_settings(name), read_actions(actions))) for name in said or ("native",)]
-    records = _queues(queues, played, total)
+    records = _queues(queues, in_trace if arrivals is None else played, total)
     events = _node_events(node_events)
 
     def experiment(name: str, settings: SchedulerSettings, of: list[QueueRecord]) -> Experiment:
@@ -140,6 +148,7 @@ def command(
             ONE_QUEUE if queues == "one" else "",
             period,
             drops=arrivals is not None,
+            until=until,
         )
 
     experiments = [experiment(name, settings, records) for name, settings in choices]

@@ -35,6 +35,8 @@ class Summary:
     """Of one line, all columns; the second argument is the time."""
     place: Callable[[Any], tuple[str, str]]
     """Its namespace, empty where it has none, and its name."""
+    title: Callable[[Any], str]
+    """What its users call it."""
 
     def table(self, lines: Sequence[Any], now: float, *, wide: bool = False) -> str:
         heading = (*self.heading, *self.wide) if wide else self.heading
@@ -140,6 +142,7 @@ SUMMARIES = {
         ("MINIMUM", "PRIORITY", "NODES"),
         _gang_cells,
         lambda line: (line.namespace, line.name),
+        lambda line: str(line.title),
     ),
     "queues": Summary(
         "queue",
@@ -148,6 +151,7 @@ SUMMARIES = {
         ("PRIORITY", "WEIGHT", "CPU", "MEMORY"),
         _queue_cells,
         lambda line: ("", line.name),
+        lambda line: str(line.name),
     ),
     "nodes": Summary(
         "node",
@@ -156,6 +160,7 @@ SUMMARIES = {
         ("CPU", "MEMORY"),
         _node_cells,
         lambda line: ("", line.name),
+        lambda line: str(line.name),
     ),
 }
 ALIASES = {"gang": "gangs", "queue": "queues", "node": "nodes", "no": "nodes"}

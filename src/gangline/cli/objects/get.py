@@ -96,7 +96,7 @@ async def _summarized(connection: ClusterConnection, summary: Summary, name: str
     here = ("", connection.namespace)
     lines = [line for line in summary.lines(view) if everywhere or summary.place(line)[0] in here]
     if name:
-        lines = [line for line in lines if name in (summary.place(line)[1], getattr(line, "title", name))]
+        lines = [line for line in lines if name in (summary.place(line)[1], summary.title(line))]
         if not lines:
             raise BadInput(f"there is no {summary.kind} {name}")
     if output in TABLES:

@@ -100,12 +100,12 @@ def patch_of(settings: Iterable[str]) -> dict[str, Any]:
 
 
 def complete(spec: dict[str, Any]) -> dict[str, Any]:
-    """The spec of a new queue: what is not said has no bound, and a quota of no GPUs. A Queue that leaves a limit out
+    """The spec of a new queue: what is not given has no bound, and a quota of no GPUs. A Queue that leaves a limit out
     may use nothing at all."""
-    said = spec.get("resources", {})
+    given = spec.get("resources", {})
     usual = {"gpu": 0, "cpu": UNLIMITED, "memory": UNLIMITED}
     resources = {
-        name: {"quota": quota, "limit": UNLIMITED, "overQuotaWeight": 1} | said.get(name, {})
+        name: {"quota": quota, "limit": UNLIMITED, "overQuotaWeight": 1} | given.get(name, {})
         for name, quota in usual.items()
     }
     return {field: value for field, value in spec.items() if value is not None} | {"resources": resources}

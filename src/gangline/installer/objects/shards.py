@@ -1,8 +1,8 @@
 """A SchedulingShard → its scheduler: the config.yaml, the flags, and the objects around it.
 
-Plugins and actions are KAI's, in KAI's order, with our own placement and reservations unless the manner is KAI's, and
-with what the shard changes; the scheduler's own reader says whether it could start with them. The pods of several
-copies stand behind a Service that only the leader answers for. Pure."""
+Plugins and actions are KAI's, in KAI's order, with our own placement, reservations and price of evictions unless the
+manner is KAI's, and with what the shard changes; the scheduler's own reader says whether it could start with them. The
+pods of several copies stand behind a Service that only the leader answers for. Pure."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ PLUGINS = {
     "nodeplacement": 200,
     "gpusharingorder": 100,
     "reservations": 50,
+    "disruption": 40,
 }
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
 
@@ -123,10 +124,10 @@ def _actions(spec: Raw) -> list[str]:
 
 
 def _plugins(spec: Raw, as_upstream: bool) -> list[Raw]:
-    """Native unless said otherwise: GPU pods go where they leave the fewest fragments, and gangs that do not fit
-    reserve their start."""
+    """Native unless said otherwise: GPU pods go where they leave the fewest fragments, gangs that do not fit reserve
+    their start, and evictions have a price."""
     gpu = at(spec, "placementStrategy.gpu", BINPACK if as_upstream else FEWEST_FRAGMENTS)
-    off = OFF.get(gpu, OFF[SPREAD]) | ({"reservations"} if as_upstream else set())
+    off = OFF.get(gpu, OFF[SPREAD]) | ({"reservations", "disruption"} if as_upstream else set())
     arguments = {
         "nodeplacement": {"gpu": gpu, "cpu": at(spec, "placementStrategy.cpu", BINPACK)},
         "proportion": given([("kValue", _number(spec.get("kValue")))]),

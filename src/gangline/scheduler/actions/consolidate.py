@@ -5,7 +5,7 @@ Victims are preemptible gangs of any queue; a scenario counts only if every vict
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo
@@ -52,7 +52,7 @@ def _try(session: Session, gang: GangInfo) -> Solution:
         return Solution(statement)
     plan = VictimPlan(
         victims=lambda: _victims(session, gang),
-        valid=lambda scenario: not still_leaving(scenario),
+        valid=lambda scenario: not still_leaving(scenario) and session.hooks.consolidate_scenario(scenario),
         message=consolidate_message,
         first=lambda tasks: _cheapest(session, gang, tasks),
     )
@@ -77,12 +77,18 @@ def _without_moves(session: Session, gang: GangInfo) -> Statement | None:
     return None
 
 
-def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[Batch] | None:
+def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[Batch]]:
     if not session.settings.fewest_moves:
-        return None
+        return
     lists = session.lists.victims().values()
-    victims = (other for listed in lists for other in listed.gangs if other.uid != gang.uid and _stands(session, other))
-    return fewest_moves(session, gang, tasks, victims, session.settings.max_consolidation_victims)
+    victims = (other for listed in lists for other in listed.gangs if _may_move(session, gang, other))
+    moves = fewest_moves(session, gang, tasks, victims, session.settings.max_consolidation_victims)
+    if moves is not None:
+        yield moves
+
+
+def _may_move(session: Session, gang: GangInfo, other: GangInfo) -> bool:
+    return other.uid != gang.uid and session.hooks.consolidate_victim(gang, other) and _stands(session, other)
 
 
 def _enough(session: Session, gang: GangInfo) -> bool:
@@ -99,7 +105,7 @@ def _victims(session: Session, gang: GangInfo) -> GangQueue:
     limit = session.settings.max_consolidation_victims
 
     def accept(other: GangInfo) -> bool:
-        return other.uid != gang.uid and _stands(session, other)
+        return _may_move(session, gang, other)
 
     if limit < 0:
         for name, listed in session.lists.victims().items():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue
+from gangline.scheduler.victims.cheapest import cheapest_sets
 from gangline.scheduler.victims.evictions import may_evict, preempt_message, victim_invariant_holds
 from gangline.scheduler.victims.search import Solution, VictimPlan, solve
 
@@ -40,6 +41,7 @@ def _try(session: Session, gang: GangInfo) -> Solution:
         victims=lambda: _victims(session, gang),
         valid=session.hooks.preempt_scenario,
         message=lambda task: preempt_message(gang, task),
+        first=lambda tasks: cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang)),
     )
     return solve(session, gang, plan)
 
@@ -49,11 +51,15 @@ def _victims(session: Session, gang: GangInfo) -> GangQueue:
     queue = GangQueue(session, victims=True)
     listed = session.lists.victims().get(gang.queue)
     if listed is not None:
-        queue.attach(
-            gang.queue,
-            listed,
-            lambda other: (
-                other.uid != gang.uid and other.priority < gang.priority and session.hooks.preempt_victim(gang, other)
-            ),
-        )
+        queue.attach(gang.queue, listed, lambda other: _may_lose(session, gang, other))
     return queue
+
+
+def _accepted(session: Session, gang: GangInfo) -> list[GangInfo]:
+    """The same, in no order."""
+    listed = session.lists.victims().get(gang.queue)
+    return [] if listed is None else [other for other in listed.gangs if _may_lose(session, gang, other)]
+
+
+def _may_lose(session: Session, gang: GangInfo, other: GangInfo) -> bool:
+    return other.uid != gang.uid and other.priority < gang.priority and session.hooks.preempt_victim(gang, other)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
-from gangline.scheduler.placing.gang_queue import GangQueue
+from gangline.scheduler.placing.gang_queue import GangQueue, SortedGangs
+from gangline.scheduler.victims.cheapest import cheapest_sets
 from gangline.scheduler.victims.evictions import may_evict, reclaim_message, victim_invariant_holds
 from gangline.scheduler.victims.search import VictimPlan, solve
 
@@ -45,6 +46,7 @@ def _plan(session: Session, gang: GangInfo) -> VictimPlan:
         valid=session.hooks.reclaim_scenario,
         message=reclaim_message(session, gang),
         most=lambda view: _most(session, view),
+        first=lambda tasks: cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang)),
     )
 
 
@@ -59,9 +61,27 @@ def _most(session: Session, view: GangInfo) -> float:
 
 
 def _victims(session: Session, gang: GangInfo) -> GangQueue:
-    """Preemptible gangs of other queues that every plugin lets go; whole queues are asked about first."""
+    """Preemptible gangs of other queues that every plugin lets go."""
     queue = GangQueue(session, victims=True)
-    for name, listed in session.lists.victims().items():
-        if name != gang.queue and session.hooks.reclaim_queue(gang, name):
-            queue.attach(name, listed, lambda other: session.hooks.reclaim_victim(gang, other))
+    for name, listed in _givers(session, gang):
+        queue.attach(name, listed, lambda other: session.hooks.reclaim_victim(gang, other))
     return queue
+
+
+def _accepted(session: Session, gang: GangInfo) -> list[GangInfo]:
+    """The same, in no order."""
+    return [
+        other
+        for _, listed in _givers(session, gang)
+        for other in listed.gangs
+        if session.hooks.reclaim_victim(gang, other)
+    ]
+
+
+def _givers(session: Session, gang: GangInfo) -> list[tuple[str, SortedGangs]]:
+    """Whole queues are asked about before their gangs."""
+    return [
+        (name, listed)
+        for name, listed in session.lists.victims().items()
+        if name != gang.queue and session.hooks.reclaim_queue(gang, name)
+    ]

@@ -12,6 +12,7 @@ from typing import Any
 
 from gangline.errors import BadInput
 from gangline.rules.values import times
+from gangline.rules.values.nearest import did_you_mean
 from gangline.scheduler.fairness.accounts import RESOURCES, UNLIMITED, Amounts, QueueAccount
 from gangline.scheduler.fairness.divide import divide_all
 
@@ -20,12 +21,63 @@ TOTALS = {"cpu": "CPU", "memory": "Memory", "gpu": "GPU"}
 DEFAULTS = {"deserved": 0.0, "maxAllowed": UNLIMITED, "overQuotaWeight": 1.0, "allocated": 0.0, "request": EVERYTHING}
 
 
+KNOWN = {
+    "the question": ("totalResource", "queues"),
+    "totalResource": tuple(TOTALS.values()),
+    "a queue": ("uid", "name", "priority", "creationTimestamp", "resourceShare"),
+    "resourceShare": RESOURCES,
+    "a share": tuple(DEFAULTS),
+}
+"""Where a word may stand → the words that mean something there."""
+
+
 def simulate(question: Mapping[str, Any], now: float) -> dict[str, dict[str, float]]:
-    """uid → resource → fair share."""
+    """uid → resource → fair share. As upstream's simulator, it passes over words it does not know."""
+    queues, _ = divided(question, now)
+    return {queue.uid: dict(zip(RESOURCES, queue.fair_share, strict=True)) for queue in queues}
+
+
+def divided(question: Mapping[str, Any], now: float) -> tuple[list[QueueAccount], Amounts]:
+    """The books of the queues with their shares, and what was divided."""
     queues = [_account(item, now) for item in question.get("queues") or ()]
     total = question.get("totalResource") or {}
-    divide_all(queues, _three(lambda name: _number(total.get(TOTALS[name]), 0.0, f"totalResource.{TOTALS[name]}")), 0.0)
-    return {queue.uid: dict(zip(RESOURCES, queue.fair_share, strict=True)) for queue in queues}
+    amounts = _three(lambda name: _number(total.get(TOTALS[name]), 0.0, f"totalResource.{TOTALS[name]}"))
+    divide_all(queues, amounts, 0.0)
+    return queues, amounts
+
+
+def refuse_unknown_words(question: Mapping[str, Any]) -> None:
+    """A word that means nothing here would change nothing, unnoticed."""
+    _check(question, "the question", "")
+    _check(question.get("totalResource"), "totalResource", "totalResource")
+    queues = question.get("queues")
+    if not isinstance(queues, list) or not queues:
+        raise BadInput("queues: a list of at least one queue is needed")
+    seen = set[str]()
+    for number, queue in enumerate(queues):
+        where = f"queues[{queue.get('uid', number) if isinstance(queue, Mapping) else number}]"
+        _check(queue, "a queue", where)
+        uid = str(queue.get("uid") or "")
+        if uid and uid in seen:
+            raise BadInput(f"{where}: there are two queues with this uid")
+        seen.add(uid)
+        shares = queue.get("resourceShare") or {}
+        _check(shares, "resourceShare", f"{where}.resourceShare")
+        for name, share in shares.items():
+            _check(share, "a share", f"{where}.resourceShare.{name}")
+
+
+def _check(data: Any, place: str, where: str) -> None:
+    if data is None and where != "":
+        return
+    if not isinstance(data, Mapping):
+        raise BadInput(f"{where}: {data!r} is no mapping of {', '.join(KNOWN[place])}")
+    for word in data:
+        if word not in KNOWN[place]:
+            at = f"{where}: " if where else ""
+            raise BadInput(
+                f"{at}{place} has no {word!r}{did_you_mean(str(word), KNOWN[place])} (known: {', '.join(KNOWN[place])})"
+            )
 
 
 def _account(queue: Any, now: float) -> QueueAccount:

@@ -1,8 +1,8 @@
-"""Carries out the decisions of a cycle: a BindRequest per placed pod, a delete per evicted one, time stamps of gangs,
-events.
+"""Carries out the decisions of a cycle: BindRequests for placed pods (request_writer.py), a delete per evicted one,
+time stamps of gangs, events.
 
 Each write goes to the writer, which sends it beside the next cycle; what is on its way is laid over what the watch
-shows (overlay.py). A write that fails gives its pod back to the next cycle. Requests that are over are deleted here.
+shows (overlay.py). A write that fails gives its pod back to the next cycle.
 """
 
 from __future__ import annotations
@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from gangline.api.core import Node, Pod
-from gangline.api.kai import BindRequest
-from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
-from gangline.errors import AlreadyExists, ApiError, NotFound
+from gangline.api.core import Pod
+from gangline.api.kinds import POD, POD_GROUP, QUEUE
 from gangline.rules.evictions import EvictionNote
-from gangline.rules.selectors import parse_labels
-from gangline.runtime import Cache, Context, Key, key_of
-from gangline.scheduler.decisions import Bind, Decisions, Evict, GangUpdate, Nominate
+from gangline.runtime import Cache, Context, key_of
+from gangline.scheduler.decisions import Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.loop import decision_writes, metrics
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.objects import bind_request_live
+from gangline.scheduler.loop.request_writer import RequestWriter
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.deadlines import start_matters
 from gangline.scheduler.thought.options import SchedulerOptions
@@ -35,19 +32,14 @@ class DecisionCarrier:
         self._ctx, self._cache, self._options = ctx, cache, options
         self._objects, self._feed, self._overlay = objects, feed, overlay
         self._unwritten: dict[str, GangUpdate] = {}
-        self._pool = parse_labels(options.selector) if options.selector else None
+        self._requests = RequestWriter(ctx, options, objects, feed, overlay)
         self.nominated: dict[str, float] = {}
         """Tasks that were told to wait for a node, and since when."""
 
-    def start(self) -> None:
-        self._cache.informer(BIND_REQUEST).on_change(self._request_changed)
-        self._cache.informer(NODE).on_change(self._node_changed)
-
     def carry_out(self, decisions: Decisions) -> None:
+        self._requests.bind_all(decisions.binds)
         for commit in decisions.commits:
-            if isinstance(commit, Bind):
-                self._bind(commit)
-            elif isinstance(commit, Evict):
+            if isinstance(commit, Evict):
                 self._evict(commit)
             elif isinstance(commit, Nominate):
                 self._nominate(commit)
@@ -64,45 +56,7 @@ class DecisionCarrier:
             for task in [task for task in self.nominated if task not in self._objects.cluster.tasks]:
                 del self.nominated[task]
 
-    # --- binds --------------------------------------------------------------------------------------------------------
-
-    def _bind(self, bind: Bind) -> None:
-        pod = self._objects.pod(bind.task)
-        if pod is None:
-            return
-        self._overlay.binding(bind)
-        group = self._objects.cluster.tasks[bind.task].record.gang.partition("/")[2]
-        body = decision_objects.bind_request(bind, pod, group, self._options)
-
-        async def write() -> None:
-            revision = await decision_writes.create_request(self._ctx, body)
-            self._overlay.written(pod.uid, revision)
-            self._tell_bind(pod, bind)
-            await decision_writes.label_pool(self._ctx, pod, self._options)
-
-        self._ctx.writer.put((BIND_REQUEST.kind, pod.uid), write, lambda error: self._not_bound(pod, error))
-
-    def _tell_bind(self, pod: Pod, bind: Bind) -> None:
-        pool = self._options.pool_name
-        text = f"Successfully assigned pod {pod.namespace}/{pod.name} to node {bind.node} at node-pool {pool}"
-        self._ctx.events.tell(POD, pod, "Scheduled", text)
-
-    def _not_bound(self, pod: Pod, error: ApiError) -> None:
-        """Give the pod back to the next cycle."""
-        self._overlay.forget(pod.uid)
-        self._feed.note_pod(key_of(pod))
-        if isinstance(error, AlreadyExists):
-            self._make_way(pod)
-        elif not isinstance(error, NotFound):
-            text = f"the BindRequest could not be written: {error}"
-            self._ctx.events.tell(POD, pod, "FailedBinding", text, warning=True)
-
-    def _make_way(self, pod: Pod) -> None:
-        async def write() -> None:
-            await decision_writes.delete_request_of_earlier_pod(self._ctx, pod)
-            self._feed.note(POD, key_of(pod))
-
-        self._ctx.writer.put(("stale request", pod.uid), write)
+    # --- nominations --------------------------------------------------------------------------------------------------
 
     def _nominate(self, nominate: Nominate) -> None:
         """Told once: where it waits may change with every cycle."""
@@ -173,26 +127,3 @@ class DecisionCarrier:
             self._overlay.updated(update)
 
         self._ctx.writer.put(("stamp", update.gang), write, lambda error: self._overlay.updated(update))
-
-    # --- requests that are over ---------------------------------------------------------------------------------------
-
-    def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
-        if after is not None and self._ours(after) and (not bind_request_live(after) or self._lost_its_node(after)):
-            self._drop(after)
-
-    def _node_changed(self, before: Node | None, after: Node | None) -> None:
-        if after is None and before is not None:
-            for request in self._cache.by(BIND_REQUEST, "node", before.name):
-                if self._ours(request) and request.status.phase != "Succeeded":
-                    self._drop(request)
-
-    def _ours(self, request: BindRequest) -> bool:
-        return self._pool is None or self._pool.matches(request.labels)
-
-    def _lost_its_node(self, request: BindRequest) -> bool:
-        return request.status.phase != "Succeeded" and self._cache.get(NODE, request.spec.selected_node) is None
-
-    def _drop(self, request: BindRequest) -> None:
-        pod = Key(request.namespace, request.spec.pod_name)
-        write = partial(decision_writes.delete_request, self._ctx, request)
-        self._ctx.writer.put(("drop request", request.uid), write, lambda error: self._feed.note(POD, pod))

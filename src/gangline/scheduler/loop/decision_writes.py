@@ -12,14 +12,14 @@ from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.errors import NotFound
+from gangline.errors import AlreadyExists, NotFound
+from gangline.rules.bind_requests import order_for
 from gangline.rules.evictions import EvictionNote
 from gangline.runtime import Context
 from gangline.scheduler.decisions import Evict, GangUpdate
 from gangline.scheduler.loop import metrics
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.options import SchedulerOptions
-from gangline.scheduler.thought.readings import for_pod
 
 
 async def create_request(ctx: Context, body: Raw) -> int:
@@ -28,6 +28,16 @@ async def create_request(ctx: Context, body: Raw) -> int:
     request = await ctx.client.create(BIND_REQUEST, body)
     metrics.BIND.observe((time.perf_counter() - began) * 1000)
     return int(request.metadata.resource_version or 0)
+
+
+async def create_request_once(ctx: Context, body: Raw) -> int:
+    """The same, for a name that nobody else gives: a request that is there already is ours, and its answer was lost."""
+    try:
+        return await create_request(ctx, body)
+    except AlreadyExists:
+        meta = body["metadata"]
+        request = await ctx.client.get(BIND_REQUEST, meta["name"], meta["namespace"])
+        return int(request.metadata.resource_version or 0)
 
 
 async def label_pool(ctx: Context, pod: Pod, options: SchedulerOptions) -> None:
@@ -44,7 +54,7 @@ async def delete_request_of_earlier_pod(ctx: Context, pod: Pod) -> None:
     """A request of an earlier pod with this name stands in the way."""
     try:
         request = await ctx.client.get(BIND_REQUEST, pod.name, pod.namespace)
-        if not for_pod(request, pod):
+        if order_for(request, pod) is None:
             await delete_request(ctx, request)
     except NotFound:
         pass

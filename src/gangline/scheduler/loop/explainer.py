@@ -41,6 +41,11 @@ class GangExplainer:
                 self._verdicts[gang], self._explained[gang] = verdict, cycle
                 self._teller.judge(gang, verdict)
 
+    def cause_of(self, gang: str) -> str:
+        """The cause in its last verdict; "" where it has none."""
+        verdict = self._verdicts.get(gang)
+        return "" if verdict is None else verdict.cause
+
     def forget(self, gang: str) -> None:
         self._verdicts.pop(gang, None)
         self._explained.pop(gang, None)

@@ -41,12 +41,13 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.rules import requests
+from gangline.rules.bind_requests import orders
 from gangline.rules.selectors import parse_labels
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.objects.devices import allocated_devices
+from gangline.scheduler.loop.request_lookup import RequestLookup
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
 from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import (
@@ -67,7 +68,6 @@ from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.readings import (
     Promise,
-    for_pod,
     promises,
     read_claim,
     read_gang,
@@ -107,6 +107,7 @@ class Feed:
         self._uids: dict[Key, str] = {}
         self._turns: dict[Key, float] = {}
         self._usage: Usage = lambda queue: {}
+        self._requests = RequestLookup(cache)
         self._pool = parse_labels(options.selector)
 
     @staticmethod
@@ -115,9 +116,7 @@ class Feed:
         for kind in POOLED:
             cache.informer(kind)
         cache.informer(POD).add_index("claim", _claims_of)
-        requests_of = cache.informer(BIND_REQUEST)
-        requests_of.add_index("pod", lambda request: [f"{request.namespace}/{request.spec.pod_name}"])
-        requests_of.add_index("node", lambda request: [request.spec.selected_node])
+        RequestLookup.prepare(cache)
         for other in (*OWN_HANDLERS, *PLAIN):
             cache.informer(cast("Kind[Any]", other))
         cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
@@ -164,7 +163,9 @@ class Feed:
         """That a request was fulfilled is told by its pod."""
         request = after or before
         if request is not None and (before is None or after is None or promises(before) != promises(after)):
-            self.note_pod(Key(request.namespace, request.spec.pod_name))
+            for order in orders(request):
+                if after is not None or not self._requests.has_its_node(request, order):
+                    self.note_pod(Key(request.namespace, order.pod_name))
 
     def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
         """What others write into its status changes nothing here."""
@@ -280,7 +281,7 @@ class Feed:
         when = turns(pod, self._options.stuck_releasing)
         if when is not None and when > now:
             self._turns[key] = when
-        request = self._request_of(pod)
+        request = self._requests.of(pod)
         claims = [
             claim
             for name in used_claims(pod)
@@ -322,16 +323,10 @@ class Feed:
             devices = self._overlay.promise(pod.uid, key.name)
             if devices is not None:
                 return pod.uid, devices
-            request = self._request_of(pod)
-            if request is not None and objects.bind_request_live(request):
-                for given in request.spec.resource_claim_allocations:
-                    if requests.claim_names(pod).get(str(given.get("name"))) == key.name:
-                        return pod.uid, tuple(allocated_devices(given.get("allocation") or {}))
+            given = self._requests.devices(pod, key.name)
+            if given is not None:
+                return pod.uid, given
         return None
-
-    def _request_of(self, pod: Pod) -> BindRequest | None:
-        made = self._cache.by(BIND_REQUEST, "pod", f"{pod.namespace}/{pod.name}")
-        return next((item for item in made if for_pod(item, pod)), None)
 
     def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
         """The claim's volume, or those it could have, and its class, by name."""

@@ -5,6 +5,9 @@ Filled by service.py from what a cycle returns: the decision core counts, and it
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -14,6 +17,7 @@ from gangline.scheduler.settings import GENERATORS, STEPS_PER_SECOND, SchedulerS
 if TYPE_CHECKING:
     from gangline.scheduler.tally import CycleTally, QueueShare
     from gangline.scheduler.thought.think import CycleThought
+    from gangline.scheduler.thought.waiting_causes import QueueCause, WaitingGangs
 
 LATENCY = tuple(5.0 * 2**k for k in range(10))
 
@@ -81,6 +85,14 @@ PACE = Gauge(
 )
 WAITING = Gauge("gangline_scheduler_waiting_gangs", "Gangs with pods that wait")
 OLDEST = Gauge("gangline_scheduler_oldest_waiting_seconds", "Age of the gang that waits longest")
+BY_CAUSE = Gauge(
+    "gangline_waiting_gangs",
+    "Gangs with pods that wait, by queue and by the cause in their verdict",
+    ["queue", "cause"],
+)
+OLDEST_BY_CAUSE = Gauge(
+    "gangline_waiting_oldest_seconds", "Age of the oldest of these gangs, in seconds", ["queue", "cause"]
+)
 VERDICT = Histogram(
     "gangline_scheduler_verdict_seconds",
     "From the making of a gang that must wait to its first verdict",
@@ -114,6 +126,28 @@ def note_cycle(thought: CycleThought) -> None:
     _note_decisions(thought)
     _note_tally(thought.tally)
     _note_shares(thought.tally.shares)
+
+
+class WaitingFigures:
+    """One scheduler's figures of waiting; in a process with several, each takes away only its own."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._shown: set[QueueCause] = set()
+
+    def show(self, causes: Mapping[QueueCause, WaitingGangs]) -> None:
+        """Ages are worked out when they are asked for: a gang grows old without any cycle."""
+        for gone in self._shown - causes.keys():
+            for gauge in (BY_CAUSE, OLDEST_BY_CAUSE):
+                with suppress(KeyError):
+                    gauge.remove(*gone)
+        for key, gangs in causes.items():
+            BY_CAUSE.labels(*key).set(gangs.count)
+            OLDEST_BY_CAUSE.labels(*key).set_function(partial(self._age, gangs.since))
+        self._shown = set(causes)
+
+    def _age(self, since: float) -> float:
+        return max(self._now() - since, 0.0)
 
 
 def _note_decisions(thought: CycleThought) -> None:

@@ -25,12 +25,14 @@ from gangline.scheduler.loop.explainer import GangExplainer
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
+from gangline.scheduler.loop.request_keeper import RequestKeeper
 from gangline.scheduler.loop.teller import GangTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.think import CycleThought, think
+from gangline.scheduler.thought.waiting_causes import waiting_causes
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -81,10 +83,11 @@ class SchedulerService:
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)
         self._explainer = GangExplainer(ctx.clock, self.options.settings, self._objects, self._teller)
+        self._waiting = metrics.WaitingFigures(ctx.clock.now)
         self._alarm = Alarm(ctx.clock, self._time_passed)
         metrics.note_settings(self.options.settings)
         self.feed.start()
-        self._carrier.start()
+        RequestKeeper(ctx, cache, self.options, self.feed).start()
         cache.informer(POD_GROUP).on_change(self._group_changed)
         self.started.set()
 
@@ -138,6 +141,7 @@ class SchedulerService:
         self._carrier.carry_out(thought.decisions)
         self._tell(thought)
         await self._explain(thought, now)
+        self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
         moments = [moment for moment in (thought.deadline, self.feed.next_turn(now)) if moment is not None]
         self._alarm.set(min(moments, default=None))
 
@@ -156,4 +160,5 @@ class SchedulerService:
     async def stop(self) -> None:
         if self.started.is_set():
             self._alarm.stop()
+            self._waiting.show({})
             await self._ctx.writer.stop()

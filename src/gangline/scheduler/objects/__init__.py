@@ -16,7 +16,7 @@ from __future__ import annotations
 from gangline.scheduler.objects.devices import claim_record, device_class_record, slice_record
 from gangline.scheduler.objects.gangs import Priorities, gang_record, priorities, queue_record, topology_record
 from gangline.scheduler.objects.nodes import node_record, numa_record
-from gangline.scheduler.objects.pods import bind_request_live, task_record
+from gangline.scheduler.objects.pods import task_record
 from gangline.scheduler.objects.reading import ObjectReading, ObjectUnreadable
 from gangline.scheduler.objects.storage import config_map_record, storage_capacity_record, volume_claim_record
 
@@ -24,7 +24,6 @@ __all__ = [
     "ObjectReading",
     "ObjectUnreadable",
     "Priorities",
-    "bind_request_live",
     "claim_record",
     "config_map_record",
     "device_class_record",

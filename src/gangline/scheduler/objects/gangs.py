@@ -69,7 +69,18 @@ def queue_record(queue: kai.Queue, usage: Mapping[str, float] | None = None) -> 
         display_name=spec.display_name,
         preempt_min_runtime=_duration("spec.preemptMinRuntime", spec.preempt_min_runtime),
         reclaim_min_runtime=_duration("spec.reclaimMinRuntime", spec.reclaim_min_runtime),
+        lost_per_hour=_said_number(queue.annotations.get(names.LOST_PER_HOUR)),
+        evictions_per_day=_said_number(queue.annotations.get(names.EVICTIONS_PER_DAY)),
     )
+
+
+def _said_number(text: str | None) -> float | None:
+    """The number that an annotation says; one that is none, or negative, says nothing."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if number >= 0 else None
 
 
 def _share(resource: str, given: kai.QueueResource, usage: Mapping[str, float], unit: float = 1.0) -> Share:
@@ -120,7 +131,17 @@ def gang_record(
         skipped=backs_off(group, reading),
         problems=problems,
         expected_runtime=said_runtime(noted),
+        last_checkpoint=times.seconds(noted.get(names.LAST_CHECKPOINT)),
+        checkpoint_interval=_said_interval(noted.get(names.CHECKPOINT_INTERVAL)),
     )
+
+
+def _said_interval(text: str | None) -> float:
+    """Seconds; an annotation that is no duration says nothing."""
+    try:
+        return max(times.duration(text or ""), 0.0)
+    except ValueError:
+        return 0.0
 
 
 def said_runtime(annotations: Mapping[str, str], deadline: float | None = None) -> float | None:

@@ -32,10 +32,10 @@ _PHASES = {"Succeeded": Status.SUCCEEDED, "Failed": Status.FAILED, "Unknown": St
 
 
 def task_record(
-    pod: Pod, bind_request: kai.BindRequest | None = None, claims: Iterable[Raw] = (), reading: ObjectReading = DEFAULTS
+    pod: Pod, binding: kai.BindOrder | None = None, claims: Iterable[Raw] = (), reading: ObjectReading = DEFAULTS
 ) -> TaskRecord:
-    """`bind_request` is the pod's own, `claims` the ResourceClaims it uses as far as they exist."""
-    binding = bind_request if bind_request is not None and bind_request_live(bind_request) else None
+    """`binding` is what a BindRequest that is being carried out orders for the pod, `claims` are the ResourceClaims it
+    uses as far as they exist."""
     owned = list(claims)
     template = template_of(pod)
     asked = requests.request(pod, owned, template.amounts)
@@ -84,15 +84,16 @@ def task_record(
         signature=template.signature,
         gpu_resources=template.gpus,
         expected_runtime=said_runtime(pod.annotations, spec.active_deadline_seconds),
+        last_checkpoint=times.seconds(pod.annotations.get(names.LAST_CHECKPOINT)),
     )
 
 
-def node_of(pod: Pod, binding: kai.BindRequest | None) -> str:
-    return pod.spec.node_name or (binding.spec.selected_node if binding else "")
+def node_of(pod: Pod, binding: kai.BindOrder | None) -> str:
+    return pod.spec.node_name or (binding.selected_node if binding else "")
 
 
-def gpu_groups_of(pod: Pod, binding: kai.BindRequest | None) -> tuple[str, ...]:
-    return (binding.spec.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod)
+def gpu_groups_of(pod: Pod, binding: kai.BindOrder | None) -> tuple[str, ...]:
+    return (binding.selected_gpu_groups if binding else ()) or requests.gpu_groups(pod)
 
 
 def without_gpus(amounts: Mapping[str, float]) -> dict[str, float]:
@@ -107,15 +108,7 @@ def gang_of(pod: Pod, reading: ObjectReading) -> str:
     return gang_uid(pod.namespace, pod.annotations.get(names.POD_GROUP_NAME) or "")
 
 
-def bind_request_live(request: kai.BindRequest) -> bool:
-    """A request that failed as often as it may no longer holds its node."""
-    if request.status.phase != "Failed":
-        return True
-    limit = request.spec.backoff_limit
-    return limit is not None and request.status.failed_attempts < limit
-
-
-def status_of(pod: Pod, binding: kai.BindRequest | None, reading: ObjectReading) -> Status:
+def status_of(pod: Pod, binding: kai.BindOrder | None, reading: ObjectReading) -> Status:
     ended = _PHASES.get(pod.status.phase)
     if ended is not None:
         return ended
@@ -193,23 +186,21 @@ def claim_references(pod: Pod, claims: Iterable[Raw]) -> tuple[tuple[str, ...], 
     return tuple(present), tuple(missing), tuple(made)
 
 
-def extended_devices(binding: kai.BindRequest | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:
+def extended_devices(binding: kai.BindOrder | None, claims: Iterable[Raw]) -> tuple[DeviceId, ...]:
     """The devices it has for them: as the claim made for it says, else as its BindRequest does."""
     made = next((claim for claim in claims if made_for(claim)), None)
     given = (made.get("status") or {}).get("allocation") if made is not None else None
     if given is None and binding is not None:
-        given = (binding.spec.extended_resource_claim_allocation or {}).get("allocation")
+        given = (binding.extended_resource_claim_allocation or {}).get("allocation")
     return tuple(allocated_devices(given)) if given else ()
 
 
-def numa_placement(
-    annotations: Mapping[str, str], binding: kai.BindRequest | None
-) -> list[tuple[int, dict[str, float]]]:
+def numa_placement(annotations: Mapping[str, str], binding: kai.BindOrder | None) -> list[tuple[int, dict[str, float]]]:
     """The zones the pod sits in with what it has there: as observed, else as its BindRequest says, else as
     predicted."""
     return (
         _zones(annotations.get(OBSERVED_ZONES))
-        or _shares(binding.spec.predicted_numa_zones if binding else ())
+        or _shares(binding.predicted_numa_zones if binding else ())
         or _zones(annotations.get(PREDICTED_ZONES))
     )
 

@@ -19,6 +19,7 @@ from gangline import extend
 from gangline.scheduler.plugin import Plugin, PluginClass, adopted
 from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
 from gangline.scheduler.plugins.capacity.reservations import ReservationsPlugin
+from gangline.scheduler.plugins.evict.disruption import DisruptionPlugin
 from gangline.scheduler.plugins.evict.generators import MultiNodeGangPlugin, NodeLocalGreedyPlugin
 from gangline.scheduler.plugins.evict.minruntime import MinRuntimePlugin
 from gangline.scheduler.plugins.fit.dynamicresources import DynamicResourcesPlugin
@@ -61,6 +62,7 @@ BUILT_IN: dict[str, PluginClass] = {
     "minruntime": MinRuntimePlugin,
     "topology": TopologyPlugin,
     "reservations": ReservationsPlugin,
+    "disruption": DisruptionPlugin,
     "podaffinity": PodAffinityPlugin,
     "numa": NumaPlugin,
     "snapshot": SnapshotPlugin,

@@ -17,6 +17,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class QueueRecord:
+    """`lost_per_hour`: the most GPU-hours that its gangs may lose by evictions in an hour; `evictions_per_day`: how
+    often a gang of it may be evicted; None: as the settings say."""
+
     name: str
     parent: str = ""
     priority: int = 100
@@ -27,6 +30,8 @@ class QueueRecord:
     display_name: str = ""
     preempt_min_runtime: float | None = None
     reclaim_min_runtime: float | None = None
+    lost_per_hour: float | None = None
+    evictions_per_day: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,8 @@ def plain_gang(min_available: int = 1, topology: TopologyRule | None = None) -> 
 @dataclass(frozen=True, slots=True)
 class GangRecord:
     """A PodGroup. `preemptible` None: decided by the priority (< 100). `expected_runtime`: seconds from its start to
-    its end, where somebody said so or it was learned."""
+    its end, where somebody said so or it was learned. What it did before `last_checkpoint` is safe;
+    `checkpoint_interval`: seconds from one to the next where they come regularly, 0 where they do not."""
 
     uid: str
     queue: str
@@ -85,3 +91,5 @@ class GangRecord:
     skipped: bool = False
     problems: tuple[str, ...] = ()
     expected_runtime: float | None = None
+    last_checkpoint: float | None = None
+    checkpoint_interval: float = 0

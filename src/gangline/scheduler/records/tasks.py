@@ -93,3 +93,4 @@ class TaskRecord:
     signature: str = ""
     gpu_resources: Amounts = field(default_factory=dict)
     expected_runtime: float | None = None
+    last_checkpoint: float | None = None

@@ -23,6 +23,7 @@ from gangline.api.core import ConfigMap, Node, PersistentVolumeClaim, Pod
 from gangline.api.meta import Raw
 from gangline.errors import BadInput, Problem
 from gangline.rules import requests
+from gangline.rules.bind_requests import live, order_for, orders
 from gangline.scheduler import objects
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions
@@ -188,12 +189,18 @@ def _tasks(known: _Objects, nodes: set[str], reading: ObjectReading) -> list[Tas
     """Pods with their BindRequests (those for nodes that are gone do not count) and claims."""
     claims = {_key(claim): claim for claim in known.by_kind.get("ResourceClaim", ())}
     requested = known.read(kinds.BIND_REQUEST, _itself, kai.BindRequest)
-    bindings = {(item.namespace, item.spec.pod_name): item for item in requested if item.spec.selected_node in nodes}
+    bindings = {
+        (request.namespace, order.pod_name): request
+        for request in requested
+        for order in orders(request)
+        if live(request) and order.selected_node in nodes
+    }
 
     def read(pod: Pod) -> TaskRecord:
         names = [*requests.claim_names(pod).values(), requests.extended_claim_name(pod)]
         mine = [claims[pod.namespace, name] for name in names if (pod.namespace, name) in claims]
-        return objects.task_record(pod, bindings.get((pod.namespace, pod.name)), mine, reading)
+        request = bindings.get((pod.namespace, pod.name))
+        return objects.task_record(pod, None if request is None else order_for(request, pod), mine, reading)
 
     return known.read(kinds.POD, read, Pod)
 

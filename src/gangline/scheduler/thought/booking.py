@@ -11,8 +11,11 @@ from dataclasses import replace
 from gangline.scheduler.decisions import Bind, Commit, Decisions, Evict, GangUpdate
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import ACTIVE_USED, Status
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.records import ClaimRecord, GangRecord, TaskRecord
 from gangline.scheduler.thought.decision_objects import opens_group
+from gangline.scheduler.victims.ledger import EvictionEntry, ledger_of
+from gangline.scheduler.victims.price import keeps_minima, lost_gpu_seconds, struck
 
 
 def bound(record: TaskRecord, bind: Bind) -> TaskRecord:
@@ -57,6 +60,7 @@ def name_groups(decisions: Decisions, fresh: Callable[[], str]) -> Decisions:
 
 def book(cluster: ClusterModel, decisions: Decisions) -> None:
     """Put what was decided into the model, as the watch will show it later."""
+    note_evictions(cluster, decisions)
     for commit in decisions.commits:
         task = cluster.tasks.get(commit.task)
         if task is None:
@@ -71,6 +75,22 @@ def book(cluster: ClusterModel, decisions: Decisions) -> None:
         gang = cluster.gangs.get(update.gang)
         if gang is not None:
             cluster.apply(updated_gang(update, gang.record))
+
+
+def note_evictions(cluster: ClusterModel, decisions: Decisions) -> None:
+    """Write into the ledger who loses what for the sake of another gang."""
+    moments = {update.gang: update.last_eviction for update in decisions.updates}
+    by_gang: dict[tuple[str, str], list[TaskInfo]] = {}
+    for evict in decisions.evictions:
+        task = cluster.tasks.get(evict.task)
+        if evict.preemptor and task is not None and task.gang is not None:
+            by_gang.setdefault((task.gang.uid, evict.action), []).append(task)
+    for (uid, action), tasks in by_gang.items():
+        gang, moment = cluster.gangs[uid], moments.get(uid)
+        if moment is not None:
+            lost = lost_gpu_seconds(gang, struck(gang, tasks), moment)
+            broken = not keeps_minima(gang, tasks)
+            ledger_of(cluster).note(EvictionEntry(moment, uid, gang.queue, action, lost, broken))
 
 
 def claims_of(cluster: ClusterModel, bind: Bind) -> Iterable[ClaimRecord]:

@@ -1,7 +1,8 @@
 """When time alone may change a decision: the next moment at which a cycle is worth running though nothing happened.
 
 Used by the service so that it neither spins nor oversleeps. Counts what the core measures in time: preemption delays of
-waiting gangs, minimum run times of those they might replace, and the grace of stale gangs. No clock.
+waiting gangs, minimum run times of those they might replace, the grace of stale gangs, and how the price that a waiting
+gang may cause grows with its wait. No clock.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from gangline.scheduler.records import QueueRecord
 from gangline.scheduler.settings import SchedulerSettings, seconds
 
 MIN_RUNTIME = "minruntime"
+DISRUPTION = "disruption"
+LOOK_AGAIN = 60.0
+"""Seconds after which a gang that waits may be worth an eviction that it was not worth before."""
 DEFAULTS = ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime")
 
 
@@ -22,6 +26,7 @@ def next_deadline(cluster: ClusterModel, settings: SchedulerSettings, now: float
     if cluster.waiting:
         moments += _delays(cluster)
         moments += _min_runtimes(cluster, settings)
+        moments += [now + LOOK_AGAIN] if _prices(settings) else []
     return min((moment for moment in moments if moment > now), default=None)
 
 
@@ -31,6 +36,12 @@ def _stale(cluster: ClusterModel, settings: SchedulerSettings) -> Iterable[float
         grace = settings.staleness_grace if gang.record.staleness_grace is None else gang.record.staleness_grace
         if gang.stale_since is not None and grace >= 0:
             yield gang.stale_since + grace
+
+
+def _prices(settings: SchedulerSettings) -> bool:
+    """Whether evictions have a price that time may make worth paying."""
+    evicting = {"consolidation", "reclaim", "preempt"} & set(settings.actions)
+    return bool(evicting) and any(plugin.name == DISRUPTION for plugin in settings.plugins)
 
 
 def _delays(cluster: ClusterModel) -> Iterable[float]:

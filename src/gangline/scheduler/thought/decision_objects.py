@@ -34,34 +34,42 @@ def bind_request(bind: Bind, pod: Pod, group: str, options: SchedulerOptions) ->
     """The request that tells the binder where a pod goes; named like the pod, so there is only ever one. A pod that is
     not marked as a member of its group yet is marked by the bind."""
     labels = {names.SELECTED_NODE: bind.node}
-    marks = {} if names.POD_GROUP_NAME in pod.annotations else {names.POD_GROUP_NAME: group}
     if options.node_pool and options.node_pool_key:
         labels[options.node_pool_key] = options.node_pool
-    spec: Raw = {
-        "podName": pod.name,
-        "selectedNode": bind.node,
-        "receivedResourceType": bind.received,
-        "receivedGPU": {"count": bind.gpu_count, "portion": f"{bind.gpu_portion:.2f}"},
-        "backoffLimit": options.bind_tries,
-    }
-    if bind.received == requests.FRACTION:
-        spec["selectedGPUGroups"] = list(bind.gpu_groups)
-    if bind.claims:
-        spec["resourceClaimAllocations"] = list(claim_allocations(bind, pod))
-    if bind.extended is not None:
-        spec["extendedResourceClaimAllocation"] = extended_allocation(bind.extended, bind.node)
-    if bind.numa_zones:
-        spec["predictedNUMAZones"] = numa_zones(bind, pod)
+    spec: Raw = bind_target(bind, pod) | {"receivedGPU": received_gpu(bind), "backoffLimit": options.bind_tries}
     return {
         "metadata": {
             "name": pod.name,
             "namespace": pod.namespace,
             "labels": labels,
-            "annotations": {**bind.annotations, **marks},
+            "annotations": {**bind.annotations, **membership(pod, group)},
             "ownerReferences": [reference(POD, pod, controller=False)],
         },
         "spec": spec,
     }
+
+
+def bind_target(bind: Bind, pod: Pod) -> Raw:
+    """Where a pod goes, and what it gets there."""
+    target: Raw = {"podName": pod.name, "selectedNode": bind.node, "receivedResourceType": bind.received}
+    if bind.received == requests.FRACTION:
+        target["selectedGPUGroups"] = list(bind.gpu_groups)
+    if bind.claims:
+        target["resourceClaimAllocations"] = list(claim_allocations(bind, pod))
+    if bind.extended is not None:
+        target["extendedResourceClaimAllocation"] = extended_allocation(bind.extended, bind.node)
+    if bind.numa_zones:
+        target["predictedNUMAZones"] = numa_zones(bind, pod)
+    return target
+
+
+def received_gpu(bind: Bind) -> Raw:
+    return {"count": bind.gpu_count, "portion": f"{bind.gpu_portion:.2f}"}
+
+
+def membership(pod: Pod, group: str) -> dict[str, str]:
+    """The mark of a pod that is not marked as a member of its group yet; the bind writes it."""
+    return {} if names.POD_GROUP_NAME in pod.annotations else {names.POD_GROUP_NAME: group}
 
 
 def claim_allocations(bind: Bind, pod: Pod) -> Iterable[Raw]:
@@ -181,7 +189,7 @@ def group_condition(
     """The scheduling conditions with this node pool's last; None when that is what stands there."""
     stored = list(group.status.scheduling_conditions)
     message = f"Node-Pool '{options.pool_name}': {text}" if group.spec.scheduling_backoff == BACKS_OFF else text
-    message = message[:TOO_LONG]
+    message = (" ".join(message.split()) if options.one_line else message)[:TOO_LONG]
     if stored and _same(stored[-1], message, reasons, options):
         return None
     last = max((int(item.transition_id) for item in stored if item.transition_id.isdigit()), default=0)

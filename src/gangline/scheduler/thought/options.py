@@ -33,6 +33,8 @@ class SchedulerOptions:
     cpu_worker_label: str = "node-role.kubernetes.io/cpu-worker"
     gpu_worker_label: str = "node-role.kubernetes.io/gpu-worker"
     mig_worker_label: str = "node-role.kubernetes.io/mig-enabled"
+    request_per_pod: bool = False
+    """Write a BindRequest and an event for each placed pod, as upstream does, instead of one for each gang."""
     tell_disruption: bool = True
     """Mark a pod with condition DisruptionTarget before it is evicted, so that a Job's podFailurePolicy can tell it
     from a failure."""
@@ -40,6 +42,8 @@ class SchedulerOptions:
     """Write on the PodGroup who evicted pods of the gang last."""
     stamp_every_start: bool = False
     """Write when a gang started even if no minimum run time makes that matter."""
+    one_line: bool = False
+    """Conditions are told in one line, as a column of a table shows them; upstream's are of several."""
     retell: float = 30.0
     """Seconds before the pods of a waiting gang are told a new reason; the gang itself is told at once."""
 

@@ -12,9 +12,9 @@ from typing import Any
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import BindRequest, PodGroup
-from gangline.api.kinds import POD
 from gangline.api.meta import Object, as_raw
 from gangline.rules import requests
+from gangline.rules.bind_requests import live, order_for
 from gangline.rules.values import times
 from gangline.scheduler import objects
 from gangline.scheduler.model.status import Status
@@ -27,7 +27,7 @@ Promise = tuple[str, tuple[DeviceId, ...]]
 
 
 def promises(request: BindRequest) -> tuple[Any, ...]:
-    return request.uid, request.spec, request.metadata.deleting, objects.bind_request_live(request)
+    return request.uid, request.spec, request.metadata.deleting, live(request)
 
 
 def read_of(group: PodGroup) -> tuple[Any, ...]:
@@ -35,19 +35,6 @@ def read_of(group: PodGroup) -> tuple[Any, ...]:
     noted, spec = group.annotations, group.spec
     conditions = group.status.scheduling_conditions if spec.scheduling_backoff is not None else ()
     return group.uid, spec, group.labels, conditions, *(noted.get(name) for name in STAMPS)
-
-
-def for_pod(request: BindRequest, pod: Pod) -> bool:
-    """A request of an earlier pod with the same name is not this pod's."""
-    owner = next(
-        (
-            owner_reference.uid
-            for owner_reference in request.metadata.owner_references
-            if owner_reference.kind == POD.kind
-        ),
-        None,
-    )
-    return owner is None or owner == pod.uid
 
 
 def turns(pod: Pod, stuck_releasing: float) -> float | None:
@@ -66,9 +53,10 @@ def read_task(
     over: Callable[[TaskRecord], TaskRecord],
     now: float,
 ) -> TaskRecord:
-    record = objects.task_record(pod, request, [as_raw(claim) for claim in claims], reading)
+    binding = order_for(request, pod) if request is not None and live(request) else None
+    record = objects.task_record(pod, binding, [as_raw(claim) for claim in claims], reading)
     after = times.seconds(pod.annotations.get(names.BIND_AFTER)) or 0.0
-    over_with = request is not None and not objects.bind_request_live(request)
+    over_with = request is not None and binding is None
     if record.status is Status.PENDING and (after > now or over_with):
         record = replace(record, status=Status.GATED)
     return over(record)

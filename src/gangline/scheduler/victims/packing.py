@@ -1,9 +1,9 @@
-"""Consolidation by arithmetic: which few victims to move so that a gang of whole GPUs finds its nodes.
+"""Making room by arithmetic: which few victims should go so that a gang of whole GPUs finds its nodes.
 
-Tried once, before the search of `search.py` walks victims in their order: for each pending task the node on which the
-fewest GPUs must make way, counted on running sums. It proposes; simulating shows whether everybody finds a place again,
-and if not the search goes on as ever. Gangs that share GPUs, use devices or must stay in one topology domain are left
-to the search."""
+Tried before the search of `search.py` walks victims in their order: for each pending task the node on which making way
+costs least, counted on running sums. What a victim costs is what plugins say, or else its GPUs. It proposes; simulating
+shows whether everybody finds a place again, and if not the search goes on as ever. Gangs that share GPUs, use devices
+or must stay in one topology domain are left to the search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REGULAR = "Regular"
 
 @dataclass(slots=True)
 class _Spot:
-    """A node: what is free on it, and who could make way, cheapest first (GPUs that move in all, GPUs that come free
+    """A node: what is free on it, and who could make way, cheapest first (what that costs in all, GPUs that come free
     here)."""
 
     node: NodeInfo
@@ -34,7 +34,7 @@ class _Spot:
     batches: list[tuple[float, float, Batch]] = field(default_factory=list)
 
     def way(self, gpus: float) -> tuple[float, list[tuple[float, float, Batch]]] | None:
-        """The fewest GPUs that must move for so many to be free here, and whose; None when even all are not enough."""
+        """The least that it costs to have so many GPUs free here, and whose; None when even all are not enough."""
         missing, cost, chosen = gpus - self.free, 0.0, []
         for entry in self.batches:
             if missing <= 0:
@@ -93,10 +93,10 @@ def _spots(session: Session, victims: Iterable[GangInfo]) -> dict[str, _Spot]:
         here: dict[str, float] = {}
         for node, gpus in batch.freed:
             here[node] = here.get(node, 0.0) + gpus
-        total = sum(here.values())
+        cost = session.hooks.victim_price(gang, taken) if session.hooks.somebody_prices else sum(here.values())
         for node, gpus in here.items():
             if node in spots and gpus > 0:
-                spots[node].batches.append((total, gpus, batch))
+                spots[node].batches.append((cost, gpus, batch))
     for spot in spots.values():
         spot.batches.sort(key=lambda entry: (entry[0], -entry[1], entry[2].gang.uid))
     return spots

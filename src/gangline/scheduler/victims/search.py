@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class VictimPlan:
     """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell
-    a victim, the most GPUs that an acceptable scenario can take, and victims to try before any search."""
+    a victim, the most GPUs that an acceptable scenario can take, and sets of victims to try before any search."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
     message: Callable[[TaskInfo], str]
     most: Callable[[GangInfo], float] = lambda gang: math.inf
-    first: Callable[[Sequence[TaskInfo]], Sequence[Batch] | None] = lambda tasks: None
+    first: Callable[[Sequence[TaskInfo]], Iterable[Sequence[Batch]]] = lambda tasks: ()
 
 
 @dataclass(slots=True)
@@ -178,13 +178,17 @@ class VictimSearch:
         self._session.tally.scenarios[tallied.Generated(self._session.action, self._generator, state)] += 1
 
     def run_first(self) -> Statement | None:
-        """Try the victims that the plan proposes, if it does."""
-        batches = self._plan.first(self._tasks)
-        if not batches:
+        """Try the sets of victims that the plan proposes, if it does, until one will do."""
+        if not self._tasks or self._takes_too_much(partial(self._gang, self._tasks)):
             return None
         self._generator = "FewestMoves"
-        view = partial(self._gang, self._tasks)
-        return self._simulate(Scenario(view, list(self._session.wanted(view, simulation=True)), (), batches))
+        for batches in self._plan.first(self._tasks):
+            view = partial(self._gang, self._tasks)
+            scenario = Scenario(view, list(self._session.wanted(view, simulation=True)), (), batches)
+            statement = self._simulate(scenario)
+            if statement is not None:
+                return statement
+        return None
 
     def run(self, plugin: Plugin) -> Statement | None:
         """Let one generator search, and note how long it did."""

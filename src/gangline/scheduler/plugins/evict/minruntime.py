@@ -13,6 +13,7 @@ from gangline.rules.values import times
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.victims.price import keeps_minima
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -130,15 +131,3 @@ def _default(text: str | None) -> float:
         return max(times.duration(text), 0.0) if text else 0.0
     except ValueError:
         return 0.0
-
-
-def keeps_minima(gang: GangInfo, tasks: Sequence[TaskInfo]) -> bool:
-    """Taking these tasks leaves every pod set they come from with its minimum. Tasks taken in a what-if still count as
-    held."""
-    taken: dict[str, int] = {}
-    for task in tasks:
-        if task.pod_set is not None:
-            taken[task.pod_set.name] = taken.get(task.pod_set.name, 0) + 1
-    return all(
-        gang.pod_sets[name].active_used - number >= gang.pod_sets[name].min_available for name, number in taken.items()
-    )

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from gangline.api import kinds, names
 from gangline.api.builtin import Lease
+from gangline.rules.bind_requests import orders
 from gangline.rules.schedulers import SERVED
 from gangline.rules.values import times
 from gangline.scheduler.why.verdict import spoken
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
-from gangline.why.subjects import Subject
+from gangline.why.workloads import Subject
 
 QUIET = 3.0
 """Seconds after which a gang for which there is room has been overlooked."""
@@ -107,14 +108,19 @@ def overlooked(objects: ClusterObjects, subject: Subject) -> Cause:
 def binding(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """Pods that were given a node and wait for the binder."""
     mine = {pod.name: pod for pod in subject.pods if not pod.spec.node_name}
-    asked = [item for item in objects.all(kinds.BIND_REQUEST, subject.namespace) if item.spec.pod_name in mine]
+    asked = [
+        (request, order)
+        for request in objects.all(kinds.BIND_REQUEST, subject.namespace)
+        for order in orders(request)
+        if order.pod_name in mine
+    ]
     if not asked or len(asked) < len(mine):
         return None
-    first = asked[0]
-    age = objects.now - (times.seconds(first.metadata.creation_timestamp) or objects.now)
-    tries = f", {first.status.failed_attempts} tries failed" if first.status.failed_attempts else ""
+    request, order = asked[0]
+    age = objects.now - (times.seconds(request.metadata.creation_timestamp) or objects.now)
+    tries = f", {request.status.failed_attempts} tries failed" if request.status.failed_attempts else ""
     why = (
-        f"{len(asked)} of its pods were given nodes (pod {first.spec.pod_name}: {first.spec.selected_node}) and "
+        f"{len(asked)} of its pods were given nodes (pod {order.pod_name}: {order.selected_node}) and "
         f"wait {spoken(age)} for the binder{tries}"
     )
     note = lease_text(objects, ("kai-binder", "binder", "gangline-binder"))

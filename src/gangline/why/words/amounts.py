@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gangline.scheduler.fairness.capacity import decimals
-from gangline.scheduler.why.verdict import BYTES, GIB, MIB, amount, plain, size
+from gangline.scheduler.why.verdict import BYTES, GIB, MIB, plain
 
 
 def listed(words: Iterable[str], most: int = 3) -> str:
@@ -19,15 +19,8 @@ def quantity(value: float, resource: str) -> str:
     """As an object's resource list writes it."""
     if resource == "cpu":
         return decimals(value / 1000) if value % 1000 == 0 else f"{int(value)}m"
+    if resource in BYTES and value % MIB:
+        return str(int(value))
     if resource in BYTES:
-        return (
-            f"{int(value // GIB)}Gi"
-            if value % GIB == 0
-            else f"{int(value // MIB)}Mi"
-            if value % MIB == 0
-            else str(int(value))
-        )
+        return f"{int(value // MIB)}Mi" if value % GIB else f"{int(value // GIB)}Gi"
     return plain(value, resource)
-
-
-__all__ = ["GIB", "amount", "listed", "plain", "quantity", "size"]

@@ -2,13 +2,13 @@
 not that one.
 
 Works in a statement that is undone. `scheduler/why/trial.py` finds the part of the gang and the domain that got
-furthest; nodes.py says what stands against the first pod that is left over.
+furthest; facts.py says what stands against the first pod that is left over.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gangline.api.meta import Raw
@@ -21,25 +21,10 @@ from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.explain import STEPS
 from gangline.scheduler.why.trial import Trial, Trials
-from gangline.scheduler.why.verdict import counted
-from gangline.why.amounts import amount, listed, plain
-from gangline.why.nodes import NodeObstacle, node_facts
+from gangline.scheduler.why.verdict import amount
+from gangline.why.nodes.facts import node_facts
+from gangline.why.nodes.obstacles import NodeObstacle
 from gangline.why.objects import ClusterObjects
-
-SHOWN_REASONS = 6
-CLOSED = (
-    "cordon",
-    "taint",
-    "label",
-    "not-ready",
-    "pressure",
-    "lifecycle",
-    "field",
-    "volume",
-    "mig",
-    "gpu-memory",
-    "size",
-)
 
 
 @dataclass(slots=True)
@@ -146,104 +131,3 @@ def _short(session: Session, trial: Trial, nodes: Sequence[NodeInfo]) -> str:
     need = sum(at(task.request, place) for task in trial.tasks)
     short = need - trial.best[0].free
     return amount(short, session.cluster.names.names[place]) if short > 0 else ""
-
-
-# ── words ──
-
-
-def headline(no_room: NoRoom, session: Session) -> str:
-    """The one sentence."""
-    where = f" in one {no_room.level}" if no_room.level else ""
-    if not no_room.nodes:
-        return "there is no node" if not no_room.level else f"no node has the labels of topology level {no_room.level}"
-    closed = [facts for facts in no_room.facts.values() if any(fact.code in CLOSED for fact in facts)]
-    if no_room.placed == 0 and len(closed) == len(no_room.facts) == len(no_room.nodes):
-        return _closed(no_room)
-    if no_room.short:
-        return f"{no_room.short} short{where}"
-    resources = Counter(
-        fact.resource for facts in no_room.facts.values() for fact in facts if fact.code in ("busy", "slots")
-    )
-    lacking = f": {_lacking(no_room, resources)}" if resources or no_room.facts else ""
-    if no_room.asked == 1:
-        return f"none of {counted(len(no_room.nodes), 'node')}{where} takes its pod{lacking}"
-    return (
-        f"{no_room.placed} of {counted(no_room.asked, 'pod')} find a node{where}, pod {no_room.stuck.name} finds none "
-        f"beside the others{lacking}"
-    )
-
-
-def _lacking(no_room: NoRoom, resources: Counter[str]) -> str:
-    text, nodes = no_room.reasons()[0] if no_room.reasons() else ("", [])
-    return f"{_nodes(nodes, len(no_room.nodes))} {text}" if text else ""
-
-
-def _closed(no_room: NoRoom) -> str:
-    """No node is open to it, whatever is free there."""
-    reasons = no_room.reasons()
-    every = len(no_room.nodes)
-    if len(reasons) == 1:
-        who = (
-            f"node {no_room.nodes[0]}, the only one,"
-            if every == 1
-            else f"each of {every} nodes ({listed(no_room.nodes)})"
-        )
-        return f"{who} {reasons[0][0]}"
-    sizes = {fact.resource for facts in no_room.facts.values() for fact in facts if fact.code == "size"}
-    if len(sizes) == 1 and all(any(fact.code == "size" for fact in facts) for facts in no_room.facts.values()):
-        return f"no node is large enough: {_largest(no_room, next(iter(sizes)))}"
-    return f"none of {counted(every, 'node')} may be used by it: " + "; ".join(
-        f"{_nodes(nodes, every)} {text}" for text, nodes in reasons[:2]
-    )
-
-
-def _largest(no_room: NoRoom, resource: str) -> str:
-    said = [
-        (fact.text, node)
-        for node, facts in no_room.facts.items()
-        for fact in facts
-        if fact.resource == resource and fact.code == "size"
-    ]
-    text, node = max(said, key=lambda item: (len(item[0]), item[0]))
-    return f"node {node} {text}"
-
-
-def _nodes(nodes: Sequence[str], every: int) -> str:
-    if len(nodes) == every and every > 1:
-        return f"each of {every} nodes"
-    return f"node {nodes[0]}" if len(nodes) == 1 else f"nodes {listed(nodes)} each"
-
-
-def lines(no_room: NoRoom) -> Iterator[str]:
-    """The proof, node by node."""
-    if no_room.asked > 1:
-        yield (
-            f"{no_room.placed} of "
-            f"{counted(no_room.asked, 'pod')}{f' of {no_room.part}' if no_room.part not in ('', 'default') else ''} "
-            "find a node" + (f" in {no_room.domain}" if no_room.domain else "") + f"; pod {no_room.stuck.name} does not"
-        )
-    for domain, fits in no_room.domains[:4] if no_room.rule is not None else ():
-        yield f"{no_room.level} {domain} holds {fits} of {counted(no_room.asked, 'pod')}"
-    reasons = no_room.reasons()
-    for text, nodes in reasons[:SHOWN_REASONS]:
-        yield f"{_nodes(nodes, len(no_room.nodes))} {text}"
-    rest = sum(len(nodes) for _, nodes in reasons[SHOWN_REASONS:])
-    if rest:
-        yield f"and {counted(rest, 'more node')} with other reasons"
-
-
-def asks(tasks: Sequence[TaskInfo], names: Sequence[str]) -> str:
-    """What the pods ask for: `8 GPUs, 16 cores of CPU for 4 pods`."""
-    totals: Counter[int] = Counter()
-    for task in tasks:
-        for place, need in enumerate(task.request):
-            if need and place != PODS:
-                totals[place] += need  # type: ignore[assignment]
-    order = sorted(totals, key=lambda place: (place != GPU, place))
-    told = [amount(totals[place], names[place]) for place in order[:4]]
-    memory = sum(task.gpu.memory * task.gpu.count for task in tasks)
-    told += [f"{memory} MiB of GPU memory"] if memory else []
-    return f"{', '.join(told)} for {counted(len(tasks), 'pod')}" if told else counted(len(tasks), "pod")
-
-
-__all__ = ["NoRoom", "asks", "find_room", "headline", "lines", "plain"]

@@ -1,0 +1,223 @@
+"""Evictions have a price: nobody is evicted for more than it is worth, nor twice for the same reason within a grace.
+
+Asked by consolidation, reclaim and preempt, first about each possible victim, then about a finished what-if. A victim
+costs the GPU-seconds of work that it loses (`victims/price.py`) and those of its restart. What was evicted before is in
+the ledger (`victims/ledger.py`). Only says no, and what costs how much; who is fair game is other plugins' to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gangline.errors import ConfigError
+from gangline.rules.values import times
+from gangline.scheduler.decisions import Evict
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.resources import GPU
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.victims.ledger import HOUR, ledger_of
+from gangline.scheduler.victims.price import gpus_held, keeps_minima, lost_gpu_seconds, struck, taken
+
+if TYPE_CHECKING:
+    from gangline.scheduler.session import Session
+    from gangline.scheduler.victims.accumulate import Scenario
+
+CONSOLIDATION = "consolidation"
+DUST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class DisruptionLimits:
+    """Times are seconds. `ratio`: at most so many times the GPUs asked for are evicted. `consolidation` and `reclaim`:
+    so many times what the waiting gang gains may these actions cost. `headstart`: a gang that reclaims is taken to have
+    waited at least so long. `patience`: one within its queue's quota that has waited so long reclaims at any price.
+    `grace`: so long runs a gang that was evicted before the same action may evict it again. `restart`: what starting
+    again costs each GPU of a victim. `evictions`: of one gang in a day, and `lost`: GPU-hours of one queue in an hour,
+    at most, where the queue itself says nothing; infinite: no limit."""
+
+    ratio: float = 2.0
+    consolidation: float = 0.5
+    reclaim: float = 1.0
+    headstart: float = 600.0
+    patience: float = 86400.0
+    grace: float = 3600.0
+    restart: float = 300.0
+    evictions: float = math.inf
+    lost: float = math.inf
+
+
+DURATIONS = ("grace", "restart", "headstart", "patience")
+
+
+class DisruptionPlugin(Plugin):
+    name = "disruption"
+
+    def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
+        self._session = session
+        self._limits = read_limits(arguments)
+        self._ledger = ledger_of(session.cluster)
+        self._asked: dict[str, float] = {}
+        self._gains: dict[tuple[str, str], float] = {}
+        self._waits: dict[str, float] | None = None
+
+    # ── who may be a victim ──
+
+    def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        return self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
+
+    def preempt_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        return self._may_lose(preemptor, victim)
+
+    def consolidate_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        return self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
+
+    def _worth_losing(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        return victim.elastic or self._price(victim, victim.allocated_tasks) <= self._gain(preemptor)
+
+    def _may_lose(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        """A gang with surplus may in any case give that, unless it was placed just now."""
+        if self._placed_now(victim):
+            return False
+        if victim.elastic:
+            return True
+        return gpus_held(victim.allocated_tasks) <= self._most_gpus(preemptor) and not self._protected(victim)
+
+    def _placed_now(self, gang: GangInfo) -> bool:
+        """Whether it got its place, or the promise of one, in this cycle."""
+        now = self._session.now
+        return gang.last_start == now or any(task.status == Status.PIPELINED for task in gang.tasks.values())
+
+    def _protected(self, gang: GangInfo) -> bool:
+        """Evicted for the same reason too short a time ago, or too often today."""
+        now, uid = self._session.now, gang.uid
+        if self._ledger.broken_in_a_day(uid, now) >= self._evictions_allowed(gang):
+            return True
+        broken = (
+            self._ledger.last_broken(uid, self._session.action) if self._ledger.of_gang(uid) else gang.last_eviction
+        )
+        if broken is None:
+            return False
+        return now < max(broken, gang.last_start or broken) + self._limits.grace
+
+    # ── whether a plan is worth it ──
+
+    def reclaim_scenario(self, scenario: Scenario) -> bool:
+        return self._pays(scenario)
+
+    def preempt_scenario(self, scenario: Scenario) -> bool:
+        return self._affordable(scenario) is not None
+
+    def consolidate_scenario(self, scenario: Scenario) -> bool:
+        return self._pays(scenario)
+
+    def _pays(self, scenario: Scenario) -> bool:
+        price = self._affordable(scenario)
+        return price is not None and price <= self._gain(scenario.preemptor) + DUST
+
+    def _affordable(self, scenario: Scenario) -> float | None:
+        """What the plan costs; None when it takes too many GPUs, somebody who is protected, or more than a queue's
+        budget."""
+        gpus, price, by_queue = 0.0, 0.0, dict[str, float]()
+        for gang, tasks in scenario.victims:
+            losers = struck(gang, taken(tasks))
+            if not losers:
+                continue
+            if gang.elastic and not keeps_minima(gang, taken(tasks)) and self._protected(gang):
+                return None
+            gpus += gpus_held(losers)
+            lost = lost_gpu_seconds(gang, losers, self._session.now)
+            price += lost + self._limits.restart * gpus_held(losers)
+            by_queue[gang.queue] = by_queue.get(gang.queue, 0.0) + lost
+        if gpus > self._most_gpus(scenario.preemptor) + DUST:
+            return None
+        return price if all(self._within_budget(queue, lost) for queue, lost in by_queue.items()) else None
+
+    def victim_price(self, victim: GangInfo, tasks: Sequence[TaskInfo]) -> float:
+        return self._price(victim, tasks)
+
+    def _price(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> float:
+        return lost_gpu_seconds(gang, tasks, self._session.now) + self._limits.restart * gpus_held(tasks)
+
+    def _most_gpus(self, preemptor: GangInfo) -> float:
+        """GPUs that may be evicted for this gang. One that asks for none is not held to it."""
+        uid = preemptor.uid
+        if uid not in self._asked:
+            asked = self._session.asked(preemptor)[GPU]
+            self._asked[uid] = self._limits.ratio * math.ceil(asked - DUST) if asked else math.inf
+        return self._asked[uid]
+
+    def _gain(self, preemptor: GangInfo) -> float:
+        """GPU-seconds that may be lost so that the gang starts now. One that asks for no GPUs is not held to it."""
+        key = (self._session.action, preemptor.uid)
+        if key not in self._gains:
+            asked = self._session.asked(preemptor)[GPU]
+            self._gains[key] = self._worth(preemptor) * asked if asked else math.inf
+        return self._gains[key]
+
+    def _worth(self, preemptor: GangInfo) -> float:
+        """The same per GPU: for as long as the gang would wait. What has no reserved start is taken to wait as long
+        again as it has waited."""
+        now, limits = self._session.now, self._limits
+        waited = now - max(preemptor.created, preemptor.last_eviction or preemptor.created)
+        if self._session.action == CONSOLIDATION:
+            return limits.consolidation * max(self._reserved_in(preemptor, waited), 0.0)
+        if waited >= limits.patience and self._within_quota(preemptor):
+            return math.inf
+        return limits.reclaim * max(waited, limits.headstart)
+
+    def _reserved_in(self, gang: GangInfo, otherwise: float) -> float:
+        """Seconds until the start that is reserved for the gang."""
+        if self._waits is None:
+            self._waits = {made.gang: made.start - self._session.now for made in self._session.reservations}
+        return self._waits.get(gang.uid, otherwise)
+
+    def _within_quota(self, gang: GangInfo) -> bool:
+        queue = self._session.queues[gang.queue]
+        held, quota = self._session.hooks.queue_allocated(queue), self._session.hooks.queue_deserved(queue)
+        if held is None or quota is None:
+            return True
+        return quota[2] < 0 or held[2] + self._session.asked(gang)[GPU] <= quota[2] + DUST
+
+    # ── budgets ──
+
+    def _evictions_allowed(self, gang: GangInfo) -> float:
+        queue = self._session.queues.get(gang.queue)
+        said = queue.record.evictions_per_day if queue is not None else None
+        return self._limits.evictions if said is None else said
+
+    def _within_budget(self, name: str, lost: float) -> bool:
+        queue = self._session.queues.get(name)
+        said = queue.record.lost_per_hour if queue is not None else None
+        allowed = self._limits.lost if said is None else said
+        if allowed == math.inf:
+            return True
+        before = self._ledger.lost_in_an_hour(name, self._session.now) + self._lost_now(name)
+        return before + lost <= allowed * HOUR + DUST
+
+    def _lost_now(self, queue: str) -> float:
+        """GPU-seconds that this cycle's decisions cost the queue so far."""
+        tasks = self._session.cluster.tasks
+        evicted = [commit for commit in self._session.commits if isinstance(commit, Evict)]
+        return sum(
+            commit.lost for commit in evicted if (gang := tasks[commit.task].gang) is not None and gang.queue == queue
+        )
+
+
+def read_limits(arguments: Mapping[str, str]) -> DisruptionLimits:
+    """The plugin's arguments; durations are written as 1h or 90s, the rest as numbers."""
+    limits: dict[str, float] = {}
+    for name in DisruptionLimits.__slots__:
+        text = arguments.get(name)
+        if text is None:
+            continue
+        try:
+            limits[name] = times.duration(text) if name in DURATIONS else float(text)
+        except ValueError as error:
+            raise ConfigError(f"plugins: disruption: {name}: {error}") from None
+        if not limits[name] >= 0:
+            raise ConfigError(f"plugins: disruption: {name} must not be negative")
+    return DisruptionLimits(**limits)

@@ -1,0 +1,212 @@
+"""The scheduler's model of one node pool, and the real cycle on it until it has nothing more to do: what the running
+scheduler would come to.
+
+Objects become records as in the running scheduler; what a cycle decides is carried out on the model as the cluster
+would: bound pods hold their room, evicted ones are gone, or wait again where a controller makes them anew. Pure but for
+the model it changes. The objects themselves stay as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from gangline.api import kinds
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import Kind
+from gangline.api.meta import Raw
+from gangline.rules.verdicts import owner, renamed
+from gangline.scheduler.cycle import decide
+from gangline.scheduler.decisions import Bind, Decisions, Evict, Refuse
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.status import ALIVE, ALLOCATED, Status
+from gangline.scheduler.objects.gangs import gang_uid
+from gangline.scheduler.objects.reading import ObjectReading
+from gangline.scheduler.records import ClaimRecord, ConfigMapRecord, GangRecord, Record, TaskRecord, VolumeClaimRecord
+from gangline.scheduler.snapshots.whole import records_from_objects
+from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
+from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.why.explain import explain_waiting
+from gangline.whatif.looks import Disturbance, GangLook, PoolLook
+
+MOST_CYCLES = 12
+CONTEXT: tuple[Kind[Any], ...] = (
+    kinds.PRIORITY_CLASS,
+    kinds.TOPOLOGY,
+    kinds.PV,
+    kinds.STORAGE_CLASS,
+    kinds.RESOURCE_CLAIM,
+)
+"""Kinds that say how objects of other kinds are read."""
+ObjectKey = tuple[str, str, str]
+LEAVING = Status.RELEASING
+STAYS = ("DaemonSet", "Node")
+"""Owners whose pods a drain leaves where they are."""
+
+
+class WhatifModel:
+    def __init__(self, objects: Sequence[Raw], options: SchedulerOptions, now: float) -> None:
+        self.options, self.now = options, now
+        self.titles: dict[str, str] = {}
+        """Gang → the name that users know."""
+        self.disturbed: dict[str, Disturbance] = {}
+        """Task → why it lost its node."""
+        self._owners: dict[str, str] = {}
+        """Pod → the kind of its controller."""
+        self._refusals: dict[str, Refuse] = {}
+        self._numbers = itertools.count(1)
+        spaces = {
+            obj["metadata"]["name"]: obj["metadata"].get("labels") or {}
+            for obj in objects
+            if obj["kind"] == kinds.NAMESPACE.kind
+        }
+        self._reading = ObjectReading(
+            now=now,
+            scheduler_names=options.scheduler_names,
+            node_pool_key=options.node_pool_key,
+            node_pool=options.node_pool,
+            stuck_releasing=options.stuck_releasing,
+            reservation_app=options.reservation_app,
+            scaling_app=options.scaling_app,
+            mig_label=options.mig_worker_label,
+            namespaces=spaces,
+        )
+        self._context: dict[ObjectKey, Raw] = {}
+        self._note(objects)
+        self.cluster = ClusterModel.build(records_from_objects(objects, self._reading).records)
+        for uid in [task.uid for task in self.cluster.tasks.values() if task.record.status is LEAVING]:
+            self.cluster.remove(TaskRecord, uid)
+
+    # ── changes ──
+
+    def take(self, given: Sequence[Raw]) -> None:
+        """Objects that are new or otherwise than before; a pod that the cycle has placed keeps its place."""
+        before = _by_key(records_from_objects(self._context.values(), self._reading).records)
+        self._note(given)
+        both = {**self._context, **{_key(obj): obj for obj in given}}
+        for key, record in _by_key(records_from_objects(both.values(), self._reading).records).items():
+            if before.get(key) != record and not self._is_placed(record):
+                self.cluster.apply(record)
+
+    def _is_placed(self, record: Record) -> bool:
+        held = self.cluster.tasks.get(record.uid) if isinstance(record, TaskRecord) else None
+        return held is not None and bool(held.status & ALLOCATED)
+
+    def drop_pods(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            if uid in self.cluster.tasks:
+                self.cluster.remove(TaskRecord, uid)
+
+    def drop_gang(self, gang: str) -> None:
+        if gang in self.cluster.gangs:
+            self.drop_pods(list(self.cluster.gangs[gang].tasks))
+            self.cluster.remove(GangRecord, gang)
+
+    def drain(self, node: str) -> None:
+        """The pods of a node go, but for those that a drain leaves alone; whoever has a controller waits again."""
+        held = [task for task in self.cluster.tasks.values() if task.record.node == node]
+        for task in held:
+            if self._owners.get(task.uid) not in STAYS:
+                self.disturbed[task.uid] = Disturbance(f"node {node} is drained")
+                self._leave(task.record)
+
+    def _note(self, objects: Iterable[Raw]) -> None:
+        """What reading other objects, and telling people, depends on."""
+        context = {kind.kind for kind in CONTEXT}
+        for obj in objects:
+            kind, meta = obj["kind"], obj["metadata"]
+            if kind in context:
+                self._context[_key(obj)] = obj
+            elif kind == kinds.POD_GROUP.kind:
+                group = msgspec.convert({"metadata": meta}, PodGroup)
+                self.titles[gang_uid(group.namespace, group.name)] = owner(group)
+            elif kind == kinds.POD.kind:
+                self._owners[str(meta.get("uid"))] = next(
+                    (str(item.get("kind")) for item in meta.get("ownerReferences") or () if item.get("controller")), ""
+                )
+
+    # ── cycles ──
+
+    def rest(self) -> None:
+        """Cycle after cycle until one changes nothing."""
+        for _ in range(MOST_CYCLES):
+            decided = decide(self.cluster, self.options.settings, self.now)
+            decisions = name_groups(decided, lambda: f"device-{next(self._numbers)}")
+            self._refusals = {refuse.gang: refuse for refuse in decisions.refusals}
+            if not self._carry_out(decisions):
+                return
+
+    def _carry_out(self, decisions: Decisions) -> bool:
+        """Whether something changed."""
+        cluster, changed = self.cluster, False
+        for update in decisions.updates:
+            if update.gang in cluster.gangs:
+                cluster.apply(updated_gang(update, cluster.gangs[update.gang].record))
+        for commit in decisions.commits:
+            task = cluster.tasks.get(commit.task)
+            if task is None:
+                continue
+            if isinstance(commit, Bind):
+                for claim in claims_of(cluster, commit):
+                    cluster.apply(claim)
+                cluster.apply(bound(task.record, commit))
+                changed = True
+            elif isinstance(commit, Evict):
+                taker = self.titles.get(commit.preemptor, commit.preemptor)
+                why = f"{commit.action or 'eviction'}{f' for {taker}' if taker else ''}"
+                self.disturbed[commit.task] = Disturbance(why, evicted=True)
+                self._leave(task.record)
+                changed = True
+        return changed
+
+    def _leave(self, record: TaskRecord) -> None:
+        if self._owners.get(record.uid):
+            again = replace(record, status=Status.PENDING, node="", gpu_groups=(), nominated_node="")
+            self.cluster.apply(again)
+        else:
+            self.cluster.remove(TaskRecord, record.uid)
+
+    # ── what is seen ──
+
+    def look(self) -> PoolLook:
+        gangs = {gang.uid: _look(gang, self.titles.get(gang.uid, gang.name)) for gang in self.cluster.gangs.values()}
+        return PoolLook(gangs, dict(self.disturbed))
+
+    def nodes(self) -> Mapping[str, str]:
+        """Task → the node that it has."""
+        return {uid: task.record.node for uid, task in self.cluster.tasks.items() if task.status & ALLOCATED}
+
+    def whys(self, gangs: Iterable[str]) -> dict[str, str]:
+        """Why these gangs wait, in the words of a verdict."""
+        waiting = [gang for gang in gangs if gang in self.cluster.gangs]
+        verdicts = explain_waiting(self.cluster, self.options.settings, self.now, self._refusals, waiting)
+        told = {gang.partition("/")[2]: title for gang, title in self.titles.items()}
+        return {gang: renamed(verdict.text(), told) for gang, verdict in verdicts.items()}
+
+
+def _look(gang: GangInfo, title: str) -> GangLook:
+    alive = {uid: task for uid, task in gang.tasks.items() if task.status & ALIVE}
+    placed = {uid: task.record.node if task.status & ALLOCATED else "" for uid, task in alive.items()}
+    return GangLook(gang.uid, title, gang.namespace, gang.queue, placed, gang.root.satisfied and any(placed.values()))
+
+
+def _key(obj: Raw) -> ObjectKey:
+    meta = obj["metadata"]
+    return str(obj["kind"]), str(meta.get("namespace") or ""), str(meta.get("name") or "")
+
+
+def _by_key(records: Iterable[Record]) -> dict[tuple[type[Record], Any], Record]:
+    return {_record_key(record): record for record in records}
+
+
+def _record_key(record: Record) -> tuple[type[Record], Any]:
+    if isinstance(record, TaskRecord | GangRecord):
+        return type(record), record.uid
+    if isinstance(record, ClaimRecord | VolumeClaimRecord | ConfigMapRecord):
+        return type(record), (record.namespace, record.name)
+    return type(record), record.name

@@ -1,0 +1,118 @@
+"""Changes of the gang itself: a lower minimum, a relaxed topology, a higher priority, no preemption delay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from gangline.api import kinds, names
+from gangline.api.meta import Raw
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.session import Session
+from gangline.scheduler.why.bounds import Excess
+from gangline.why.changes import ObjectChange
+from gangline.why.objects import ClusterObjects
+from gangline.why.pods.minimum import lowered
+from gangline.why.queues.bounds import books
+from gangline.why.states.members import leaves_of
+from gangline.why.workloads import Subject
+
+
+def lower_minimum(
+    session: Session, subject: Subject, gang: GangInfo, excesses: Sequence[Excess], placed: int = 0
+) -> tuple[ObjectChange, ...]:
+    """The minimum that what is there, or what the queue may hold, is enough for."""
+    if list(leaves_of(subject)) != [""]:
+        return ()
+    minimum, fits = leaves_of(subject)[""], placed + gang.active_allocated
+    if excesses:
+        tasks = session.wanted(gang, simulation=False)
+        proportion = books(session)
+        asked = proportion.quota_of(tasks) if proportion is not None else (0.0, 0.0, 0.0)
+        over = max(
+            math.ceil((item.needed - item.allowed) / (asked[item.resource] / len(tasks)))
+            for item in excesses
+            if asked[item.resource]
+        )
+        fits = minimum - over
+    return lowered(subject, fits) if 0 < fits < minimum else ()
+
+
+def relaxed(subject: Subject, gang: GangInfo, unknown: bool = False) -> tuple[ObjectChange, ...]:
+    """The topology level preferred instead of required; one that nobody knows not asked for at all."""
+    group = subject.group
+    if group is None or subject.gang is not None or group.spec.topology_constraint is None:
+        return ()
+    constraint = group.spec.topology_constraint
+    level = "" if unknown else constraint.required_topology_level
+    changes = []
+    if subject.top_kind == "Job":
+        notes = {names.TOPOLOGY_REQUIRED: None, names.TOPOLOGY_PREFERRED: level or None} | (
+            {names.TOPOLOGY: None} if unknown else {}
+        )
+        changes.append(ObjectChange(kinds.JOB, subject.name, {"metadata": {"annotations": notes}}, subject.namespace))
+    word = f"the PodGroup of {subject.top_kind}/{subject.name}" if subject.top is not None else ""
+    body: Raw = {
+        "spec": {
+            "topologyConstraint": {"requiredTopologyLevel": None, "preferredTopologyLevel": level or None}
+            | ({"topology": None} if unknown else {})
+        }
+    }
+    changes.append(ObjectChange(kinds.POD_GROUP, group.name, body, subject.namespace, word=word))
+    return tuple(changes)
+
+
+def priority_changes(
+    session: Session, objects: ClusterObjects, subject: Subject, gang: GangInfo
+) -> Iterator[tuple[ObjectChange, ...]]:
+    """A higher class among those that can still be preempted, where somebody of a lower or equal one holds room in
+    the queue."""
+    group = subject.group
+    rivals = [
+        other.priority
+        for other in (*session.active_gangs(), *session.waiting_gangs())
+        if other.queue == gang.queue and other is not gang and other.priority >= gang.priority
+    ]
+    if group is None or subject.gang is not None or not rivals:
+        return
+    classes = sorted(
+        (item.value, item.name) for item in objects.all(kinds.PRIORITY_CLASS) if item.value > gang.priority
+    )
+    chosen = next(((value, name) for value, name in classes if min(rivals) < value < 100), None)
+    if chosen is None:
+        return
+    changes = []
+    if subject.top_kind == "Job":
+        changes.append(
+            ObjectChange(
+                kinds.JOB, subject.name, {"metadata": {"labels": {names.PRIORITY_CLASS: chosen[1]}}}, subject.namespace
+            )
+        )
+    word = f"the PodGroup of {subject.top_kind}/{subject.name}" if subject.top is not None else ""
+    changes.append(
+        ObjectChange(
+            kinds.POD_GROUP, group.name, {"spec": {"priorityClassName": chosen[1]}}, subject.namespace, word=word
+        )
+    )
+    yield tuple(changes)
+
+
+def undelayed(subject: Subject, gang: GangInfo, now: float) -> tuple[ObjectChange, ...]:
+    """Without the time that it waits before it makes others leave."""
+    group = subject.group
+    if (
+        group is None
+        or subject.gang is not None
+        or not gang.record.preemption_delay
+        or now >= gang.created + gang.record.preemption_delay
+    ):
+        return ()
+    changes = []
+    if subject.top_kind == "Job":
+        notes = {names.PREEMPTION_DELAY: None}
+        changes.append(ObjectChange(kinds.JOB, subject.name, {"metadata": {"annotations": notes}}, subject.namespace))
+    word = f"the PodGroup of {subject.top_kind}/{subject.name}" if subject.top is not None else ""
+    changes.append(
+        ObjectChange(kinds.POD_GROUP, group.name, {"spec": {"preemptionDelay": None}}, subject.namespace, word=word)
+    )
+    return tuple(changes)

@@ -1,0 +1,166 @@
+"""New nodes like the nearest one, changed so that every pod of the gang may use them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from gangline.api import kinds, names
+from gangline.api.meta import Raw
+from gangline.rules.values.merge_patch import merge_patch
+from gangline.scheduler.matching import untolerated
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, at, is_mig
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.records import NodeTerm, TaintRecord
+from gangline.scheduler.session import Session
+from gangline.scheduler.why.verdict import GIB
+from gangline.why.changes import ObjectChange
+from gangline.why.nodes.labels import wished
+from gangline.why.nodes.obstacles import HOSTNAME
+from gangline.why.nodes.room import NoRoom
+from gangline.why.objects import ClusterObjects, dig
+from gangline.why.words.amounts import quantity
+
+MOST_NODES = 16
+
+
+def more_nodes(
+    session: Session, objects: ClusterObjects, no_room: NoRoom, gang: GangInfo
+) -> Iterator[tuple[ObjectChange, ...]]:
+    """One, two, four … nodes like the nearest one, changed so that every pod of the gang may use them."""
+    tasks = session.wanted(gang, simulation=False)
+    numbers = (1, 2, 3, 4, 8, MOST_NODES)
+    for count in numbers:
+        yield tuple(
+            change for number in range(count) for change in _new_node(session, objects, no_room, tasks, number + 1)
+        )
+
+
+def _new_node(
+    session: Session, objects: ClusterObjects, no_room: NoRoom, tasks: Sequence[TaskInfo], number: int
+) -> Iterable[ObjectChange]:
+    like = _template(objects, no_room)
+    wishes = _wished_labels(session, tasks)
+    name = wishes.get(HOSTNAME) or _free_name(objects, dig(like, "metadata", "name") or "node", number)
+    labels = dict(dig(like, "metadata", "labels") or {names.SIMULATED: "true"})
+    for key in _apart(tasks):
+        labels[key] = f"{labels.get(key, key.rpartition('/')[2])}-more-{number}"
+    labels |= {HOSTNAME: name} | {key: value for key, value in wishes.items() if value is not None}
+    labels = {key: value for key, value in labels.items() if wishes.get(key, "") is not None}
+    capacity = _capacity(session, like, tasks, labels)
+    now = dig(like, "metadata", "creationTimestamp")
+    ready: Raw = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+    ready |= {"lastHeartbeatTime": now, "lastTransitionTime": now} if now else {}
+    status: Raw = {"capacity": capacity, "allocatable": dict(capacity), "conditions": [ready]}
+    taints = [
+        item
+        for item in dig(like, "spec", "taints") or ()
+        if not item.get("key", "").startswith("node.kubernetes.io/") and _tolerated(item, tasks)
+    ]
+    spec: Raw = {"taints": taints} if taints else {}
+    yield ObjectChange(kinds.NODE, name, {"metadata": {"labels": labels}, "spec": spec, "status": status}, how="new")
+    yield from _slices(objects, str(dig(like, "metadata", "name") or ""), name, tasks)
+
+
+def _apart(tasks: Sequence[TaskInfo]) -> set[str]:
+    """Labels in which a new node must differ from the others, for pods that keep apart."""
+    return {term.topology_key for task in tasks for term in task.record.pod_anti_affinity} - {HOSTNAME}
+
+
+def _template(objects: ClusterObjects, no_room: NoRoom) -> Raw:
+    """The node with the fewest reasons against it, the largest of those."""
+
+    def rank(name: str) -> tuple[int, float, str]:
+        live = objects.raw(kinds.NODE, name) or {}
+        lasting = sum(fact.lasting for fact in no_room.facts.get(name, ()))
+        return lasting, -len(dig(live, "status", "allocatable") or {}), name
+
+    names_known = [name for name in no_room.nodes if objects.raw(kinds.NODE, name) is not None]
+    return objects.raw(kinds.NODE, min(names_known, key=rank)) or {} if names_known else {}
+
+
+def _free_name(objects: ClusterObjects, stem: str, number: int) -> str:
+    taken = {raw["metadata"]["name"] for raw in objects.raws(kinds.NODE)}
+    free = (f"{stem}-more-{item}" for item in range(1, 1000) if f"{stem}-more-{item}" not in taken)
+    for _ in range(number - 1):
+        next(free)
+    return next(free)
+
+
+def _wished_labels(session: Session, tasks: Sequence[TaskInfo]) -> dict[str, str | None]:
+    """Labels that the pods ask for; None: one that must not be there."""
+    labels: dict[str, str | None] = {}
+    for task in tasks:
+        record = task.record
+        labels |= dict(record.node_selector)
+        claims = (session.cluster.volume_claims.get((task.namespace, name)) for name in record.volumes)
+        terms: list[tuple[NodeTerm, ...] | None] = [
+            record.node_affinity,
+            *(claim.nodes for claim in claims if claim is not None),
+        ]
+        for alternatives in terms:
+            labels |= {label.key: wished(label) for label in (alternatives[0].labels if alternatives else ())}
+    return labels
+
+
+def _capacity(session: Session, like: Raw, tasks: Sequence[TaskInfo], labels: dict[str, str]) -> dict[str, str]:
+    """What the node has, as large as the largest pod needs it; labels that say so are added."""
+    has = dict(dig(like, "status", "allocatable") or {"cpu": "64", "memory": "512Gi", "pods": "110"})
+    node = session.cluster.nodes.get(str(dig(like, "metadata", "name") or ""))
+    has |= _enlarged(session, node, tasks)
+    if any(is_mig(key) for key in has):
+        labels |= {"nvidia.com/mig.strategy": "mixed", "node-role.kubernetes.io/mig-enabled": "true"}
+    _add_gpus(has, labels, tasks)
+    return {key: str(value) for key, value in has.items()}
+
+
+def _enlarged(session: Session, node: NodeInfo | None, tasks: Sequence[TaskInfo]) -> dict[str, str]:
+    """Amounts of which the largest pod needs more than the node has."""
+    amounts: dict[str, str] = {}
+    for place, name in enumerate(session.cluster.names.names):
+        need = max((at(task.request, place) for task in tasks), default=0)
+        there = at(node.allocatable, place) if node is not None else _usual(place)
+        if need > there:
+            key = _gpu_resource(node) if place == GPU else name
+            amounts[key] = quantity(math.ceil(need) if place == GPU else need, name)
+    return amounts
+
+
+def _gpu_resource(node: NodeInfo | None) -> str:
+    return next(iter(node.record.gpu_resources), names.NVIDIA_GPU) if node is not None else names.NVIDIA_GPU
+
+
+def _add_gpus(has: dict[str, str], labels: dict[str, str], tasks: Sequence[TaskInfo]) -> None:
+    """Memory and number of GPUs that shares of them need, and the labels that tell both."""
+    memory = max((task.gpu.memory for task in tasks), default=0)
+    if memory:
+        had = int(labels.get(names.GPU_MEMORY_LABEL) or 0)
+        labels[names.GPU_MEMORY_LABEL] = str(max(had, math.ceil(memory / 100) * 100))
+    devices = max((task.gpu.count for task in tasks if task.shared), default=0)
+    if devices and devices > int(float(has.get(names.NVIDIA_GPU, 0) or 0)):
+        has[names.NVIDIA_GPU] = str(devices)
+    if names.NVIDIA_GPU in has:
+        labels[names.GPU_COUNT_LABEL] = str(has[names.NVIDIA_GPU])
+        labels.setdefault(names.GPU_MEMORY_LABEL, "81920")
+
+
+def _usual(place: int) -> float:
+    return {CPU: 64_000.0, MEMORY: 512 * GIB, PODS: 110.0}.get(place, 0.0)
+
+
+def _tolerated(taint: Raw, tasks: Sequence[TaskInfo]) -> bool:
+    record = TaintRecord(str(taint.get("key")), str(taint.get("effect")), str(taint.get("value") or ""))
+    return all(untolerated((record,), task.record.tolerations) is None for task in tasks)
+
+
+def _slices(objects: ClusterObjects, like: str, name: str, tasks: Sequence[TaskInfo]) -> Iterator[ObjectChange]:
+    """The devices of the new node, as those of the one it is like."""
+    if not any(task.record.claims or task.backed for task in tasks):
+        return
+    slices = [raw for raw in objects.raws(kinds.RESOURCE_SLICE) if dig(raw, "spec", "nodeName")]
+    mine = [slice_ for slice_ in slices if dig(slice_, "spec", "nodeName") == like] or slices[:1]
+    for number, item in enumerate(mine):
+        spec = merge_patch(item["spec"], {"nodeName": name, "pool": {"name": name, "generation": 1}})
+        yield ObjectChange(kinds.RESOURCE_SLICE, f"{name}-{number}", {"spec": spec}, how="new")

@@ -1,0 +1,110 @@
+"""Device claims, templates and classes that pods name and that are missing or not theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gangline.api import kinds
+from gangline.api.meta import Raw
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.session import Session
+from gangline.why.cause import Cause
+from gangline.why.changes import ObjectChange
+from gangline.why.needs.volumes import config_map_cause, volume_cause
+from gangline.why.objects import ClusterObjects
+from gangline.why.words.amounts import listed
+from gangline.why.workloads import Subject
+
+
+def missing_things(
+    session: Session, objects: ClusterObjects, subject: Subject, gang: GangInfo, tasks: Sequence[TaskInfo]
+) -> Cause | None:
+    """What pods name and nobody has: claims, volumes, config maps."""
+    for task in tasks:
+        cause = (
+            volume_cause(session, objects, task)
+            or config_map_cause(session, task)
+            or claim_cause(session, objects, gang, task)
+        )
+        if cause is not None:
+            return cause
+    return None
+
+
+def claim_cause(session: Session, objects: ClusterObjects, gang: GangInfo, task: TaskInfo) -> Cause | None:
+    devices = session.cluster.devices
+    for name in (*task.record.missing_claims, *task.record.claims):
+        claim = devices.records.get((task.namespace, name))
+        if claim is None:
+            return _no_claim(session, objects, task, name)
+        for request in claim.requests:
+            if claim.allocated is None and not request.choices and request.device_class not in devices.classes:
+                made = ObjectChange(kinds.DEVICE_CLASS, request.device_class, {"spec": {}}, how="new")
+                return Cause(
+                    "device-class",
+                    f"DeviceClass {request.device_class}, which ResourceClaim {name} asks for, does not exist",
+                    (f"there are {listed(sorted(devices.classes)) or 'none'}",),
+                    ((made,),),
+                )
+    refusals = session.hooks.before_task(task, gang)
+    claims = [refusal for refusal in refusals or () if "claim" in refusal.reason]
+    if claims:
+        return Cause("claim", claims[0].reason, fixes=_labelled_claim(session, gang, task, claims[0].reason))
+    return None
+
+
+def _labelled_claim(
+    session: Session, gang: GangInfo, task: TaskInfo, reason: str
+) -> tuple[tuple[ObjectChange, ...], ...]:
+    if "queue label" not in reason:
+        return ()
+    label = session.settings.queue_label
+    return tuple(
+        (ObjectChange(kinds.RESOURCE_CLAIM, name, {"metadata": {"labels": {label: gang.queue}}}, task.namespace),)
+        for name in task.record.claims
+    )
+
+
+def _no_claim(session: Session, objects: ClusterObjects, task: TaskInfo, name: str) -> Cause:
+    pod = objects.get(kinds.POD, task.name, task.namespace)
+    reference = (
+        next(
+            (
+                resource_claim
+                for resource_claim in pod.spec.resource_claims
+                if name in (resource_claim.name, resource_claim.resource_claim_name)
+            ),
+            None,
+        )
+        if pod
+        else None
+    )
+    template = reference.resource_claim_template_name if reference is not None else None
+    device_class = next(iter(sorted(session.cluster.devices.classes)), "gpu.nvidia.com")
+    spec: Raw = {"devices": {"requests": [{"name": "device", "exactly": {"deviceClassName": device_class}}]}}
+    if template and objects.raw(kinds.RESOURCE_CLAIM_TEMPLATE, template, task.namespace) is None:
+        made = ObjectChange(kinds.RESOURCE_CLAIM_TEMPLATE, template, {"spec": {"spec": spec}}, task.namespace, "new")
+        return Cause(
+            "claim",
+            f"ResourceClaimTemplate {template}, which pod {task.name} names, does not exist in namespace "
+            f"{task.namespace}",
+            fixes=((made,),),
+            pods_change=True,
+        )
+    if template:
+        return Cause(
+            "claim",
+            f"the ResourceClaim of template {template} for pod {task.name} has not been made yet",
+            transient=True,
+        )
+    body: Raw = {
+        "metadata": {"labels": {session.settings.queue_label: task.gang.queue}} if task.gang is not None else {},
+        "spec": spec,
+    }
+    made = ObjectChange(kinds.RESOURCE_CLAIM, name, body, task.namespace, "new")
+    return Cause(
+        "claim",
+        f"ResourceClaim {name}, which pod {task.name} names, does not exist in namespace {task.namespace}",
+        fixes=((made,),),
+    )

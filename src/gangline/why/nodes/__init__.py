@@ -1,0 +1,1 @@
+"""Why nodes will not do, and where a gang finds no room. Pure."""

@@ -1,0 +1,135 @@
+"""What a node lacks of what a pod asks for: amounts, pod slots, kinds of GPU, shares of GPUs, devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gangline.api import names
+from gangline.scheduler.model.gpu import device_memory
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.resources import GPU, PODS, at, is_mig
+from gangline.scheduler.model.task import TaskInfo, share_of
+from gangline.scheduler.placing.devices import CannotTell, fitting
+from gangline.scheduler.records import DeviceRequest
+from gangline.scheduler.session import Session
+from gangline.scheduler.why.verdict import amount, counted, plain
+from gangline.why.nodes.obstacles import NodeObstacle
+
+
+def gpu_kind_facts(task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
+    gpu = task.gpu
+    if gpu.memory > 0 and not node.record.gpu_memory_synced:
+        yield NodeObstacle("gpu-memory", f"does not say how much memory its GPUs have (label {names.GPU_MEMORY_LABEL})")
+    elif gpu.memory > 0 and gpu.memory > node.gpu_memory:
+        yield NodeObstacle(
+            "gpu-memory",
+            f"has GPUs with {node.gpu_memory} MiB of memory each; the pod asks for {gpu.memory} MiB of one "
+            f"(annotation {names.GPU_MEMORY})",
+        )
+    if gpu.kind == "MigInstance":
+        for profile, count in gpu.mig.items():
+            if not _offers(node, profile):
+                has = ", ".join(sorted(name for name in node.record.allocatable if is_mig(name))) or "no MIG profile"
+                yield NodeObstacle("mig", f"has no {profile} ({int(count)} asked); it has {has}")
+        if node.mig_enabled and node.record.mig_strategy == "single":
+            yield NodeObstacle("mig", "has MIG strategy single, which gives whole GPUs only")
+    elif task.needs_gpu and node.mig_enabled and node.record.mig_strategy == "mixed":
+        yield NodeObstacle("mig", "has its GPUs cut into MIG instances (strategy mixed); the pod asks for whole ones")
+
+
+def _offers(node: NodeInfo, resource: str) -> bool:
+    return float(node.record.allocatable.get(resource, 0)) > 0
+
+
+def resource_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
+    resource_names = session.cluster.names.names
+    for place, need in enumerate(task.request):
+        name = resource_names[place]
+        if (
+            not need
+            or place == PODS
+            or (place == GPU and task.shared)
+            or (name in task.gpu.mig and not _offers(node, name))
+        ):
+            continue
+        if place in task.backed and not at(node.allocatable, place):
+            continue
+        total, free = at(node.allocatable, place), at(node.later, place)
+        if need > total:
+            has = f"has {amount(total, name)}" if total else f"has no {_word(name)}"
+            yield NodeObstacle("size", f"{has}; the pod asks for {amount(need, name)}", resource=name)
+        elif need > free:
+            yield NodeObstacle(
+                "busy",
+                f"has {plain(max(free, 0), name)} of {amount(total, name)} free; the pod asks for {amount(need, name)}",
+                lasting=False,
+                resource=name,
+            )
+    if at(node.later, PODS) < 1:
+        yield NodeObstacle(
+            "slots",
+            f"has no pod slot left: {int(at(node.allocatable, PODS))} of {int(at(node.allocatable, PODS))} pods "
+            "(status.allocatable.pods)",
+            lasting=False,
+            resource="pods",
+        )
+    if task.shared:
+        yield from _shared(session, task, node)
+
+
+def _word(resource: str) -> str:
+    return {"gpu": "GPU", "cpu": "CPU", "memory": "memory"}.get(resource, resource)
+
+
+def _shared(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
+    gpu = task.gpu
+    if gpu.memory > 0 and (not node.record.gpu_memory_synced or gpu.memory > node.gpu_memory):
+        return
+    devices = int(at(node.allocatable, GPU))
+    portion = share_of(gpu.memory, node.gpu_memory) if gpu.memory > 0 else gpu.portion
+    asked = f"{gpu.memory} MiB of a GPU" if gpu.memory > 0 else f"{portion:g} of a GPU"
+    asked += f" on each of {gpu.count} devices" if gpu.count > 1 else ""
+    if devices < gpu.count:
+        has = counted(devices, "GPU") if devices else "no GPU"
+        yield NodeObstacle("size", f"has {has}; the pod asks for {asked}", resource="gpu")
+        return
+    enough = int(at(node.later, GPU)) + len(node.shared.fitting(device_memory(task, node.gpu_memory)))
+    if enough < gpu.count:
+        yield NodeObstacle(
+            "busy",
+            f"has {counted(enough, 'device')} with that much free of {counted(devices, 'GPU')}; the pod asks "
+            f"for {asked}",
+            lasting=False,
+            resource="gpu",
+        )
+    elif at(node.later, PODS) < 2 and int(at(node.later, PODS)) >= 1:
+        yield NodeObstacle(
+            "slots",
+            "has one pod slot left; a shared GPU needs one more for its reservation",
+            lasting=False,
+            resource="pods",
+        )
+
+
+def lacking_devices(session: Session, task: TaskInfo, node: NodeInfo, refused: str) -> str:
+    """Which claim finds no device here, of which class, and how many there are."""
+    lacking = []
+    for name in task.record.claims:
+        claim = session.cluster.devices.records.get((task.namespace, name))
+        for request in claim.requests if claim is not None else ():
+            classes = request.device_class or " or ".join(choice.device_class for choice in request.choices)
+            count = "all devices" if request.count is None else counted(request.count, "device")
+            lacking.append(
+                f"{count} of class {classes} for ResourceClaim {name} (it has {_free_devices(session, node, request)})"
+            )
+    return f"cannot give {' and '.join(lacking)}" if lacking else refused
+
+
+def _free_devices(session: Session, node: NodeInfo, request: DeviceRequest) -> str:
+    devices = session.cluster.devices
+    try:
+        there = [item for choice in (request.choices or (request,)) for item in fitting(devices, node, choice)]
+    except CannotTell as error:
+        return str(error)
+    free = sum(not devices.held.get(item.key) for item in there)
+    return f"{free} of {len(there)} free" if there else "none"

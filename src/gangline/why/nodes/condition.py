@@ -1,0 +1,64 @@
+"""Nodes that are closed by their own state: cordon, NotReady, pressure, taints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gangline.api import kinds, names
+from gangline.api.meta import Raw
+from gangline.rules.values import times
+from gangline.scheduler.matching import untolerated
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.why.verdict import spoken
+from gangline.why.nodes.obstacles import NodeObstacle
+from gangline.why.objects import ClusterObjects, dig
+
+
+def state_facts(objects: ClusterObjects, node: NodeInfo) -> Iterator[NodeObstacle]:
+    live = objects.raw(kinds.NODE, node.name) or {}
+    if dig(live, "spec", "unschedulable"):
+        yield NodeObstacle("cordon", "is cordoned (spec.unschedulable: true)", {"spec": {"unschedulable": False}})
+    for condition in dig(live, "status", "conditions") or ():
+        kind, status = condition.get("type"), condition.get("status")
+        if kind == "Ready" and status != "True":
+            yield NodeObstacle(
+                "not-ready", f"is NotReady{_since(objects, condition)}{_because(condition)}", _healed(live)
+            )
+        elif kind in ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable") and status != "False":
+            yield NodeObstacle("pressure", f"has condition {kind}{_since(objects, condition)}{_because(condition)}")
+
+
+def _healed(live: Raw) -> Raw | None:
+    """A simulated node is as ready as its annotation lets it be."""
+    noted = dig(live, "metadata", "annotations") or {}
+    return {"metadata": {"annotations": {names.HEALTH: None}}} if names.HEALTH in noted else None
+
+
+def _since(objects: ClusterObjects, condition: Mapping[str, str]) -> str:
+    at_time = condition.get("lastTransitionTime")
+    began = times.seconds(at_time)
+    return "" if began is None else f" since {at_time} ({spoken(max(objects.now - began, 0))})"
+
+
+def _because(condition: Mapping[str, str]) -> str:
+    why = condition.get("message") or condition.get("reason")
+    return f": {why}" if why else ""
+
+
+def taint_facts(objects: ClusterObjects, task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
+    bad = [taint for taint in node.record.taints if untolerated((taint,), task.record.tolerations) is not None]
+    live = objects.raw(kinds.NODE, node.name) or {}
+    refused = {(taint.key, taint.effect) for taint in bad}
+    kept = [item for item in dig(live, "spec", "taints") or () if (item.get("key"), item.get("effect")) not in refused]
+    for taint in bad:
+        lifecycle = taint.key.startswith("node.kubernetes.io/")
+        cordon = taint.key == "node.kubernetes.io/unschedulable" and dig(live, "spec", "unschedulable")
+        if cordon or (lifecycle and not node.ready):
+            continue
+        written = f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
+        yield NodeObstacle(
+            "lifecycle" if lifecycle else "taint",
+            f"has taint {written}, which the pod does not tolerate",
+            None if lifecycle else {"spec": {"taints": kept}},
+        )

@@ -1,0 +1,96 @@
+"""The cause of a gang that finds no nodes, with every change that may give it some."""
+
+from __future__ import annotations
+
+from gangline.api import kinds, names
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.resources import GPU
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.session import Session
+from gangline.scheduler.why.verdict import counted
+from gangline.why.cause import Cause
+from gangline.why.changes import ObjectChange
+from gangline.why.fixes.gang import lower_minimum, priority_changes, relaxed, undelayed
+from gangline.why.fixes.new_nodes import more_nodes
+from gangline.why.fixes.opened import closed_nodes
+from gangline.why.fixes.others import suspended_others
+from gangline.why.nodes.room import NoRoom, find_room
+from gangline.why.nodes.room_text import headline, lines
+from gangline.why.objects import ClusterObjects
+from gangline.why.queues.bounds import entitled
+from gangline.why.queues.rivals import unprotected, why_nobody
+from gangline.why.schedulers.components import pool_of
+from gangline.why.words.amounts import listed
+from gangline.why.workloads import Subject
+
+
+def no_room_cause(
+    session: Session,
+    objects: ClusterObjects,
+    subject: Subject,
+    gang: GangInfo,
+    tasks: list[TaskInfo],
+    titles: dict[str, str],
+) -> Cause | None:
+    no_room = find_room(session, objects, gang, tasks)
+    if no_room is None:
+        return None
+    if not no_room.nodes and objects.raws(kinds.NODE):
+        return _no_pool_nodes(objects, subject, no_room, session, gang)
+    head = headline(no_room, session)
+    facts = [line for line in lines(no_room) if _without_nodes(line) not in head]
+    busy = any(not fact.lasting for told in no_room.facts.values() for fact in told)
+    resource = _scarce(session, no_room)
+    makes_room = list(why_nobody(session, gang, tasks, titles, resource)) if busy else []
+    fixes = [*closed_nodes(objects, no_room)]
+    if busy:
+        fixes += [undelayed(subject, gang, session.now), unprotected(session, gang), entitled(session, gang, tasks)]
+    fixes += [
+        relaxed(subject, gang) if no_room.rule is not None else (),
+        *more_nodes(session, objects, no_room, gang),
+        lower_minimum(session, subject, gang, (), no_room.placed),
+    ]
+    if busy:
+        fixes += [
+            *priority_changes(session, objects, subject, gang),
+            *suspended_others(session, objects, gang, "", titles),
+        ]
+    code = "room" if busy else "nodes"
+    return Cause(code, head, (*facts, *makes_room), tuple(fix for fix in fixes if fix), proof=no_room.proof())
+
+
+def _no_pool_nodes(
+    objects: ClusterObjects, subject: Subject, no_room: NoRoom, session: Session, gang: GangInfo
+) -> Cause:
+    """All nodes belong to other node pools."""
+    pools: dict[str, list[str]] = {}
+    for node in objects.raws(kinds.NODE):
+        pools.setdefault((node["metadata"].get("labels") or {}).get(names.NODE_POOL) or "default", []).append(
+            node["metadata"]["name"]
+        )
+    mine = pool_of(subject)
+    told = "; ".join(
+        f"{counted(len(nodes), 'node')} in pool {pool} ({listed(nodes)})" for pool, nodes in sorted(pools.items())
+    )
+    moved = [
+        (ObjectChange(kinds.NODE, name, {"metadata": {"labels": {names.NODE_POOL: mine or None}}}),)
+        for name in sorted(name for nodes in pools.values() for name in nodes)[:3]
+    ]
+    return Cause(
+        "no-nodes",
+        f"there is no node in its node pool {mine or 'default'} (label {names.NODE_POOL}): {told}",
+        fixes=(*moved, *more_nodes(session, objects, no_room, gang)),
+    )
+
+
+def _without_nodes(line: str) -> str:
+    """A line of the proof without the nodes it speaks of."""
+    return next((line[line.index(verb) :] for verb in (" has ", " is ") if verb in line), line)
+
+
+def _scarce(session: Session, no_room: NoRoom) -> int:
+    names_known = session.cluster.names.names
+    lacking = [
+        fact.resource for told in no_room.facts.values() for fact in told if fact.code == "busy" and fact.resource
+    ]
+    return names_known.index(max(set(lacking), key=lacking.count)) if lacking else GPU

@@ -1,0 +1,125 @@
+"""A gang without room in words: one sentence, the proof node by node, and what it asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from gangline.scheduler.model.resources import GPU, PODS
+from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.session import Session
+from gangline.scheduler.why.verdict import amount, counted
+from gangline.why.nodes.room import NoRoom
+from gangline.why.words.amounts import listed
+
+SHOWN_REASONS = 6
+
+
+CLOSED = (
+    "cordon",
+    "taint",
+    "label",
+    "not-ready",
+    "pressure",
+    "lifecycle",
+    "field",
+    "volume",
+    "mig",
+    "gpu-memory",
+    "size",
+)
+
+
+def headline(no_room: NoRoom, session: Session) -> str:
+    """The one sentence."""
+    where = f" in one {no_room.level}" if no_room.level else ""
+    if not no_room.nodes:
+        return "there is no node" if not no_room.level else f"no node has the labels of topology level {no_room.level}"
+    closed = [facts for facts in no_room.facts.values() if any(fact.code in CLOSED for fact in facts)]
+    if no_room.placed == 0 and len(closed) == len(no_room.facts) == len(no_room.nodes):
+        return _closed(no_room)
+    if no_room.short:
+        return f"{no_room.short} short{where}"
+    resources = Counter(
+        fact.resource for facts in no_room.facts.values() for fact in facts if fact.code in ("busy", "slots")
+    )
+    lacking = f": {_lacking(no_room, resources)}" if resources or no_room.facts else ""
+    if no_room.asked == 1:
+        return f"none of {counted(len(no_room.nodes), 'node')}{where} takes its pod{lacking}"
+    return (
+        f"{no_room.placed} of {counted(no_room.asked, 'pod')} find a node{where}, pod {no_room.stuck.name} finds none "
+        f"beside the others{lacking}"
+    )
+
+
+def _lacking(no_room: NoRoom, resources: Counter[str]) -> str:
+    text, nodes = no_room.reasons()[0] if no_room.reasons() else ("", [])
+    return f"{nodes_text(nodes, len(no_room.nodes))} {text}" if text else ""
+
+
+def _closed(no_room: NoRoom) -> str:
+    """No node is open to it, whatever is free there."""
+    reasons = no_room.reasons()
+    every = len(no_room.nodes)
+    if len(reasons) == 1:
+        who = (
+            f"node {no_room.nodes[0]}, the only one,"
+            if every == 1
+            else f"each of {every} nodes ({listed(no_room.nodes)})"
+        )
+        return f"{who} {reasons[0][0]}"
+    sizes = {fact.resource for facts in no_room.facts.values() for fact in facts if fact.code == "size"}
+    if len(sizes) == 1 and all(any(fact.code == "size" for fact in facts) for facts in no_room.facts.values()):
+        return f"no node is large enough: {_largest(no_room, next(iter(sizes)))}"
+    return f"none of {counted(every, 'node')} may be used by it: " + "; ".join(
+        f"{nodes_text(nodes, every)} {text}" for text, nodes in reasons[:2]
+    )
+
+
+def _largest(no_room: NoRoom, resource: str) -> str:
+    told = [
+        (fact.text, node)
+        for node, facts in no_room.facts.items()
+        for fact in facts
+        if fact.resource == resource and fact.code == "size"
+    ]
+    text, node = max(told, key=lambda item: (len(item[0]), item[0]))
+    return f"node {node} {text}"
+
+
+def nodes_text(nodes: Sequence[str], every: int) -> str:
+    if len(nodes) == every and every > 1:
+        return f"each of {every} nodes"
+    return f"node {nodes[0]}" if len(nodes) == 1 else f"nodes {listed(nodes)} each"
+
+
+def lines(no_room: NoRoom) -> Iterator[str]:
+    """The proof, node by node."""
+    if no_room.asked > 1:
+        yield (
+            f"{no_room.placed} of "
+            f"{counted(no_room.asked, 'pod')}{f' of {no_room.part}' if no_room.part not in ('', 'default') else ''} "
+            "find a node" + (f" in {no_room.domain}" if no_room.domain else "") + f"; pod {no_room.stuck.name} does not"
+        )
+    for domain, fits in no_room.domains[:4] if no_room.rule is not None else ():
+        yield f"{no_room.level} {domain} holds {fits} of {counted(no_room.asked, 'pod')}"
+    reasons = no_room.reasons()
+    for text, nodes in reasons[:SHOWN_REASONS]:
+        yield f"{nodes_text(nodes, len(no_room.nodes))} {text}"
+    rest = sum(len(nodes) for _, nodes in reasons[SHOWN_REASONS:])
+    if rest:
+        yield f"and {counted(rest, 'more node')} with other reasons"
+
+
+def asks(tasks: Sequence[TaskInfo], names: Sequence[str]) -> str:
+    """What the pods ask for: `8 GPUs, 16 cores of CPU for 4 pods`."""
+    totals: Counter[int] = Counter()
+    for task in tasks:
+        for place, need in enumerate(task.request):
+            if need and place != PODS:
+                totals[place] += need  # type: ignore[assignment]
+    order = sorted(totals, key=lambda place: (place != GPU, place))
+    told = [amount(totals[place], names[place]) for place in order[:4]]
+    memory = sum(task.gpu.memory * task.gpu.count for task in tasks)
+    told += [f"{memory} MiB of GPU memory"] if memory else []
+    return f"{', '.join(told)} for {counted(len(tasks), 'pod')}" if told else counted(len(tasks), "pod")

@@ -1,0 +1,134 @@
+"""Fewer pods than the minimum: who should make them, and what he says.
+
+Reads the owner and the gang; refused.py reads what the server refused."""
+
+from __future__ import annotations
+
+from gangline.api import kinds, names
+from gangline.api.meta import Raw, condition
+from gangline.scheduler.why.verdict import counted
+from gangline.why.cause import Cause
+from gangline.why.changes import ObjectChange
+from gangline.why.objects import ClusterObjects, dig
+from gangline.why.pods.minimum import lacking_pods, lowered
+from gangline.why.pods.refused import refused_creation
+from gangline.why.states.members import count_by_leaf, leaves_of, living
+from gangline.why.words.amounts import listed
+from gangline.why.workloads import Subject
+
+
+def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
+    """Fewer pods than the minimum, with who should make them and what he says."""
+    top = subject.top or {}
+    name = dig(top, "metadata", "name")
+    if top.get("kind") == "Job" and dig(top, "spec", "suspend"):
+        return Cause(
+            "suspended",
+            f"Job/{name} is suspended (spec.suspend: true), so it has no pods",
+            fixes=((ObjectChange(kinds.JOB, name, {"spec": {"suspend": False}}, subject.namespace),),),
+            pods_change=True,
+        )
+    if top.get("kind") == "CronJob":
+        return _between_runs(top, subject.namespace)
+    if subject.kind == "set" and subject.gang is None:
+        return None
+    if dig(top, "spec", "replicas") == 0:
+        kind = kinds.known(str(top.get("apiVersion")), str(top.get("kind")))
+        fixes = (
+            () if kind is None else ((ObjectChange(kind, str(name), {"spec": {"replicas": 1}}, subject.namespace),),)
+        )
+        why = f"{top.get('kind')}/{name} asks for no pods (spec.replicas: 0)"
+        return Cause("empty", why, fixes=fixes, pods_change=True)
+    counts, leaves = count_by_leaf(subject, living(subject)), leaves_of(subject)
+    short = {leaf: minimum - counts[leaf] for leaf, minimum in leaves.items() if counts[leaf] < minimum}
+    if not short:
+        return None
+    return (
+        refused_creation(objects, subject, short)
+        or too_few_wanted(objects, subject, short)
+        or _gang_says(objects, subject)
+        or _just_missing(subject, short, leaves)
+    )
+
+
+def _between_runs(top: Raw, namespace: str) -> Cause:
+    """A CronJob makes its pods by Jobs, at its times."""
+    name, schedule = top["metadata"]["name"], dig(top, "spec", "schedule")
+    if dig(top, "spec", "suspend"):
+        fix = ObjectChange(kinds.CRON_JOB, name, {"spec": {"suspend": False}}, namespace)
+        return Cause(
+            "suspended", f"CronJob/{name} is suspended (spec.suspend: true)", fixes=((fix,),), pods_change=True
+        )
+    last = dig(top, "status", "lastScheduleTime")
+    told = f"; its last run began at {last}" if last else "; it has not run yet"
+    return Cause("between-runs", f"CronJob/{name} has no run now (spec.schedule: {schedule}){told}", transient=True)
+
+
+def _just_missing(subject: Subject, short: dict[str, int], leaves: dict[str, int]) -> Cause:
+    why = f"{lacking_pods(short, leaves)} before it can start"
+    strays = [pod for pod in living(subject) if pod.labels.get(names.SUB_GROUP, "") not in leaves and "" not in leaves]
+    facts = [
+        f"pod {pod.name} names sub-group {pod.labels.get(names.SUB_GROUP) or '(none)'} (label {names.SUB_GROUP}), "
+        f"which the PodGroup does not have: {listed(sorted(leaves))}"
+        for pod in strays[:3]
+    ]
+    field = "spec.minMember" if "" in leaves else "spec.subGroups[].minMember"
+    return Cause(
+        "not-ready",
+        why,
+        (*facts, f"its PodGroup asks for {counted(sum(leaves.values()), 'pod')} ({field})"),
+        fixes=_fewer(subject, short),
+    )
+
+
+def _fewer(subject: Subject, short: dict[str, int]) -> tuple[tuple[ObjectChange, ...], ...]:
+    """A minimum that the pods which are there can meet."""
+    there = leaves_of(subject).get("", 0) - short.get("", 0)
+    return (lowered(subject, there),) if "" in short and there > 0 else ()
+
+
+def too_few_wanted(objects: ClusterObjects, subject: Subject, short: dict[str, int]) -> Cause | None:
+    """A Job whose parallelism, or completions, can never give the pods that its minimum asks for."""
+    top = subject.top or {}
+    if top.get("kind") != "Job":
+        return None
+    name, minimum = top["metadata"]["name"], sum(leaves_of(subject).values())
+    parallelism = dig(top, "spec", "parallelism")
+    parallelism = 1 if parallelism is None else parallelism
+    completions = dig(top, "spec", "completions")
+    most = parallelism if completions is None else min(parallelism, completions)
+    if most >= minimum:
+        return None
+    patch: Raw = {"spec": {"parallelism": minimum}}
+    field, value = ("parallelism", parallelism) if parallelism < minimum else ("completions", completions)
+    if not most:
+        return Cause(
+            "empty",
+            f"Job/{name} has spec.{field}: {value}, so it makes no pods",
+            fixes=((ObjectChange(kinds.JOB, name, patch, subject.namespace),),) if field == "parallelism" else (),
+            pods_change=True,
+        )
+    why = (
+        f"its minimum of {counted(minimum, 'pod')} ({names.BATCH_MIN_MEMBER}) can never be met: Job/{name} has "
+        f"spec.{field}: {value}"
+    )
+    fixes = (
+        [(ObjectChange(kinds.JOB, name, patch, subject.namespace),)]
+        if field == "parallelism" and completions is None
+        else []
+    )
+    return Cause(
+        "minimum",
+        why,
+        (f"{minimum - short.get('', 0)} of {minimum} pods are there",),
+        fixes=(lowered(subject, most), *fixes),
+    )
+
+
+def _gang_says(objects: ClusterObjects, subject: Subject) -> Cause | None:
+    """What a PodGang says of itself while its pods are not complete."""
+    gang = subject.gang
+    whole = condition(gang.status.conditions, "Initialized") if gang is not None else None
+    if gang is None or whole is None or whole.status == "True":
+        return None
+    return Cause("not-ready", whole.message or whole.reason)

@@ -1,0 +1,185 @@
+"""Pods that the server refused: by a ResourceQuota, a LimitRange, a missing PriorityClass or ServiceAccount, as their
+controller was told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from gangline.api import kinds, names, resources
+from gangline.api.meta import Raw
+from gangline.why.cause import Cause
+from gangline.why.changes import ObjectChange
+from gangline.why.objects import ClusterObjects, dig
+from gangline.why.pods.limits import outside_limits
+from gangline.why.pods.minimum import lacking_pods
+from gangline.why.states.members import leaves_of, living
+from gangline.why.workloads import Subject, owners
+
+QUOTA = re.compile(r"exceeded quota: ([\w.-]+), requested: (.+?), used: (.+?), limited: (.+?)(?:$|\.\s)")
+
+
+def refused_creation(objects: ClusterObjects, subject: Subject, short: dict[str, int]) -> Cause | None:
+    """Pods that the server refused, as their controller was told."""
+    makers = _makers(objects, subject)
+    event = last_event(
+        objects,
+        subject.namespace,
+        makers,
+        ("FailedCreate", "FailedCreatePod", "CreatePodFailed", "PodCreationFailed", "PodCreateFailed"),
+    )
+    refusal = (
+        _clique_error(objects, subject)
+        if event is None
+        else (
+            f"{dig(event, 'involvedObject', 'kind')}/{dig(event, 'involvedObject', 'name')}",
+            str(event.get("message") or ""),
+        )
+    )
+    if refusal is None:
+        return None
+    maker, told = refusal[0], refusal[1].removeprefix("Error creating: ")
+    leaves = leaves_of(subject)
+    return (
+        over_resource_quota(objects, subject, told, maker)
+        or outside_limits(objects, subject, told, maker)
+        or unstated_requests(subject, told, maker)
+        or no_priority_class(subject, told, maker)
+        or no_service_account(subject, told, maker)
+        or Cause(
+            "refused-pods",
+            f"the server refuses its pods: {told}",
+            (f"{maker} cannot make them; {lacking_pods(short, leaves)}",),
+        )
+    )
+
+
+def _clique_error(objects: ClusterObjects, subject: Subject) -> tuple[str, str] | None:
+    """What the operator was told when it made pods of a clique."""
+    if subject.gang is None:
+        return None
+    for clique in objects.all(kinds.POD_CLIQUE, subject.namespace):
+        errors = [
+            last_error.description
+            for last_error in clique.status.last_errors
+            if "pod" in last_error.description.lower()
+        ]
+        if clique.labels.get(names.POD_GANG) == subject.gang.name and errors:
+            return f"PodClique/{clique.name}", re.sub(r"^cannot create Pod [\w.-]+: ", "", errors[-1])
+    return None
+
+
+def _makers(objects: ClusterObjects, subject: Subject) -> set[str]:
+    """Uids of the objects that make its pods."""
+    uids = {str(dig(subject.top, "metadata", "uid") or "")}
+    for pod in subject.pods:
+        uids |= {str(dig(item, "metadata", "uid") or "") for item in owners(objects, pod)}
+    if subject.gang is not None:
+        uids |= {
+            clique.uid
+            for clique in objects.all(kinds.POD_CLIQUE, subject.namespace)
+            if clique.labels.get(names.PART_OF) == subject.gang.labels.get(names.PART_OF)
+        }
+    for item in objects.all(kinds.REPLICA_SET, subject.namespace):
+        if any(owner.uid in uids for owner in item.metadata.owner_references):
+            uids.add(item.uid)
+    return uids - {""}
+
+
+def last_event(objects: ClusterObjects, namespace: str, uids: Iterable[str], reasons: Sequence[str]) -> Raw | None:
+    wanted = set(uids)
+    events = [
+        event
+        for event in objects.raws(kinds.EVENT, namespace)
+        if event.get("reason") in reasons and dig(event, "involvedObject", "uid") in wanted
+    ]
+    return max(events, key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""), default=None)
+
+
+def over_resource_quota(objects: ClusterObjects, subject: Subject, told: str, maker: str) -> Cause | None:
+    match = QUOTA.search(told)
+    if match is None:
+        return None
+    name, asked, used, limited = match.groups()
+    quota = objects.raw(kinds.RESOURCE_QUOTA, name, subject.namespace)
+    pods = _pods_wanted(subject)
+    there = len(living(subject))
+    missing = max(pods - there, 1)
+    hard: dict[str, str] = {}
+    for resource, amount in _pairs(asked).items():
+        held = _pairs(used).get(resource, "0")
+        hard[resource] = resources.canonical(_sum(held, amount, missing))
+    fixes = (
+        ((ObjectChange(kinds.RESOURCE_QUOTA, name, {"spec": {"hard": hard}}, subject.namespace),),)
+        if quota is not None
+        else ()
+    )
+    return Cause(
+        "resource-quota",
+        f"ResourceQuota {name} refuses its pods: {asked} asked, {used} used, {limited} allowed (spec.hard)",
+        (f"{maker} cannot make them: {there} of {pods} pods are there",),
+        fixes,
+        pods_change=True,
+    )
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return {key.strip(): value for key, _, value in (part.partition("=") for part in text.split(","))}
+
+
+def _sum(held: str, amount: str, times: int) -> str:
+    total = resources.nanos(held) + resources.nanos(amount) * times
+    return (
+        resources.decimal(total) if not any(letter in held + amount for letter in "iKMGT") else resources.binary(total)
+    )
+
+
+def _pods_wanted(subject: Subject) -> int:
+    top = subject.top or {}
+    wanted = dig(top, "spec", "parallelism") if top.get("kind") == "Job" else dig(top, "spec", "replicas")
+    return max(int(wanted) if isinstance(wanted, int) else 1, sum(leaves_of(subject).values()))
+
+
+def unstated_requests(subject: Subject, told: str, maker: str) -> Cause | None:
+    """A ResourceQuota that counts what the pods do not say: a LimitRange may say it for them."""
+    match = re.search(r"failed quota: ([\w.-]+): must specify (.+)$", told)
+    if match is None:
+        return None
+    names_said = re.findall(r"(requests|limits)?\.?([\w./-]+) for:", match[2])
+    limit: Raw = {"type": "Container"}
+    for kind, resource in names_said:
+        field = "default" if kind == "limits" else "defaultRequest"
+        limit.setdefault(field, {})[resource] = "1Gi" if resource == "memory" else "1"
+    made = ObjectChange(
+        kinds.LIMIT_RANGE, f"{match[1]}-defaults", {"spec": {"limits": [limit]}}, subject.namespace, "new"
+    )
+    why = f"ResourceQuota {match[1]} refuses its pods, because they do not say {match[2]}"
+    return Cause("resource-quota", why, (f"{maker} cannot make them",), ((made,),), pods_change=True)
+
+
+def no_priority_class(subject: Subject, told: str, maker: str) -> Cause | None:
+    match = re.search(r"no PriorityClass with name ([\w.-]+) was found", told)
+    if match is None:
+        return None
+    body = {"value": 50, "description": "made because a workload asks for it"}
+    return Cause(
+        "priority-class",
+        f"PriorityClass {match[1]} does not exist, so the server refuses its pods",
+        (f"{maker} cannot make them: {told}",),
+        ((ObjectChange(kinds.PRIORITY_CLASS, match[1], body, how="new"),),),
+        pods_change=True,
+    )
+
+
+def no_service_account(subject: Subject, told: str, maker: str) -> Cause | None:
+    match = re.search(r'service ?account "?(?:[\w.-]+/)?([\w.-]+)"? (?:was )?not found', told, re.IGNORECASE)
+    if match is None:
+        return None
+    change = ObjectChange(kinds.SERVICE_ACCOUNT, match[1], {}, subject.namespace, "new")
+    return Cause(
+        "service-account",
+        f"ServiceAccount {match[1]} does not exist, so the server refuses its pods",
+        (f"{maker} cannot make them: {told}",),
+        ((change,),),
+        pods_change=True,
+    )

@@ -1,0 +1,1 @@
+"""What queues refuse, and why nobody makes room. Pure."""

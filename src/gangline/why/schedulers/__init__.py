@@ -1,0 +1,1 @@
+"""Which scheduler a workload is for, and whether it is at work."""

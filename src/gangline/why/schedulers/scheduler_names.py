@@ -1,0 +1,124 @@
+"""Pods that name a scheduler which is not ours: another one, or one that nobody is called.
+
+A scheduler that nobody serves never looks at a pod. Changes the name where the pods are made."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+
+from gangline.api import kinds, names
+from gangline.api.core import Pod
+from gangline.api.meta import Raw, condition
+from gangline.rules.schedulers import SERVED
+from gangline.why.cause import Cause
+from gangline.why.changes import ObjectChange
+from gangline.why.objects import ClusterObjects, dig
+from gangline.why.words.amounts import listed
+from gangline.why.workloads import Subject
+
+OTHER_SCHEDULERS = {
+    names.DEFAULT_SCHEDULER: "kube-scheduler",
+    "volcano": "Volcano",
+    "koord-scheduler": "Koordinator",
+    "yunikorn": "YuniKorn",
+    "scheduler-plugins-scheduler": "scheduler-plugins",
+    names.LPX_SCHEDULER: "LPX",
+}
+
+
+def scheduler_cause(objects: ClusterObjects, subject: Subject) -> Cause | None:
+    """Pods that name a scheduler which is not ours."""
+    named = {_scheduler_of(pod) for pod in subject.pods} or _template_scheduler(subject)
+    foreign = sorted(name for name in named if name not in SERVED)
+    if not foreign or subject.gang is not None:
+        return None
+    name = foreign[0]
+    message = next((_message(pod) for pod in subject.pods if _scheduler_of(pod) == name), "")
+    if name in OTHER_SCHEDULERS:
+        told = f"; it says: {message}" if message else "; it has said nothing yet"
+        return Cause(
+            "other-scheduler",
+            f"its pods are for another scheduler, {name} ({OTHER_SCHEDULERS[name]}){told}",
+            facts=(f"spec.schedulerName of its pods is {name}; gangline serves {listed(SERVED)}",),
+            fixes=_renamed(subject, SERVED[0]),
+            pods_change=True,
+        )
+    near = (
+        difflib.get_close_matches(name, (*SERVED, names.DEFAULT_SCHEDULER), n=1, cutoff=0.75)
+        or [item for item in SERVED if item.startswith(name)][:1]
+    )
+    if near:
+        return Cause(
+            "scheduler-name",
+            f"no scheduler is called {name!r} (spec.schedulerName); did you mean {near[0]}?",
+            fixes=_renamed(subject, near[0]),
+            pods_change=True,
+        )
+    return _unknown_scheduler(objects, subject, name, message)
+
+
+def _unknown_scheduler(objects: ClusterObjects, subject: Subject, name: str, message: str) -> Cause:
+    lease = next((item for item in objects.all(kinds.LEASE) if item.name == name), None)
+    running = (
+        f"Lease {lease.namespace}/{lease.name} says that it runs"
+        if lease is not None
+        else "no Lease of that name says that it runs"
+    )
+    return Cause(
+        "other-scheduler",
+        f"its pods are for another scheduler, {name} (spec.schedulerName)"
+        + (f", which says: {message}" if message else ""),
+        facts=(f"{running}; gangline serves {listed(SERVED)}",),
+        fixes=_renamed(subject, SERVED[0]),
+        pods_change=True,
+    )
+
+
+def _template_scheduler(subject: Subject) -> set[str]:
+    template = dig(subject.top, "spec", "template", "spec")
+    return {str(template.get("schedulerName") or names.DEFAULT_SCHEDULER)} if isinstance(template, dict) else set()
+
+
+def _scheduler_of(pod: Pod) -> str:
+    return pod.spec.scheduler_name or names.DEFAULT_SCHEDULER
+
+
+def _message(pod: Pod) -> str:
+    """What its scheduler wrote on a pod that it did not place."""
+    scheduled = condition(pod.status.conditions, "PodScheduled")
+    return scheduled.message if scheduled is not None and scheduled.status == "False" else ""
+
+
+def _renamed(subject: Subject, scheduler: str) -> tuple[tuple[ObjectChange, ...], ...]:
+    top = subject.top or {}
+    kind = kinds.known(str(top.get("apiVersion") or ""), str(top.get("kind") or ""))
+    if kind is None:
+        return ()
+    name, namespace = top["metadata"]["name"], top["metadata"].get("namespace", "")
+    if kind.kind in ("Job", "Pod"):
+        fresh = again(top)
+        spec = fresh["spec"] if kind.kind == "Pod" else fresh["spec"]["template"]["spec"]
+        spec["schedulerName"] = scheduler
+        return ((ObjectChange(kind, name, fresh, namespace, "replace"),),)
+    return ((ObjectChange(kind, name, {"spec": {"template": {"spec": {"schedulerName": scheduler}}}}, namespace),),)
+
+
+def again(live: Raw) -> Raw:
+    """An object as a person would create it once more."""
+    meta = live["metadata"]
+    kept = {key: meta[key] for key in ("name", "namespace", "labels", "annotations") if meta.get(key)}
+    kept["annotations"] = {
+        key: value
+        for key, value in (meta.get("annotations") or {}).items()
+        if key not in (names.LAST_APPLIED, names.POD_GROUP_NAME, "batch.kubernetes.io/job-tracking")
+    }
+    spec = copy.deepcopy(live.get("spec") or {})
+    spec.pop("selector", None)
+    spec.pop("nodeName", None)
+    template = dig(spec, "template", "metadata")
+    labels = {"controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"}
+    for holder in (kept, template):
+        if isinstance(holder, dict) and holder.get("labels"):
+            holder["labels"] = {key: value for key, value in holder["labels"].items() if key not in labels}
+    return {"metadata": kept, "spec": spec}

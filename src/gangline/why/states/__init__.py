@@ -1,0 +1,1 @@
+"""What became of a workload that is not waiting for room. Pure."""

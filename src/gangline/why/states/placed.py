@@ -1,0 +1,56 @@
+"""A workload that has its nodes: running, or starting with the pod that is late; and surplus pods that wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gangline.api.core import Pod
+from gangline.rules.values import times
+from gangline.scheduler.why.verdict import counted, spoken
+from gangline.why.cause import Cause
+from gangline.why.objects import ClusterObjects
+from gangline.why.states.members import holds_minimum, is_ready, leaves_of, living
+from gangline.why.states.starting import starting
+from gangline.why.workloads import Subject
+
+
+def placed(objects: ClusterObjects, subject: Subject) -> Cause | None:
+    if not holds_minimum(subject):
+        return None
+    bound = [pod for pod in living(subject) if pod.spec.node_name]
+    late = [pod for pod in bound if not is_ready(pod)]
+    if late:
+        return Cause(
+            "starting",
+            f"{len(bound) - len(late)} of {counted(len(bound), 'pod')} are ready; {starting(objects, late[0])}",
+            facts=(f"on {_where(bound)}{_queue(subject)}", *(starting(objects, pod) for pod in late[1:4])),
+            state="is starting",
+            transient=True,
+        )
+    why = f"{counted(len(bound), 'pod')} on {_where(bound)}{_since(objects, bound)}{_queue(subject)}"
+    waiting = len(living(subject)) - len(bound)
+    if not waiting:
+        return Cause("running", why, state="runs")
+    return Cause(
+        "surplus",
+        f"{why}; {counted(waiting, 'more pod')} above its minimum of {sum(leaves_of(subject).values())} "
+        f"{'waits' if waiting == 1 else 'wait'}",
+        state="runs",
+    )
+
+
+def _where(bound: Sequence[Pod]) -> str:
+    """`n1 (4), n2`: nodes with how many of the pods."""
+    nodes = Counter(pod.spec.node_name for pod in bound)
+    return ", ".join(f"{node} ({count})" if count > 1 else node for node, count in sorted(nodes.items())[:6])
+
+
+def _queue(subject: Subject) -> str:
+    return f", queue {subject.group.spec.queue}" if subject.group is not None and subject.group.spec.queue else ""
+
+
+def _since(objects: ClusterObjects, bound: Sequence[Pod]) -> str:
+    began = min((pod.status.start_time or pod.metadata.creation_timestamp or "" for pod in bound), default="")
+    ago = max(objects.now - (times.seconds(began) or objects.now), 0)
+    return f" since {began} ({spoken(ago)})" if began else ""

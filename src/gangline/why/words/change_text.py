@@ -1,0 +1,100 @@
+"""A patch or a new object in words: every value with its path, what it was before, how many new nodes.
+
+Where changes.py gets its sentences from. Never applies anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gangline.api.kinds import QUEUE, Kind
+from gangline.api.meta import Raw
+from gangline.why.objects import dig
+
+SHOWN_LEAVES = 3
+
+
+def leaves(body: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+    """Every value of a patch with its path, as people write it."""
+    if isinstance(body, Mapping) and body:
+        for key, value in body.items():
+            yield from leaves(value, (*keys, key))
+    else:
+        yield _path(keys), keys, body
+
+
+def _path(keys: tuple[str, ...]) -> str:
+    return "".join(f"[{key}]" if "/" in key else f".{key}" for key in keys).lstrip(".")
+
+
+def shown(value: Any) -> str:
+    if value is None:
+        return "(none)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return "[" + ", ".join(_item(item) for item in value) + "]"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _item(value: Any) -> str:
+    if isinstance(value, Mapping) and "key" in value and "effect" in value:
+        return f"{value['key']}{'=' + str(value['value']) if value.get('value') else ''}:{value['effect']}"
+    if isinstance(value, Mapping):
+        return str(value.get("name") or "{" + ", ".join(f"{key}: {_item(item)}" for key, item in value.items()) + "}")
+    return shown(value)
+
+
+def was_text(live: Raw, keys: tuple[str, ...]) -> str:
+    value = _at(live, keys)
+    return f" (now {shown(value)})" if value is not None else ""
+
+
+def more_nodes_text(node_names: Sequence[str], body: Raw) -> str:
+    """`there were 2 more nodes (a, b), each with …`; `body`: what each of them is like."""
+    has = dig(body, "status", "allocatable") or {}
+    amounts = ", ".join(
+        f"{value} {name}" for name, value in has.items() if name != "ephemeral-storage" and str(value) != "0"
+    )
+    plain = ("kubernetes.io/", "gangline.io/", "nvidia.com/gpu.count", "nvidia.com/gpu.present")
+    marked = [
+        f"{key}={value}" for key, value in (dig(body, "metadata", "labels") or {}).items() if not key.startswith(plain)
+    ]
+    many = (
+        f"{len(node_names)} more nodes ({', '.join(node_names)}), each"
+        if len(node_names) > 1
+        else f"1 more node (Node/{node_names[0]})"
+    )
+    return f"there {'were' if len(node_names) > 1 else 'was'} {many} with {amounts}" + (
+        f" and labels {', '.join(marked)}" if marked else ""
+    )
+
+
+def about_text(kind: Kind[Any], body: Raw) -> str:
+    """What matters of a new object, in brackets."""
+    if kind is QUEUE:
+        parent = dig(body, "spec", "parentQueue")
+        return f" (without limits{f', spec.parentQueue: {parent}' if parent else ''})"
+    fields = [
+        f"{path}: {shown(value)}"
+        for path, _, value in leaves({"spec": body.get("spec") or {}})
+        if not isinstance(value, Mapping)
+    ]
+    return f" ({', '.join(fields[:SHOWN_LEAVES])})" if fields else ""
+
+
+def differences(body: Raw, live: Raw | None) -> list[str]:
+    """What a new version of an object says otherwise."""
+    return [
+        f"{path}: {shown(value)}{was_text(live or {}, keys)}"
+        for path, keys, value in leaves({"spec": body.get("spec") or {}})
+        if _at(live or {}, keys) != value
+    ] or ["the same fields"]
+
+
+def _at(obj: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        obj = obj.get(key) if isinstance(obj, Mapping) else None
+    return obj

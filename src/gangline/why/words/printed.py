@@ -1,0 +1,65 @@
+"""Answers and remedies as `gangline explain` prints them: text, JSON and YAML.
+
+Last in an answer's journey, after answers.py. Writes to no terminal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import yaml
+
+from gangline.errors import BadInput
+from gangline.rules.verdicts import GangAnswer
+
+if TYPE_CHECKING:
+    from gangline.why.changes import Remedy
+
+
+def printed(answers: Sequence[GangAnswer], output: str) -> str:
+    data = [answer.data for answer in answers]
+    if output == "json":
+        return json.dumps(data, indent=2, ensure_ascii=False)
+    if output == "yaml":
+        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
+    told = [line for answer in answers for line in (answer.text, answer.evicted, *answer.failed) if line]
+    return "\n".join(told) or "nothing waits"
+
+
+def printed_fix(answers: Sequence[tuple[GangAnswer, Sequence[Remedy]]], number: int, output: str) -> str:
+    """The N-th remedy of the first workload that has one."""
+    with_remedies = [(answer, remedies) for answer, remedies in answers if remedies]
+    if not with_remedies:
+        raise BadInput(
+            "no change is known that would start it: " + "; ".join(answer.text.splitlines()[0] for answer, _ in answers)
+        )
+    answer, remedies = with_remedies[0]
+    if number > len(remedies):
+        raise BadInput(
+            f"there {'is 1 remedy' if len(remedies) == 1 else f'are {len(remedies)} remedies'}, not {number}"
+        )
+    remedy = remedies[number - 1]
+    if output == "text":
+        return f"{answer.data['remedies'][number - 1]['text']}\n"
+    if output == "json":
+        return (
+            json.dumps({"apiVersion": "v1", "kind": "List", "items": remedy.documents()}, indent=2, ensure_ascii=False)
+            + "\n"
+        )
+    head = [f"# {answer.data['gang']} would start if {answer.data['remedies'][number - 1]['text']}", *_hints(remedy)]
+    body = yaml.safe_dump_all(remedy.documents(), sort_keys=False, allow_unicode=True)
+    return "\n".join(head) + "\n" + str(body)
+
+
+def _hints(remedy: Remedy) -> list[str]:
+    """How each kind of change is applied."""
+    ways = {change.how for change in remedy.changes}
+    told = {
+        "patch": "# objects that exist are merge patches: kubectl patch KIND NAME --type merge --patch-file, or "
+        "kubectl apply --server-side",
+        "new": "# objects that do not exist are new: kubectl create -f",
+        "replace": "# made anew in place of itself: kubectl replace --force -f",
+    }
+    return [told[way] for way in ("patch", "new", "replace") if way in ways]

@@ -1,0 +1,188 @@
+"""A workload with the object a person made, its gang, its PodGroup and its pods, put together from any of these.
+
+subjects.py finds workloads by name; everything else here gets one of them to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.api import kinds, names
+from gangline.api.core import Pod
+from gangline.api.grove import PodGang
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import Kind
+from gangline.api.meta import Raw
+from gangline.rules.verdicts import group_of
+from gangline.why.objects import ClusterObjects, dig
+
+OWNERS: dict[str, Kind[Any]] = {
+    "job": kinds.JOB,
+    "cronjob": kinds.CRON_JOB,
+    "deployment": kinds.DEPLOYMENT,
+    "statefulset": kinds.STATEFUL_SET,
+    "replicaset": kinds.REPLICA_SET,
+    "daemonset": kinds.DAEMON_SET,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One workload. `kind` and `name` are a user's words for it; `top` is the object a person made, where it can be
+    seen."""
+
+    kind: str
+    name: str
+    namespace: str
+    top: Raw | None = None
+    gang: PodGang | None = None
+    group: PodGroup | None = None
+    pods: tuple[Pod, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The same for two names of one workload."""
+        if self.group is not None:
+            return self.namespace, f"group {self.group.name}"
+        if self.gang is not None:
+            return self.namespace, f"gang {self.gang.name}"
+        return self.namespace, f"{self.kind} {self.name}"
+
+    @property
+    def gang_uid(self) -> str:
+        return f"{self.namespace}/{self.group.name}" if self.group is not None else ""
+
+    @property
+    def top_kind(self) -> str:
+        return str((self.top or {}).get("kind") or "")
+
+
+def of_set(objects: ClusterObjects, name: str, namespace: str) -> Iterator[Subject]:
+    pcs = objects.raw(kinds.POD_CLIQUE_SET, name, namespace)
+    if pcs is None:
+        return
+    gangs = [gang for gang in objects.all(kinds.POD_GANG, namespace) if gang.labels.get(names.PART_OF) == name]
+    if not gangs:
+        pods = tuple(pod for pod in objects.all(kinds.POD, namespace) if pod.labels.get(names.PART_OF) == name)
+        yield Subject("set", name, namespace, pcs, pods=pods)
+    for gang in sorted(gangs, key=lambda gang: gang.name):
+        yield of_gang(objects, gang)
+
+
+def of_gang(objects: ClusterObjects, gang: PodGang) -> Subject:
+    group = group_of(gang, objects.all(kinds.POD_GROUP, gang.namespace))
+    top = objects.raw(kinds.POD_CLIQUE_SET, gang.labels.get(names.PART_OF, ""), gang.namespace)
+    pods = {
+        pod.name: pod for pod in objects.all(kinds.POD, gang.namespace) if pod.labels.get(names.POD_GANG) == gang.name
+    }
+    if group is not None:
+        pods |= {pod.name: pod for pod in pods_of_group(objects, group)}
+    return Subject("gang", gang.name, gang.namespace, top, gang, group, tuple(pods[key] for key in sorted(pods)))
+
+
+def of_group(objects: ClusterObjects, group: PodGroup) -> Subject:
+    reference = next(iter(group.metadata.owner_references), None)
+    if reference is not None and reference.kind == kinds.POD_GANG.kind:
+        gang = objects.get(kinds.POD_GANG, reference.name, group.namespace)
+        if gang is not None:
+            return of_gang(objects, gang)
+    pods = tuple(sorted(pods_of_group(objects, group), key=lambda pod: pod.name))
+    if reference is None:
+        return Subject("gang", group.name, group.namespace, group=group, pods=pods)
+    kind = kinds.known(reference.api_version, reference.kind)
+    top = objects.raw(kind, reference.name, group.namespace) if kind is not None else None
+    word = next((word for word, owner in OWNERS.items() if owner.kind == reference.kind), reference.kind.lower())
+    return Subject(word, reference.name, group.namespace, top, None, group, pods)
+
+
+def of_pod(objects: ClusterObjects, pod: Pod) -> Iterator[Subject]:
+    group = group_of_pod(objects, pod)
+    if group is not None:
+        yield of_group(objects, group)
+        return
+    gang = objects.get(kinds.POD_GANG, pod.labels.get(names.POD_GANG, ""), pod.namespace)
+    if gang is not None:
+        yield of_gang(objects, gang)
+        return
+    owner = top_owner(objects, pod)
+    word = next((word for word, item in OWNERS.items() if owner is not None and item.kind == owner.get("kind")), "")
+    if owner is not None and word:
+        yield from of_owner(objects, word, owner)
+    else:
+        yield Subject("pod", pod.name, pod.namespace, objects.raw(kinds.POD, pod.name, pod.namespace), pods=(pod,))
+
+
+def of_owner(objects: ClusterObjects, word: str, owner: Raw) -> Iterator[Subject]:
+    name, namespace = owner["metadata"]["name"], owner["metadata"].get("namespace", "")
+    pods = [pod for pod in objects.all(kinds.POD, namespace) if owned_by(objects, pod, owner)]
+    groups = {group.name: group for pod in pods if (group := group_of_pod(objects, pod)) is not None}
+    uid = owner["metadata"].get("uid")
+    groups |= {
+        group.name: group
+        for group in objects.all(kinds.POD_GROUP, namespace)
+        if any(reference.uid == uid for reference in group.metadata.owner_references)
+    }
+    if not groups:
+        yield Subject(word, name, namespace, owner, pods=tuple(sorted(pods, key=lambda pod: pod.name)))
+    for key in sorted(groups):
+        mine = tuple(sorted(pods_of_group(objects, groups[key]), key=lambda pod: pod.name))
+        alone = len(groups) == 1
+        title = name if alone or not mine else mine[0].name
+        yield Subject(word if alone else "pod", title, namespace, owner, None, groups[key], mine)
+
+
+def group_of_pod(objects: ClusterObjects, pod: Pod) -> PodGroup | None:
+    name = pod.annotations.get(names.POD_GROUP_NAME) or names.kai_pod_group(pod.name, pod.uid)
+    return objects.get(kinds.POD_GROUP, name, pod.namespace)
+
+
+def pods_of_group(objects: ClusterObjects, group: PodGroup) -> list[Pod]:
+    def by_group() -> dict[tuple[str, str], list[Pod]]:
+        pods: dict[tuple[str, str], list[Pod]] = {}
+        for pod in objects.all(kinds.POD):
+            name = pod.annotations.get(names.POD_GROUP_NAME) or names.kai_pod_group(pod.name, pod.uid)
+            pods.setdefault((pod.namespace, name), []).append(pod)
+        return pods
+
+    return objects.remembered("pods by group", by_group).get((group.namespace, group.name), [])
+
+
+def owned_by(objects: ClusterObjects, pod: Pod, owner: Raw) -> bool:
+    uid = owner["metadata"].get("uid")
+    return any(dig(item, "metadata", "uid") == uid for item in owners(objects, pod))
+
+
+def owners(objects: ClusterObjects, pod: Pod) -> Iterator[Raw]:
+    """The objects above a pod, nearest first, as far as they are read."""
+    references: Sequence[Any] = [
+        {"apiVersion": owner_reference.api_version, "kind": owner_reference.kind, "name": owner_reference.name}
+        for owner_reference in pod.metadata.owner_references
+    ]
+    for _ in range(8):
+        kind = kinds.known(references[0]["apiVersion"], references[0]["kind"]) if references else None
+        above = objects.raw(kind, references[0]["name"], pod.namespace) if kind is not None else None
+        if above is None:
+            return
+        yield above
+        references = above["metadata"].get("ownerReferences") or ()
+
+
+def top_owner(objects: ClusterObjects, pod: Pod) -> Raw | None:
+    above = list(owners(objects, pod))
+    return above[-1] if above else None
+
+
+def same(objects: ClusterObjects, subject: Subject) -> Subject:
+    """The same workload among other objects."""
+    top = subject.top
+    kind = kinds.known(str(top.get("apiVersion")), str(top.get("kind"))) if top is not None else None
+    if top is not None and kind is not None:
+        top = objects.raw(kind, top["metadata"]["name"], top["metadata"].get("namespace", ""))
+    group = objects.get(kinds.POD_GROUP, subject.group.name, subject.namespace) if subject.group is not None else None
+    gang = objects.get(kinds.POD_GANG, subject.gang.name, subject.namespace) if subject.gang is not None else None
+    pods = tuple(pod for item in subject.pods if (pod := objects.get(kinds.POD, item.name, item.namespace)) is not None)
+    if group is None and subject.pods:
+        group = next((held for pod in pods if (held := group_of_pod(objects, pod)) is not None), None)
+    return Subject(subject.kind, subject.name, subject.namespace, top, gang, group, pods)

@@ -1,0 +1,213 @@
+"""Evictions have a price: the cheapest victims go, none for more than it is worth, and nobody twice in a row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gangline.errors import ConfigError
+from gangline.scheduler.cycle import decide
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.plugins.evict.disruption import DisruptionLimits, read_limits
+from gangline.scheduler.records import GangRecord, TaskRecord
+from gangline.scheduler.settings import PluginSetting, SchedulerSettings, native_settings
+from gangline.scheduler.thought.booking import book
+from scheduler.scene import NOW, Scene
+
+MINUTE, HOUR = 60.0, 3600.0
+
+
+def native(**arguments: str) -> SchedulerSettings:
+    plugins = [
+        PluginSetting("disruption", arguments) if plugin.name == "disruption" else plugin
+        for plugin in native_settings().plugins
+    ]
+    return replace(native_settings(), plugins=tuple(plugins))
+
+
+def two_borrowers(**of_old: float) -> Scene:
+    """Queue a borrows both nodes: with a gang of ten hours, and with one of ten minutes."""
+    scene = Scene(settings=native()).nodes(2).queue("a", quota=0).queue("b", quota=8)
+    scene.gang("a/old", 1, gpus=8, on="n0", last_start=NOW - 10 * HOUR, **of_old)
+    return scene.gang("a/young", 1, gpus=8, on="n1", last_start=NOW - 10 * MINUTE)
+
+
+# ── the cheapest victims ──
+
+
+def test_reclaim_takes_the_gang_that_loses_least() -> None:
+    after = two_borrowers().gang("b/mine", 1, gpus=8).decide()
+    assert after.evicted == ["young-0"] and after.waiting == {"mine-0": "n1"}
+
+
+def test_a_gang_that_was_just_saved_loses_less_than_a_younger_one() -> None:
+    assert two_borrowers(last_checkpoint=NOW - MINUTE).gang("b/mine", 1, gpus=8).decide().evicted == ["old-0"]
+    assert two_borrowers(checkpoint_interval=HOUR).gang("b/mine", 1, gpus=8).decide().evicted == ["old-0"]
+
+
+def test_preempt_takes_lower_priority_first_and_then_the_gang_that_loses_least() -> None:
+    scene = Scene(settings=native()).nodes(3).queue("a", quota=24)
+    scene.gang("a/old", 1, gpus=8, on="n0", last_start=NOW - 10 * HOUR)
+    scene.gang("a/young", 1, gpus=8, on="n1", last_start=NOW - MINUTE)
+    scene.gang("a/higher", 1, gpus=8, on="n2", last_start=NOW, priority=60)
+    assert scene.gang("a/urgent", 1, gpus=8, priority=75).decide().evicted == ["young-0"]
+
+
+def test_the_price_of_an_eviction_is_told_with_it() -> None:
+    (evict,) = two_borrowers().gang("b/mine", 1, gpus=8).decide().decisions.evictions
+    assert evict.lost == 8 * 10 * MINUTE
+
+
+# ── never more than it is worth ──
+
+
+def test_a_request_for_48_gpus_never_evicts_376() -> None:
+    scene = Scene(settings=native()).nodes(47).queue("a", quota=0).queue("b", quota=48)
+    scene.gang("a/huge", 47, gpus=8, on=[f"n{place}" for place in range(47)], last_start=NOW)
+    assert not scene.gang("b/mine", 6, gpus=8).decide().evicted
+
+
+def test_of_376_borrowed_gpus_a_request_for_48_takes_48() -> None:
+    scene = Scene(settings=native()).nodes(47).queue("a", quota=0).queue("b", quota=48)
+    for place in range(47):
+        scene.gang(f"a/part{place}", 1, gpus=8, on=f"n{place}", last_start=NOW - place * MINUTE - 1)
+    after = scene.gang("b/mine", 6, gpus=8).decide()
+    assert after.evicted == [f"part{place}-0" for place in range(6)]
+
+
+def test_twice_the_gpus_asked_for_are_evicted_at_most_unless_the_ratio_says_more() -> None:
+    def evicted(gpus: int, **arguments: str) -> list[str]:
+        scene = Scene(settings=native(**arguments)).nodes(1).queue("a", quota=8)
+        scene.gang("a/low", 1, gpus=8, on="n0", last_start=NOW - MINUTE)
+        return scene.gang("a/high", 1, gpus=gpus, priority=75).decide().evicted
+
+    assert evicted(4) == ["low-0"] and not evicted(3) and evicted(3, ratio="3") == ["low-0"]
+
+
+@pytest.mark.parametrize(("waited", "moved"), [(30 * MINUTE, False), (3 * HOUR, True)])
+def test_a_gang_is_moved_when_the_one_that_waits_has_waited_long_enough(waited: float, moved: bool) -> None:
+    """Moving an hour of 1 GPU is worth it for 2 GPUs that have waited for more than an hour."""
+    scene = Scene(settings=native()).nodes(2, gpus=2).queue("a", quota=4)
+    scene.gang("a/left", 1, on="n0", last_start=NOW - HOUR).gang("a/right", 1, on="n1", last_start=NOW - HOUR)
+    after = scene.gang("a/wide", 1, gpus=2, last_eviction=NOW - waited).decide()
+    assert bool(after.evicted) is moved
+
+
+def test_a_gang_within_its_quota_waits_for_cheap_victims_no_longer_than_its_patience() -> None:
+    def evicted(waited: float, quota: float = 8) -> list[str]:
+        scene = Scene(settings=native(patience="2h")).nodes(1).queue("a").queue("b", quota=quota)
+        scene.gang("a/old", 1, gpus=8, on="n0", last_start=NOW - 10 * HOUR)
+        return scene.gang("b/mine", 1, gpus=8, last_eviction=NOW - waited).decide().evicted
+
+    assert not evicted(HOUR) and evicted(2 * HOUR) == ["old-0"]
+
+
+# ── nobody twice in a row ──
+
+
+def settle(cluster: ClusterModel, evicted: set[str]) -> None:
+    for task in list(cluster.tasks.values()):
+        if task.uid in evicted:
+            record = replace(task.record, status=Status.PENDING, node="")
+            cluster.remove(TaskRecord, task.uid)
+            cluster.apply(record)
+        elif task.status == Status.BINDING:
+            cluster.apply(replace(task.record, status=Status.RUNNING))
+
+
+def evicted_at(cluster: ClusterModel, settings: SchedulerSettings, now: float) -> list[str]:
+    """Whom one cycle evicts; they wait again, and what was bound runs."""
+    decisions = decide(cluster, settings, now)
+    book(cluster, decisions)
+    evicted = [evict.task for evict in decisions.evictions]
+    settle(cluster, set(evicted))
+    return evicted
+
+
+def low_then_high(settings: SchedulerSettings) -> ClusterModel:
+    scene = Scene(settings=settings).nodes(1).queue("a", quota=8)
+    scene.gang("a/low", 1, gpus=8, on="n0", last_start=NOW - 5 * MINUTE)
+    return scene.gang("a/high", 1, gpus=8, priority=75).cluster()
+
+
+def come_and_go(cluster: ClusterModel, settings: SchedulerSettings, now: float) -> None:
+    """The gang of higher priority ends, the other one starts again, and then there is more to do for the first."""
+    record = cluster.tasks["high-0"].record
+    cluster.remove(TaskRecord, "high-0")
+    assert not evicted_at(cluster, settings, now) and cluster.tasks["low-0"].status == Status.RUNNING
+    cluster.apply(replace(record, status=Status.PENDING, node=""))
+
+
+def test_a_gang_that_was_evicted_runs_for_its_grace_before_it_is_evicted_for_the_same_reason() -> None:
+    settings = native(grace="1h")
+    cluster = low_then_high(settings)
+    assert evicted_at(cluster, settings, NOW) == ["low-0"]
+    come_and_go(cluster, settings, NOW + MINUTE)
+    assert not evicted_at(cluster, settings, NOW + 2 * MINUTE)
+    assert not evicted_at(cluster, settings, NOW + MINUTE + HOUR - 1)
+    assert evicted_at(cluster, settings, NOW + MINUTE + HOUR) == ["low-0"]
+
+
+def test_after_a_restart_of_the_scheduler_the_time_stamp_of_the_last_eviction_protects() -> None:
+    scene = Scene(settings=native(grace="1h")).nodes(1).queue("a", quota=8)
+    scene.gang("a/low", 1, gpus=8, on="n0", last_start=NOW - 20 * MINUTE, last_eviction=NOW - 30 * MINUTE)
+    assert not scene.gang("a/high", 1, gpus=8, priority=75).decide().evicted
+
+
+def test_surplus_pods_may_go_one_after_the_other() -> None:
+    settings = native(grace="1h")
+    scene = Scene(settings=settings).nodes(1, gpus=4).queue("a", quota=0).queue("b", quota=4)
+    cluster = scene.gang("a/elastic", 4, needs=1, on="n0", last_start=NOW - MINUTE).gang("b/one", 1).cluster()
+    assert len(evicted_at(cluster, settings, NOW)) == 1
+    decisions = decide(cluster, settings, NOW + MINUTE)
+    book(cluster, decisions)
+    cluster.apply(GangRecord("two", "b", "two", "ns", created=NOW))
+    cluster.apply(replace(cluster.tasks["one-0"].record, uid="two-0", gang="two", name="two-0", status=Status.PENDING))
+    settle(cluster, set())
+    assert len(evicted_at(cluster, settings, NOW + 2 * MINUTE)) == 1
+
+
+# ── budgets ──
+
+
+def test_a_gang_is_evicted_no_more_often_in_a_day_than_its_queue_or_the_settings_allow() -> None:
+    settings = native(grace="0s", evictions="1")
+    cluster = low_then_high(settings)
+    assert evicted_at(cluster, settings, NOW) == ["low-0"]
+    come_and_go(cluster, settings, NOW + MINUTE)
+    assert not evicted_at(cluster, settings, NOW + 2 * HOUR)
+    queue = cluster.queues["a"].record
+    cluster.apply(replace(queue, evictions_per_day=2))
+    assert evicted_at(cluster, settings, NOW + 3 * HOUR) == ["low-0"]
+
+
+def test_a_queue_loses_no_more_gpu_hours_in_an_hour_than_its_budget() -> None:
+    """A gang of 10 minutes on 8 GPUs loses 1.33 GPU-hours."""
+
+    def evicted(budget: float | None, **arguments: str) -> list[str]:
+        scene = Scene(settings=native(**arguments)).nodes(1).queue("a", quota=0, lost_per_hour=budget)
+        scene.queue("b", quota=8).gang("a/young", 1, gpus=8, on="n0", last_start=NOW - 10 * MINUTE)
+        return scene.gang("b/mine", 1, gpus=8).decide().evicted
+
+    assert evicted(1.4) == evicted(None) == ["young-0"] and not evicted(1.3) and not evicted(None, lost="1")
+    assert evicted(1.4, lost="1") == ["young-0"]
+
+
+def test_what_was_lost_in_the_last_hour_counts() -> None:
+    settings = native()
+    scene = Scene(settings=settings).nodes(2).queue("a", quota=0, lost_per_hour=2).queue("b", quota=16)
+    scene.gang("a/one", 1, gpus=8, on="n0", last_start=NOW - 10 * MINUTE)
+    scene.gang("a/two", 1, gpus=8, on="n1", last_start=NOW - 10 * MINUTE)
+    cluster = scene.gang("b/first", 1, gpus=8).gang("b/second", 1, gpus=8).cluster()
+    assert len(evicted_at(cluster, settings, NOW)) == 1
+    assert not evicted_at(cluster, settings, NOW + MINUTE)
+
+
+def test_limits_that_make_no_sense_are_refused_with_their_name() -> None:
+    assert read_limits({"grace": "30m", "ratio": "3"}) == DisruptionLimits(ratio=3, grace=1800)
+    with pytest.raises(ConfigError, match="plugins: disruption: ratio must not be negative"):
+        read_limits({"ratio": "-1"})
+    with pytest.raises(ConfigError, match="plugins: disruption: grace: 'soon' is not a duration"):
+        read_limits({"grace": "soon"})
