@@ -81,7 +81,7 @@ def _election(component: str, options: ComponentOptions) -> ElectionSettings | N
     if chosen is not None and "leader-elect" not in options.flags:
         home = _home(component, options)
         return (
-            ElectionSettings(chosen.name, home, duration=said.duration, deadline=said.deadline, retry=said.retry)
+            ElectionSettings(chosen.name, home, duration=chosen.duration, deadline=chosen.deadline, retry=chosen.retry)
             if chosen.enabled
             else None
         )
