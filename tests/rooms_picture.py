@@ -15,10 +15,11 @@ from house_numbers import REPOSITORY, SOURCE
 PICTURE = REPOSITORY / "docs" / "rooms.svg"
 ROWS = (
     ("cli",),
-    ("why",),
+    ("explaining",),
     ("dashboard", "whatif", "lab"),
     ("local",),
     ("components",),
+    ("why",),
     ("admission", "operator", "grouper", "scheduler", "binder", "controllers", "installer", "cluster"),
     ("runtime",),
     ("client",),

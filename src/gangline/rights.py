@@ -68,6 +68,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
+from gangline.rules.explained_kinds import SPOKEN_OF
 
 LEASES = {
     "grouper": "54dff599.kai.scheduler",
@@ -144,6 +145,11 @@ def _scheduler() -> list[Right]:
         *status(POD, POD_GROUP),
         TELLS,
     ]
+
+
+def _explainer() -> list[Right]:
+    """Everything that an answer may speak of, and the PodGroup that it stands on."""
+    return [*read(*SPOKEN_OF), Right(POD_GROUP, ("patch",)), TELLS]
 
 
 def _binder() -> list[Right]:
@@ -301,6 +307,7 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
     table = {
         "operator": _operator(),
         "scheduler": _scheduler(),
+        "explainer": _explainer(),
         "binder": _binder(),
         "podgroup-controller": [*read(POD_GROUP, POD, NODE, PRIORITY_CLASS, RESOURCE_CLAIM), *status(POD_GROUP)],
         "queue-controller": [*read(QUEUE, POD_GROUP), *status(QUEUE)],

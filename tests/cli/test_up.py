@@ -213,3 +213,24 @@ def test_a_home_that_cannot_be_used_is_a_sentence(
         main()
     assert end.value.code == 1
     assert re.fullmatch(said + r".*\n", capsys.readouterr().err)
+
+
+async def test_a_part_that_does_not_exist_is_not_left_out(tmp_path: Path) -> None:
+    process = await up(tmp_path, "--memory", "--without", "schedular,operator")
+    _, told = await process.communicate()
+    assert process.returncode
+    assert b"no component is called 'schedular' (did you mean scheduler?); there are: operator, grouper, " in told
+
+
+async def test_parts_are_left_out_and_requests_written_down(tmp_path: Path) -> None:
+    absent = ("--without", "scheduler,binder", "--without", "kubelet")
+    audit = tmp_path / "audit.log"
+    process = await up(tmp_path, "--memory", "--port", "0", "--no-dashboard", *absent, "--audit-log", str(audit))
+    shown = await ready(process)
+    assert "nodes        0 simulated" in shown
+    assert f"audit log    {audit}" in shown
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 0
+    accounts = set(re.findall(r'"username":"system:serviceaccount:[^:"]*:([^"]*)"', audit.read_text()))
+    assert {"operator", "grouper"} <= accounts
+    assert not {"scheduler", "binder", "kubelet", "installer"} & accounts

@@ -64,6 +64,7 @@ ACCEPTS = (
     "",
     "application/yaml",
     "application/vnd.kubernetes.protobuf",
+    "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json",
     "application/json;as=Table;v=v1;g=meta.k8s.io",
     "text/html",
     "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",

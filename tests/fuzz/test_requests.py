@@ -30,7 +30,7 @@ FIRST = int(os.environ.get("FUZZ_FIRST") or 0)
 FORESEEN = re.compile(
     rb"failed to create typed patch object|resourceVersion should not be set on objects to be created"
     rb"|strconv.ParseUint: parsing .{1,1000}: invalid syntax|nknown patch type|does not contain declared merge key"
-    rb"|failed calling webhook|\"target.name: Required value\"|has more than one PodDisruptionBudget"
+    rb"|failed calling webhook|target.name: Required value|has more than one PodDisruptionBudget"
     rb"|the spec replicas field"
 )
 """What a real server answers with 500 as well, word for word, and a recorded case asks for

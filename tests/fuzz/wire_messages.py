@@ -6,7 +6,7 @@ import struct
 from random import Random
 
 from fuzz import odd
-from gangline.cluster.server.wire.protobuf import reading
+from gangline.cluster.server.wire.protobuf import tables
 
 DEEPEST = 5
 
@@ -14,8 +14,8 @@ DEEPEST = 5
 def envelope(random: Random, api_version: str, kind: str) -> bytes:
     """An object of a kind, most of the time whole."""
     try:
-        message = reading._message_of(api_version, kind)
-    except reading.NotUnderstood:
+        message = tables.messages()[tables.message_name(api_version, kind)]
+    except tables.NotUnderstood:
         raw = random.randbytes(40)
     else:
         raw = _message(random, message, 0)
@@ -23,15 +23,15 @@ def envelope(random: Random, api_version: str, kind: str) -> bytes:
     return odd.broken(random, body) if random.random() < 0.2 else body
 
 
-def _message(random: Random, message: reading.Message, depth: int) -> bytes:
+def _message(random: Random, message: tables.Message, depth: int) -> bytes:
     return b"".join(_field(random, number, field, depth) for number, field in message.items() if _wanted(random, field))
 
 
-def _wanted(random: Random, field: reading.WireField) -> bool:
+def _wanted(random: Random, field: tables.WireField) -> bool:
     return random.random() < (0.9 if field.name in ("metadata", "name") else 0.25)
 
 
-def _field(random: Random, number: int, field: reading.WireField, depth: int) -> bytes:
+def _field(random: Random, number: int, field: tables.WireField, depth: int) -> bytes:
     if random.random() < 0.03:
         return random.choice((_number(number, random.choice(odd.NUMBERS)), _bytes(number, random.randbytes(9))))
     if field.form == "%":
@@ -55,11 +55,11 @@ def _value(random: Random, number: int, kind: str, depth: int) -> bytes:
         return _bytes(number, _number(1, random.choice(odd.NUMBERS)) + _number(2, random.choice(odd.NUMBERS)))
     if kind == "x":
         return _bytes(number, _number(1, random.randrange(3)) + _number(2, 1) + _bytes(3, odd.text(random).encode()))
-    if kind in ("r", "@items"):
+    if kind == "r" or kind.startswith("@"):
         return _bytes(number, _bytes(1, random.choice((b"{}", b"null", b"[", odd.text(random).encode()))))
     if depth >= DEEPEST:
         return b""
-    return _bytes(number, _message(random, reading._messages()[kind], depth + 1))
+    return _bytes(number, _message(random, tables.messages()[kind], depth + 1))
 
 
 def _number(number: int, value: float) -> bytes:

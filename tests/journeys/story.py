@@ -58,8 +58,9 @@ class PreparedPlatform(Platform):
 def embedded_platform(
     *, clock: Clock | None = None, without: tuple[str, ...] = (), options: ComponentOptions | None = None
 ) -> Platform:
-    """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes."""
-    chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, *without)]
+    """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes. The
+    explainer, which rests in real time, is hired by the stories that are about it."""
+    chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, "explainer", *without)]
     return PreparedPlatform(
         PlatformSettings(
             components=chosen,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def native(**arguments: str) -> SchedulerSettings:
     return replace(native_settings(), plugins=tuple(plugins))
 
 
-def two_borrowers(**of_old: float) -> Scene:
+def two_borrowers(**of_old: Any) -> Scene:
     """Queue a borrows both nodes: with a gang of ten hours, and with one of ten minutes."""
     scene = Scene(settings=native()).nodes(2).queue("a", quota=0).queue("b", quota=8)
     scene.gang("a/old", 1, gpus=8, on="n0", last_start=NOW - 10 * HOUR, **of_old)

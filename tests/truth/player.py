@@ -16,9 +16,9 @@ from gangline.cli.explain import explained
 from gangline.cli.objects.apply import kind_of
 from gangline.client.wire import MERGE_PATCH
 from gangline.errors import NotFound
+from gangline.explaining.platform_trial import gone
 from gangline.rules.verdicts import GangAnswer
 from gangline.why.changes import Remedy
-from gangline.why.platform import gone
 from gangline.why.words.printed import printed, printed_fix
 from journeys.story import Story, told
 

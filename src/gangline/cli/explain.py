@@ -118,7 +118,7 @@ async def _watch(connection: ClusterConnection, name: str, everywhere: bool, out
 async def explained(
     connection: ClusterConnection, name: str, everywhere: bool = False
 ) -> list[tuple[GangAnswer, list[Remedy]]]:
-    from gangline.why.explain import explain_name
+    from gangline.explaining.explain import explain_name
 
     served = [item.kind for item in await connection.served()]
     return await explain_name(connection.client, name, connection.namespace, everywhere=everywhere, served=served)
@@ -126,7 +126,7 @@ async def explained(
 
 async def explain(client: Client, name: str, namespace: str) -> list[GangAnswer]:
     """One answer per gang that NAME stands for."""
-    from gangline.why.explain import explain_name
+    from gangline.explaining.explain import explain_name
 
     return [answer for answer, _ in await explain_name(client, name, namespace)]
 
@@ -145,7 +145,7 @@ async def _played(
     connection: ClusterConnection, answers: list[tuple[GangAnswer, list[Remedy]]], number: int | None
 ) -> list[str]:
     """What each remedy does on a copy of the platform."""
-    from gangline.why.platform import play
+    from gangline.explaining.platform_trial import play
 
     served = [item.kind for item in await connection.served()]
     lines = []

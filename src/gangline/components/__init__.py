@@ -65,9 +65,17 @@ def _scheduler(options: ComponentOptions) -> Component:
         one_line=not how.conditions_of_several_lines,
         request_per_pod=how.request_per_pod,
         note_evictions=not how.evictions_unmarked,
+        signs_verdicts=not how.decides_as_upstream,
         tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
     )
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
+
+
+def _explainer(options: ComponentOptions) -> Component:
+    """In upstream's manner a PodGroup carries upstream's words only."""
+    from gangline.why.explainer.component import component
+
+    return Component("explainer") if manner(options.compat).decides_as_upstream else component()
 
 
 def _binder(options: ComponentOptions) -> Component:
@@ -190,6 +198,7 @@ COMPONENTS: dict[str, Callable[[ComponentOptions], Component]] = {
     "operator": _operator,
     "grouper": _grouper,
     "scheduler": _scheduler,
+    "explainer": _explainer,
     "binder": _binder,
     "podgroup-controller": _pod_group_controller,
     "queue-controller": _queue_controller,

@@ -1,9 +1,9 @@
-"""Why a gang waits, read from what others wrote on its objects: the scheduler's verdict on the PodGroup, else the
-gang's own conditions.
+"""Why a gang waits, read from what others wrote on its objects: the answer on the PodGroup, else the scheduler's
+verdict there, else the gang's own conditions.
 
-Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, and `gangline whatif` and the
-dashboard read it here. `gangline explain` asks the cluster itself (gangline.why) and answers in the same form. Never
-judges anything itself."""
+Last in a verdict's journey: scheduler/why thinks it, the scheduler's shell writes it, the explainer refines it
+(why/explainer), and `gangline whatif`, the scheduler's teller and the dashboard read it here. `gangline explain` asks
+the cluster itself (gangline.why) and answers in the same form. Never judges anything itself."""
 
 from __future__ import annotations
 
@@ -81,12 +81,34 @@ def _first_unmet(conditions: Mapping[str, Condition]) -> str:
 def of_group(group: PodGroup, name: str = "") -> GangAnswer:
     """`name`: what users call its gang."""
     shown = name or group.name
-    try:
-        verdict = dict(json.loads(group.annotations[names.VERDICT]))
-    except (KeyError, ValueError, TypeError):
+    verdict = verdict_of(group)
+    if verdict is None:
         return _with_eviction(_without_verdict(group, shown), group)
+    answer = answer_of(group)
+    if answer is not None:
+        return _with_eviction(GangAnswer(str(answer["text"]), verdict | answer | {"gang": shown}, True), group)
     text = str(verdict.get("text") or verdict.get("headline") or verdict.get("cause") or "").replace(group.name, shown)
     return _with_eviction(GangAnswer(text, verdict | {"gang": shown}, True), group)
+
+
+def verdict_of(group: PodGroup) -> Raw | None:
+    """The scheduler's verdict as data; None where there is none that can be read."""
+    return _noted(group, names.VERDICT)
+
+
+def answer_of(group: PodGroup) -> Raw | None:
+    """The answer that refines the verdict which stands now."""
+    answer, verdict = _noted(group, names.ANSWER), verdict_of(group)
+    if answer is None or verdict is None or answer.get("refines") != verdict.get("headline"):
+        return None
+    return answer if answer.get("headline") and answer.get("text") else None
+
+
+def _noted(group: PodGroup, annotation: str) -> Raw | None:
+    try:
+        return dict(json.loads(group.annotations[annotation]))
+    except (KeyError, ValueError, TypeError):
+        return None
 
 
 def _without_verdict(group: PodGroup, shown: str) -> GangAnswer:

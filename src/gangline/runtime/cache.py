@@ -104,6 +104,11 @@ class Cache:
     def follows(self, kind: Kind[Any]) -> bool:
         return kind in self._informers
 
+    @property
+    def newest(self) -> int:
+        """The newest revision seen of any kind."""
+        return max((informer.revision for informer in self._informers.values()), default=0)
+
     def revision(self, kind: Kind[Any]) -> int:
         """The newest revision seen of a kind; 0 if it is not followed here, or not served."""
         informer = self._informers.get(kind)

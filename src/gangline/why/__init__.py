@@ -1,9 +1,8 @@
 """Why a workload waits, or what became of it: answered from the objects of a cluster as they stand now. Changes
 nothing there.
 
-    explain.py     the way through all of these (acts)
     read.py        the cluster's objects, read once (acts)
-    platform.py    changes tried on a copy of the whole platform (acts)
+    explainer/     the component that writes answers on PodGroups (acts)
 
     objects.py     the objects by kind and name; a change gives others
     changes.py     a change of objects as data, and a remedy: changes that together start a gang

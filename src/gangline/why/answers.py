@@ -17,6 +17,7 @@ from gangline.why.changes import Remedy
 from gangline.why.objects import ClusterObjects
 from gangline.why.states.ended import failure_lines
 from gangline.why.states.evictions import eviction_line
+from gangline.why.words.amounts import ordinal
 from gangline.why.workloads import Subject
 
 INDENT = "  "
@@ -30,17 +31,23 @@ def titles_of(objects: ClusterObjects) -> dict[str, str]:
     return {f"{group.namespace}/{group.name}": owner(group) for group in objects.all(kinds.POD_GROUP)}
 
 
-def answer(objects: ClusterObjects, subject: Subject, cause: Cause, remedies: Sequence[Remedy]) -> GangAnswer:
+def answer(
+    objects: ClusterObjects, subject: Subject, cause: Cause, remedies: Sequence[Remedy], line: tuple[int, int] = (0, 0)
+) -> GangAnswer:
+    """`line`: its place among those that wait in its queue, and how many these are; (0, 0): it is in no line."""
     titles = titles_of(objects)
     plain = PlainWords(titles)
     told = [plain(remedy.text(objects)) for remedy in remedies]
     headline = plain(f"{subject.name} {cause.state}: {cause.why}").replace("\n", " ")
     behind = remedies[0].behind if remedies else ()
     facts = [plain(fact) for fact in (*cause.facts, *(f"and behind that: {why}" for why in behind)) if fact]
-    text = "\n".join(_lines(cause, headline, facts, told))
+    place, waiting = line
+    queue = subject.group.spec.queue if subject.group is not None else ""
+    position = f"{ordinal(place)} of {waiting} in queue {queue}" if place else ""
+    text = "\n".join(_lines(cause, headline, facts, told, position))
     failed = tuple(failure_lines(subject)) if cause.code != "failed" else ()
     data = _data(subject, cause, headline, facts)
-    data["text"] = text
+    data |= {"text": text, "position": place, "waiting": waiting, "revision": objects.revision}
     data["remedies"] = [
         {"text": remedy_text, "tried": remedy.tried, "changes": remedy.documents()}
         for remedy_text, remedy in zip(told, remedies, strict=True)
@@ -62,7 +69,7 @@ class PlainWords:
         return RESERVATION.sub("a reservation of a shared GPU", renamed(text, self._words))
 
 
-def _lines(cause: Cause, headline: str, facts: Sequence[str], told: Sequence[str]) -> Iterator[str]:
+def _lines(cause: Cause, headline: str, facts: Sequence[str], told: Sequence[str], position: str) -> Iterator[str]:
     yield headline
     if cause.needs:
         yield f"{INDENT}needs     {cause.needs}"
@@ -70,6 +77,8 @@ def _lines(cause: Cause, headline: str, facts: Sequence[str], told: Sequence[str
     verb = "would start if" if cause.state in (WAITS, "runs") else "would go on if"
     for place, text in enumerate(told):
         yield f"{INDENT}{verb if place == 0 else '            or'}   {text}"
+    if position:
+        yield f"{INDENT}next try  when something changes; {position}"
 
 
 def _data(subject: Subject, cause: Cause, headline: str, facts: Sequence[str]) -> Raw:

@@ -18,7 +18,7 @@ from gangline.why.objects import ClusterObjects
 from gangline.why.pods.gates import base_gang, gated_pods
 from gangline.why.pods.grouping import ungrouped
 from gangline.why.pods.missing import missing_pods
-from gangline.why.replay import at_rest
+from gangline.why.replay import at_rest, place_in_line
 from gangline.why.schedulers.components import binding, no_shard, pool_of
 from gangline.why.schedulers.outside import elsewhere, held_by_backend, missing_kind
 from gangline.why.schedulers.scheduler_names import scheduler_cause
@@ -31,6 +31,9 @@ from gangline.why.subjects import find
 from gangline.why.waiting import in_the_way
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
+
+NEEDED = tuple(kind.resource for kind in (kinds.POD, kinds.NODE, kinds.QUEUE, kinds.POD_GROUP))
+"""Without all of these the cycle cannot be run again."""
 
 
 def state_of(objects: ClusterObjects, subject: Subject) -> Cause | None:
@@ -48,11 +51,7 @@ def cause_of(objects: ClusterObjects, subject: Subject, titles: dict[str, str]) 
         return cause
     if subject.group is None:
         return state or elsewhere(objects, subject)
-    hidden = [
-        kind.resource
-        for kind in (kinds.POD, kinds.NODE, kinds.QUEUE, kinds.POD_GROUP)
-        if kind.resource in objects.unread
-    ]
+    hidden = [resource for resource in NEEDED if resource in objects.unread]
     if hidden:
         return state or _as_written(subject, hidden)
     rest = at_rest(objects, pool_of(subject))
@@ -64,6 +63,13 @@ def cause_of(objects: ClusterObjects, subject: Subject, titles: dict[str, str]) 
     return Cause(
         state.code, state.why, (f"they wait: {waiting.why}", *waiting.facts), waiting.fixes, state.state, waiting.needs
     )
+
+
+def line_of(objects: ClusterObjects, subject: Subject) -> tuple[int, int]:
+    """Its place among the gangs that wait in its queue, and how many these are; (0, 0): in no line, or unknown."""
+    if subject.group is None or any(resource in objects.unread for resource in NEEDED):
+        return 0, 0
+    return place_in_line(objects, pool_of(subject), subject.gang_uid)
 
 
 def _as_written(subject: Subject, hidden: Sequence[str]) -> Cause:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from gangline.api import names
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 
@@ -86,6 +87,11 @@ class ClusterObjects:
         value: R = self._remembered[name]
         return value
 
+    @property
+    def revision(self) -> int:
+        """The newest resourceVersion among the objects as they were read; 0 where they have none."""
+        return self.base.remembered("revision", lambda: max(map(_version, self.base.everything()), default=0))
+
     def count_pods(self) -> int:
         return len(self._by_kind.get("pods", {}))
 
@@ -110,9 +116,20 @@ class ClusterObjects:
         return other
 
 
+def _version(obj: Raw) -> int:
+    version = str(dig(obj, "metadata", "resourceVersion") or "")
+    return int(version) if version.isdigit() else 0
+
+
 def key_of(obj: Raw) -> ObjectKey:
     meta = obj.get("metadata") or {}
     return str(meta.get("namespace") or ""), str(meta.get("name") or "")
+
+
+def is_simulated(node: Raw) -> bool:
+    """Whether the simulated kubelet plays it."""
+    provider = str(dig(node, "spec", "providerID") or "")
+    return names.SIMULATED in (dig(node, "metadata", "labels") or {}) or provider.startswith(names.SIMULATED_PROVIDER)
 
 
 def dig(obj: Any, *path: str) -> Any:

@@ -11,45 +11,9 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.errors import ApiError, Forbidden, NotFound
+from gangline.rules.explained_kinds import SPOKEN_OF
 from gangline.why.objects import ClusterObjects
 
-READ: tuple[Kind[Any], ...] = (
-    kinds.POD,
-    kinds.NODE,
-    kinds.NAMESPACE,
-    kinds.CONFIG_MAP,
-    kinds.PVC,
-    kinds.PV,
-    kinds.STORAGE_CLASS,
-    kinds.CSI_STORAGE_CAPACITY,
-    kinds.RESOURCE_QUOTA,
-    kinds.LIMIT_RANGE,
-    kinds.PRIORITY_CLASS,
-    kinds.SERVICE_ACCOUNT,
-    kinds.LEASE,
-    kinds.EVENT,
-    kinds.JOB,
-    kinds.CRON_JOB,
-    kinds.DEPLOYMENT,
-    kinds.REPLICA_SET,
-    kinds.STATEFUL_SET,
-    kinds.DAEMON_SET,
-    kinds.RESOURCE_CLAIM,
-    kinds.RESOURCE_CLAIM_TEMPLATE,
-    kinds.RESOURCE_SLICE,
-    kinds.DEVICE_CLASS,
-    kinds.POD_CLIQUE_SET,
-    kinds.POD_CLIQUE,
-    kinds.SCALING_GROUP,
-    kinds.POD_GANG,
-    kinds.TOPOLOGY_BINDING,
-    kinds.QUEUE,
-    kinds.POD_GROUP,
-    kinds.BIND_REQUEST,
-    kinds.TOPOLOGY,
-    kinds.SCHEDULING_SHARD,
-    kinds.NODE_RESOURCE_TOPOLOGY,
-)
 AT_ONCE = 8
 
 
@@ -68,7 +32,7 @@ async def read_cluster(client: Client, now: float, namespace: str = "") -> Clust
                 unread[kind.resource] = str(error)
                 return await _listed_there(client, kind, namespace, error)
 
-    answers = await asyncio.gather(*(listed(kind) for kind in READ))
+    answers = await asyncio.gather(*(listed(kind) for kind in SPOKEN_OF))
     return ClusterObjects.of([answer for answer in answers if answer is not None], now, unread)
 
 

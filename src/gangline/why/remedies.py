@@ -14,7 +14,7 @@ from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange, Remedy, applied, squashed
-from gangline.why.objects import ClusterObjects, dig
+from gangline.why.objects import ClusterObjects, dig, is_simulated
 from gangline.why.replay import AtRest, at_rest
 from gangline.why.schedulers.components import pool_of
 from gangline.why.states.members import holds_minimum
@@ -123,7 +123,7 @@ def outcome(
 def consequences(objects: ClusterObjects) -> ClusterObjects:
     """What controllers do at once: the pods of a suspended Job go, a simulated node that plays no failure is ready."""
     for node in objects.raws(kinds.NODE):
-        if names.SIMULATED in (node["metadata"].get("labels") or {}) and not _plays_failure(node):
+        if is_simulated(node) and not _plays_failure(node):
             objects = objects.put(kinds.NODE, _ready(node), node["metadata"]["name"])
     paused = {str(dig(job, "metadata", "uid")) for job in objects.raws(kinds.JOB) if dig(job, "spec", "suspend")}
     if not paused:

@@ -31,10 +31,12 @@ from gangline.scheduler.records import (
     TaskRecord,
     VolumeClaimRecord,
 )
-from gangline.scheduler.settings import SchedulerSettings, shard_settings
+from gangline.scheduler.session import Session
+from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import records_from_objects
 from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
 from gangline.why.objects import ClusterObjects, Difference, dig
+from gangline.why.schedulers.running_settings import running_settings
 
 MOST_CYCLES = 8
 
@@ -95,16 +97,25 @@ class AtRest:
 
 def at_rest(objects: ClusterObjects, pool: str = "") -> AtRest:
     """`pool`: the node pool whose scheduler decides."""
+    return _model_of(objects, pool).at_rest(objects)
+
+
+def place_in_line(objects: ClusterObjects, pool: str, gang: str) -> tuple[int, int]:
+    """Of a gang that waits in the cluster as it was read: its place in its queue, of how many."""
+    return _model_of(objects, pool).place_in_line(gang)
+
+
+def _model_of(objects: ClusterObjects, pool: str) -> CycleModel:
     model: CycleModel = objects.base.remembered(f"model of pool {pool}", lambda: CycleModel(objects.base, pool))
-    return model.at_rest(objects)
+    return model
 
 
 class CycleModel:
     """The scheduler's model of the objects as they were read, and its way back there after each try."""
 
     def __init__(self, objects: ClusterObjects, pool: str) -> None:
-        self._pool = pool
-        self._settings = shard_settings()
+        self._pool, self._now = pool, objects.now
+        self._settings = running_settings(objects, pool)
         spaces = {item.name: item.labels for item in objects.all(kinds.NAMESPACE)}
         self._reading = ObjectReading(now=objects.now, node_pool=pool, namespaces=spaces)
         self._base = {key_of(record): record for record in self._records(objects, objects.everything())}
@@ -125,6 +136,20 @@ class CycleModel:
             if not _carry_out(rest, decisions, owned):
                 break
         return rest
+
+    def place_in_line(self, gang: str) -> tuple[int, int]:
+        """Its place among the gangs that wait in its queue, and how many these are; (0, 0): it is not in line."""
+        self._put_back()
+        waiting = self._cluster.gangs.get(gang)
+        if waiting is None or gang not in self._cluster.waiting:
+            return 0, 0
+        session = Session(self._cluster, self._settings, self._now)
+        try:
+            others = [other for other in session.waiting_gangs() if other.queue == waiting.queue]
+            ordered = [other.uid for other in sorted(others, key=session.gang_key)]
+        finally:
+            session.close()
+        return (ordered.index(gang) + 1, len(ordered)) if gang in ordered else (0, 0)
 
     def _put_back(self) -> None:
         for kind, key in self._touched:

@@ -195,3 +195,34 @@ def test_a_pod_for_which_there_is_no_room_is_turned_away_but_one_that_runs_is_no
     )
     assert not refused.status.container_statuses and refused.status.start_time
     assert lived(lived(pod(), NODE)[0], at(1, rejection=full))[1] == Step()
+
+
+def test_a_pod_whose_image_does_not_exist_stays_pending_and_says_so() -> None:
+    given = pod(spec={"containers": [{"name": "main", "image": "team/trainer:does-not-exist"}]})
+    waiting, first = lived(given, NODE)
+    assert (waiting.status.phase, conditions(waiting)["Ready"], first.again) == ("Pending", "False", None)
+    assert state(waiting) == {
+        "waiting": {
+            "reason": "ImagePullBackOff",
+            "message": 'Back-off pulling image "team/trainer:does-not-exist": not found',
+        }
+    }
+    assert lived(waiting, at(100))[1] == Step()
+
+
+def test_images_that_an_annotation_names_cannot_be_pulled() -> None:
+    containers = [{"name": "main", "image": "a:1"}, {"name": "side", "image": "b:1"}]
+    given = pod(annotations={names.UNPULLABLE: "b:1, c:1"}, spec={"containers": containers})
+    waiting, _ = lived(given, NODE)
+    assert waiting.status.phase == "Pending"
+    assert "running" in state(waiting) and state(waiting, "side")["waiting"]["reason"] == "ImagePullBackOff"
+
+
+def test_an_init_container_without_its_image_holds_those_behind_it() -> None:
+    spec = {
+        "initContainers": [{"name": "first", "image": "a:does-not-exist"}],
+        "containers": [{"name": "main", "image": "b:1"}],
+    }
+    waiting, _ = lived(pod(spec=spec), NODE)
+    assert state(waiting, "first")["waiting"]["reason"] == "ImagePullBackOff"
+    assert state(waiting)["waiting"]["reason"] == "PodInitializing" and waiting.status.phase == "Pending"

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from conformance.apiserver.paths import fill, pick
 from gangline.client.wire import JSON, Request, Response
+from gangline.cluster.server.wire.protobuf import MAGIC, decode
 
 Handle = Callable[[Request], Awaitable[Response]]
 Step = dict[str, Any]
@@ -175,6 +176,8 @@ def result(response: Response, method: str) -> Step:
     if "Retry-After" in response.headers:
         headers["Retry-After"] = response.headers["Retry-After"]
     raw = b"" if method == "HEAD" else response.body
+    if raw.startswith(MAGIC):
+        return {"status": response.status, "headers": headers, "body": decode(raw)}
     try:
         body = json.loads(raw) if raw else None
     except ValueError:

@@ -37,9 +37,9 @@ from gangline.cli.explain import headline
 from gangline.cli.local.examples import shipped
 from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.errors import GanglineError
+from gangline.explaining.explain import explain_name
+from gangline.explaining.platform_trial import apply_change
 from gangline.local import Platform, PlatformSettings
-from gangline.why.explain import explain_name
-from gangline.why.platform import apply_change
 
 PATIENCE = 30.0
 NAMESPACE = "default"

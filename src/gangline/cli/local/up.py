@@ -16,8 +16,7 @@ from gangline.cli.ending import run
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
-    from gangline.components.options import ComponentOptions
-    from gangline.local import Platform
+    from gangline.local import Platform, PlatformSettings
 
 PORT = 8443
 DASHBOARD = 8080
@@ -72,6 +71,20 @@ DASHBOARD = 8080
 )
 @click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
 @click.option(
+    "--without",
+    "absent",
+    metavar="COMPONENT,…",
+    multiple=True,
+    help="leave these components out, so that other programs take their place; `admission` leaves out the hooks of "
+    "both halves, `default-scheduler` and `controller-manager` what Kubernetes itself would run",
+)
+@click.option(
+    "--audit-log",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="write down every request, one line of JSON each, as kube-apiserver does at level Metadata",
+)
+@click.option(
     "--dashboard-port",
     type=click.IntRange(0, 65535),
     default=DASHBOARD,
@@ -92,21 +105,30 @@ def command(
     workload_api: str,
     gates: tuple[str, ...],
     compat: tuple[str, ...],
+    absent: tuple[str, ...],
+    audit_log: str | None,
     dashboard_port: int,
     no_dashboard: bool,
     level: str,
 ) -> None:
     from gangline.cli.deploy.run import configured
     from gangline.components.options import ComponentOptions
+    from gangline.local import PlatformSettings, without
     from gangline.runtime.logs import set_up
 
     set_up(level, "auto")
     nodes = _read_nodes(nodes_file) if nodes_file else ""
-    options = configured(ComponentOptions(compat=compat, period=0.05, nodes=nodes), configuration)
-    run(
-        _up(memory, port, host, per_address, options, workload_api, gates, None if no_dashboard else dashboard_port),
-        serves=True,
+    settings = PlatformSettings(
+        folder=None if memory else home() / "data",
+        options=configured(ComponentOptions(compat=compat, period=0.05, nodes=nodes), configuration),
+        workload_api=workload_api,
+        shards=True,
+        connections_per_address=per_address,
+        audit_log=Path(audit_log) if audit_log else None,
     )
+    settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
+    settings = without(settings, {name.strip() for text in absent for name in text.split(",") if name.strip()})
+    run(_up(settings, port, host, None if no_dashboard else dashboard_port), serves=True)
 
 
 def _read_nodes(path: str) -> str:
@@ -121,49 +143,32 @@ def _read_nodes(path: str) -> str:
     return text
 
 
-async def _up(
-    memory: bool,
-    port: int,
-    host: str,
-    per_address: int,
-    options: ComponentOptions,
-    workload_api: str,
-    gates: tuple[str, ...],
-    dashboard: int | None,
-) -> None:
-    from gangline.local import Platform, PlatformSettings
+async def _up(settings: PlatformSettings, port: int, host: str, dashboard: int | None) -> None:
+    from gangline.local import Platform
     from gangline.runtime.files import allow_many
     from gangline.runtime.logs import hush
 
     allow_many()
-    settings = PlatformSettings(
-        folder=None if memory else home() / "data",
-        options=options,
-        workload_api=workload_api,
-        shards=True,
-        connections_per_address=per_address,
-    )
-    settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
     platform = Platform(settings)
     platform.server.on_failure.append(hush)
     async with contextlib.AsyncExitStack() as pages:
         pages.push_async_callback(platform.stop)
         try:
-            await platform.while_it_can(_serve(platform, host, port, memory, pages, dashboard))
+            await platform.while_it_can(_serve(platform, host, port, pages, dashboard))
         except asyncio.CancelledError:
             click.echo("\nstopping …")
             raise
 
 
 async def _serve(
-    platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None
+    platform: Platform, host: str, port: int, pages: contextlib.AsyncExitStack, dashboard: int | None
 ) -> None:
-    await _start(platform, host, port, memory, pages, dashboard)
+    await _start(platform, host, port, pages, dashboard)
     await asyncio.Event().wait()
 
 
 async def _start(
-    platform: Platform, host: str, port: int, memory: bool, pages: contextlib.AsyncExitStack, dashboard: int | None
+    platform: Platform, host: str, port: int, pages: contextlib.AsyncExitStack, dashboard: int | None
 ) -> None:
     from gangline.local import write_kubeconfig
     from gangline.runtime.memory import settle
@@ -184,7 +189,10 @@ async def _start(
     click.echo(f"kubeconfig   {config}")
     if dashboard is not None:
         click.echo(f"dashboard    {await _show(platform, url, dashboard, pages)}")
-    click.echo("objects      kept in memory only" if memory else f"objects      {home() / 'data'}")
+    folder = platform.settings.folder
+    click.echo("objects      kept in memory only" if folder is None else f"objects      {folder}")
+    if platform.settings.audit_log is not None:
+        click.echo(f"audit log    {platform.settings.audit_log}")
     click.echo(f"nodes        {await platform.count_nodes()} simulated")
     click.echo(f"try          export KUBECONFIG={config}; kubectl apply -f examples/01-gang; kubectl get pods -w")
     settle()

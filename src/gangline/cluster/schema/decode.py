@@ -172,7 +172,7 @@ def _list(node: SchemaNode) -> Decoder:
 
 def _map(node: SchemaNode) -> Decoder:
     assert node.values is not None
-    read = decoder(node.values)
+    read = decoder(node.values) if node.values.form != "quantity" else _formed("quantity", forms.listed_quantity)
     zero: Any = None if node.values.shape in ("map", "list") else _ZERO.get(node.values.form)
     of_null = _of_null(node.values, read, zero)
 
@@ -304,10 +304,11 @@ def located(node: SchemaNode, value: Any, error: WrongType) -> WrongType:
         error.given,
         error.wanted,
         f"json: cannot unmarshal {given} into Go struct field "
-        f"{holder.type_name.rpartition('.')[2]}.{path} of type {_go_type(node)}",
+        f"{holder.type_name.rpartition('.')[2]}.{path} of type {_UID if path.endswith('.uid') else _go_type(node)}",
     )
 
 
+_UID = "types.UID"
 _JSON_KINDS = {"integer": "number", "boolean": "bool"}
 _GO_TYPES = {
     "str": "string",

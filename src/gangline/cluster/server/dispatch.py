@@ -4,6 +4,7 @@ server.py calls `dispatch` for each request. Verbs know nothing of answers; show
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,7 +13,17 @@ from gangline.cluster.server import custom
 from gangline.cluster.server.access.identity import administrator
 from gangline.cluster.server.assembly import ServerParts
 from gangline.cluster.server.call import ServerCall
-from gangline.cluster.server.show.answer_shapes import list_response, object_response, scale_response, watch_shape
+from gangline.cluster.server.show.answer_shapes import (
+    list_response,
+    list_shape,
+    object_response,
+    object_shape,
+    plain_response,
+    scale_response,
+    watch_form,
+)
+from gangline.cluster.server.show.negotiation import AnswerShape
+from gangline.cluster.server.show.protobuf_answers import is_sliced, joined, slices
 from gangline.cluster.server.status import no_such_resource, success
 from gangline.cluster.server.store.expiry import EVENTS
 from gangline.cluster.server.store.watch_stream import open_watch
@@ -21,7 +32,6 @@ from gangline.cluster.server.verbs.bodies import read_object
 from gangline.cluster.server.verbs.kind_rules import RETURNING, rules_for
 from gangline.cluster.server.verbs.subresources import container_output, pods
 from gangline.cluster.server.verbs.subresources.scale import scale
-from gangline.cluster.server.wire.codec import encode
 from gangline.errors import ApiError
 
 Obj = dict[str, Any]
@@ -61,38 +71,44 @@ class Dispatcher:
             if answerer is None:
                 raise no_such_resource()
             return await answerer(self, call)
-        if call.verb == "get":
-            return object_response(self._core, call, reads.get(self._core, call))
         if call.verb == "list":
-            return list_response(self._core, call, reads.listing(self._core, call))
+            shape = list_shape(call)
+            return await self._listed(call, shape, reads.listing(self._core, call))
         if call.verb == "watch":
-            return Response(200, stream=open_watch(self._core, call, watch_shape(self._core, call)))
-        if call.verb == "delete":
-            return await self._delete(call)
+            form = watch_form(self._core, call)
+            return Response(200, content_type=form.content_type, stream=open_watch(self._core, call, form))
         if call.verb == "deletecollection":
             return await self._delete_collection(call)
         if call.resource.shelf == ("", "bindings"):
             return await self._bind(call)
         if not call.resource.stored:
-            return Response(201, encode(self._reviews.answer(call)))
-        written = await _WRITES[call.verb](self._core, call)
-        return object_response(self._core, call, written.record, 201 if written.created else 200)
+            return plain_response(call, self._reviews.answer(call), 201)
+        return await self._one(call, object_shape(call))
 
-    async def _delete(self, call: ServerCall) -> Response:
+    async def _one(self, call: ServerCall, shape: AnswerShape) -> Response:
+        """What is done to one object."""
+        if call.verb == "get":
+            return object_response(self._core, call, shape, reads.get(self._core, call))
+        if call.verb == "delete":
+            return await self._delete(call, shape)
+        written = await _WRITES[call.verb](self._core, call)
+        return object_response(self._core, call, shape, written.record, 201 if written.created else 200)
+
+    async def _delete(self, call: ServerCall, shape: AnswerShape) -> Response:
         if call.resource.shelf == custom.SHELF and not delete_options.read_options(call).dry_run:
-            return self._delete_definition(call)
+            return self._delete_definition(call, shape)
         record, is_gone = await deletes.delete(self._core, call)
         if is_gone and call.resource.shelf not in RETURNING:
-            return Response(200, encode(success(*call.resource.shelf, call.name, record.uid)))
-        return object_response(self._core, call, record)
+            return plain_response(call, success(*call.resource.shelf, call.name, record.uid), 200)
+        return object_response(self._core, call, shape, record)
 
-    def _delete_definition(self, call: ServerCall) -> Response:
+    def _delete_definition(self, call: ServerCall, shape: AnswerShape) -> Response:
         reads.get(self._core, call)
         self._definitions.mark_deleted(call.name)
-        return object_response(self._core, call, reads.get(self._core, call))
+        return object_response(self._core, call, shape, reads.get(self._core, call))
 
     async def _delete_collection(self, call: ServerCall) -> Response:
-        options = delete_options.read_options(call)
+        options, shape = delete_options.read_options(call), list_shape(call)
         page = reads.listing(self._core, call)
         for record in page.records:
             deletion = ServerCall(
@@ -104,29 +120,41 @@ class Dispatcher:
                 if error.code != 404:
                     raise
         page.revision = self._store.revision
-        return list_response(self._core, call, page)
+        return await self._listed(call, shape, page)
+
+    async def _listed(self, call: ServerCall, shape: AnswerShape, page: reads.ListPage) -> Response:
+        """Others are answered between the slices of a long list."""
+        if not is_sliced(shape):
+            return list_response(self._core, call, shape, page)
+        items: list[bytes] = []
+        for part in slices(call.resource, shape, page):
+            if items:
+                await asyncio.sleep(0)
+            items.append(part)
+        return joined(call.resource, shape, page, items)
 
     async def _bind(self, call: ServerCall) -> Response:
-        return Response(201, encode(await pods.bind(self._core, call)))
+        return plain_response(call, await pods.bind(self._core, call), 201)
 
     async def _evict(self, call: ServerCall) -> Response:
-        return Response(201, encode(await pods.evict(self._core, call)))
+        return plain_response(call, await pods.evict(self._core, call), 201)
 
     async def _connect(self, call: ServerCall) -> Response:
         container_output.connect(self._core, call)
 
     async def _log(self, call: ServerCall) -> Response:
-        return Response(200, container_output.log(self._core, call), "text/plain; charset=utf-8")
+        text = container_output.log(self._core, call)
+        return Response(204, content_type="") if text is None else Response(200, text, "text/plain; charset=utf-8")
 
     async def _token(self, call: ServerCall) -> Response:
-        return Response(201, encode(self._reviews.token_request(call)))
+        return plain_response(call, self._reviews.token_request(call), 201)
 
     async def _scale(self, call: ServerCall) -> Response:
         return scale_response(self._core, call, await scale(self._core, call))
 
     async def _finalize(self, call: ServerCall) -> Response:
         """Replace a namespace's own finalizers; without any, a namespace on its way out goes."""
-        wanted = read_object(call, rules_for(call.resource))
+        wanted, shape = read_object(call, rules_for(call.resource)), object_shape(call)
 
         def finalized(namespace: Obj) -> Obj:
             finalizers = (wanted.get("spec") or {}).get("finalizers")
@@ -137,7 +165,7 @@ class Dispatcher:
             }
             return field_owners.track(self._core, call, namespace, new)
 
-        return object_response(self._core, call, (await writes.change(self._core, call, finalized)).record)
+        return object_response(self._core, call, shape, (await writes.change(self._core, call, finalized)).record)
 
 
 _WRITES = {"create": writes.create, "update": writes.update, "patch": patches.patch}

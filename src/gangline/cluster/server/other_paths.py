@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gangline.client.wire import Request, Response
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.metrics import Metrics
-from gangline.cluster.server.show import discovery, openapi
+from gangline.cluster.server.show import discovery, openapi, openapi_index
+from gangline.cluster.server.show.negotiation import check_takes_json, plain_media, read_discovery_accept
 from gangline.cluster.server.status import method_not_allowed, no_such_resource
 from gangline.cluster.server.wire.codec import encode
 
 TEXT = "text/plain; charset=utf-8"
+UNNEGOTIATED = ("/", "/version")
+"""Documents that are no objects: they are told in JSON only."""
+_ANY_METHOD = re.compile(r"/(apis(/[^/]+)?)?")
+"""Documents that a real server gives whatever the method is."""
 _HEALTH = frozenset(
     f"/{name}{check}" for name in ("healthz", "livez", "readyz") for check in ("", "/ping", "/log", "/etcd")
 )
@@ -30,16 +36,23 @@ class Site:
             return self._health()
         if path == "/metrics":
             return Response(200, self._metrics.text(self._core.store), "text/plain; version=0.0.4; charset=utf-8")
-        if path in ("/api", "/apis") and discovery.wants_aggregated(request.accept):
-            return Response(200, encode(discovery.aggregated(catalogue, path == "/apis")), discovery.AGGREGATED)
-        if path.startswith("/openapi/"):
+        if path in ("/api", "/apis"):
+            shape = read_discovery_accept(request.accept)
+            if shape.kind:
+                document = encode(discovery.aggregated(catalogue, path == "/apis"))
+                return Response(200, document, f"{shape.media}{discovery.AGGREGATED}")
+        if path == "/openapi/v2" or path.startswith("/openapi/v3"):
             return self._openapi(path)
-        document = self._discovery(path)
-        if document is None:
+        found = self._discovery(path)
+        if found is None:
             return Response(404, b"404 page not found\n", TEXT)
-        if request.method != "GET" and path != "/apis":
+        if request.method != "GET" and not _ANY_METHOD.fullmatch(path):
             raise method_not_allowed()
-        return Response(200, encode(document))
+        if path == "/version":
+            check_takes_json(request.accept)
+        if path in UNNEGOTIATED:
+            return Response(200, encode(found))
+        return Response(200, encode(found), plain_media(request.accept))
 
     def _health(self) -> Response:
         broken = self._core.store.broken
@@ -67,7 +80,7 @@ class Site:
     def _openapi(self, path: str) -> Response:
         """Documents are kept until the catalogue changes."""
         if path == "/openapi/v3":
-            return Response(200, encode(openapi.index_v3(self._core.catalogue)), "text/plain; charset=utf-8")
+            return Response(200, encode(openapi_index.index_v3(self._core.catalogue)), "text/plain; charset=utf-8")
         key = (path, self._core.catalogue.generation)
         body = self._documents.get(key)
         if body is None:
@@ -86,4 +99,4 @@ class Site:
             return openapi.document_v3(catalogue, "", pieces[3])
         if pieces[:3] == ["openapi", "v3", "apis"] and len(pieces) == 5:
             return openapi.document_v3(catalogue, pieces[3], pieces[4])
-        return None
+        return openapi_index.small_document(catalogue, pieces[2:]) if pieces[1] == "v3" and pieces[2:] else None

@@ -9,30 +9,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import partial
 
-from gangline.client.wire import InProcess, Request, Response, User
+from gangline.client.wire import JSON, InProcess, Request, Response, User
 from gangline.cluster.schema import BadForm
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.assembly import ServerParts
+from gangline.cluster.server.audit_log import AuditLog
 from gangline.cluster.server.bootstrap import bootstrap
 from gangline.cluster.server.call import ServerCall, as_list, named_by_selector, read_path, verb_of
 from gangline.cluster.server.core import ServerSettings
 from gangline.cluster.server.custom import SHELF as DEFINITIONS
 from gangline.cluster.server.dispatch import Dispatcher
+from gangline.cluster.server.printing import GZIP_BYTES, SHORT, AnswerPrinter
 from gangline.cluster.server.request_target import understand
-from gangline.cluster.server.show.answer_shapes import YAML
-from gangline.cluster.server.status import answer, bad_request, failure
+from gangline.cluster.server.status import answer, bad_request, failure, too_large_body
 from gangline.cluster.server.store.journal import damaged
-from gangline.cluster.server.wire.codec import YAML_TYPES, media_type, read_document, to_yaml
+from gangline.cluster.server.wire.codec import YAML, YAML_TYPES, media_type, read_document
 from gangline.errors import ApiError, DataFolderError
 
 __all__ = ["Server", "ServerSettings"]
 log = logging.getLogger(__name__)
-SHORT = 8 * 1024
-"""Longer YAML takes more than a few milliseconds to read or print: a thread does it while others are answered."""
 
 
 class Server(ServerParts):
@@ -40,13 +38,17 @@ class Server(ServerParts):
 
     def __init__(self, settings: ServerSettings | None = None) -> None:
         super().__init__(settings)
-        self._yaml_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="yaml")
+        self._printer = AnswerPrinter()
+        self._audit: AuditLog | None = None
 
     def transport(self, user: User) -> InProcess:
         return InProcess(self.handle, user)
 
     async def open(self) -> None:
         """Take up what the data folder holds, make what every cluster has, and be ready for requests."""
+        if self.settings.audit_log is not None:
+            self._audit = AuditLog(self.settings.audit_log, self.identify, self.core.new_uid)
+            self._audit.open()
         if self.settings.folder is not None:
             self.open_journal(self.settings.folder)
         try:
@@ -64,7 +66,9 @@ class Server(ServerParts):
             self.expiry.close()
         for shelf in self.store.shelves():
             shelf.ring()
-        self._yaml_thread.shutdown(wait=False, cancel_futures=True)
+        self._printer.close()
+        if self._audit is not None:
+            self._audit.close()
         if self.webhooks is not None:
             await self.webhooks.close()
         if self.journal is not None:
@@ -73,8 +77,23 @@ class Server(ServerParts):
 
     async def handle(self, request: Request) -> Response:
         """Answer one request; never raises for what a caller did wrong."""
+        if self._audit is None:
+            return await self._handle(request)
+        came = self.settings.clock()
+        response = await self._handle(request)
+        self._audit.note(request, response, (came, self.settings.clock()))
+        return response
+
+    async def _handle(self, request: Request) -> Response:
+        response = await self._outcome(request, self._answer)
+        if response.stream is None and (request.accept != JSON or len(response.body) > GZIP_BYTES):
+            return await self._outcome(request, partial(self._printer.finish, response))
+        return response
+
+    async def _outcome(self, request: Request, act: Callable[[Request], Awaitable[Response]]) -> Response:
+        """What comes of a step, or why nothing does."""
         try:
-            return await self._answer(request)
+            return await act(request)
         except ApiError as error:
             return answer(error)
         except DataFolderError as error:
@@ -98,9 +117,11 @@ class Server(ServerParts):
         name = parts.name or (named_by_selector(request) if verb in ("list", "watch") else "")
         self.allow(user, Action(verb, parts.group, parts.plural, parts.subresource, parts.namespace, name))
         call = understand(self.catalogue, request, user, verb, parts)
+        if len(request.body) > self.settings.body_limit:
+            raise too_large_body(self.settings.body_limit)
         started = time.perf_counter()
-        if len(request.body) > SHORT and media_type(request.content_type) in YAML_TYPES:
-            call.document = await self._aside(read_document, request.body)
+        if len(request.body) > SHORT[YAML] and media_type(request.content_type) in YAML_TYPES:
+            call.document = await self._printer.aside(read_document, request.body)
         try:
             response = await (self._in_time(call) if self.admission.calls_out else self._verbs.dispatch(call))
         except ApiError as error:
@@ -113,14 +134,7 @@ class Server(ServerParts):
         unsettled = self.store.unsettled(self.store.revision)
         if unsettled is not None:
             await unsettled
-        if response.content_type == YAML:
-            response.body = await self._aside(to_yaml, response.body)
         return response
-
-    async def _aside(self, work: Callable[[bytes], Any], data: bytes) -> Any:
-        if len(data) <= SHORT:
-            return work(data)
-        return await asyncio.get_running_loop().run_in_executor(self._yaml_thread, work, data)
 
     async def _in_time(self, call: ServerCall) -> Response:
         """Only those who ask others can wait for long."""

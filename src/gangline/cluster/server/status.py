@@ -75,10 +75,10 @@ def method_not_allowed() -> ApiError:
     return failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
-def already_exists(group: str, plural: str, name: str) -> ApiError:
-    return failure(
-        409, "AlreadyExists", f'{qualified(group, plural)} "{name}" already exists', about(group, plural, name)
-    )
+def already_exists(group: str, plural: str, name: str, being_deleted: bool = False) -> ApiError:
+    message = f'{qualified(group, plural)} "{name}" already exists'
+    told = f"object is being deleted: {message}" if being_deleted else message
+    return failure(409, "AlreadyExists", told, about(group, plural, name))
 
 
 def conflict(group: str, plural: str, name: str, why: str) -> ApiError:

@@ -30,6 +30,19 @@ def quantity(text: str) -> str:
         raise BadForm(QUANTITY_RULE) from None
 
 
+_MILLI = resources.NANO // 1000
+
+
+def listed_quantity(text: str) -> str:
+    """The same in a list of resources, where what is finer than a thousandth is rounded up: `0.1m` is `1m`."""
+    plain = quantity(text)
+    if plain[-1] not in "nu" and "e-" not in plain:
+        return plain
+    amount = resources.nanos(plain)
+    thousandths = -(-abs(amount) // _MILLI) * _MILLI
+    return resources.decimal(thousandths if amount >= 0 else -thousandths)
+
+
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.ASCII)
 
 

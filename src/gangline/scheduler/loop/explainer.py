@@ -26,7 +26,10 @@ class GangExplainer:
         self._explained: dict[str, int] = {}
         """The cycle in which each gang was explained last."""
 
-    async def explain(self, thought: CycleThought, served: set[str], now: float, cycle: int, hurry: bool) -> None:
+    async def explain(
+        self, thought: CycleThought, served: set[str], now: float, cycle: int, hurry: bool, seen: int = 0
+    ) -> None:
+        """`seen`: the newest revision of the cluster that the cycle knew."""
         gangs = to_explain(thought.standings, served, self._verdicts, self._explained, hurry)
         if not gangs:
             return
@@ -39,7 +42,7 @@ class GangExplainer:
                     created = times.seconds(group.metadata.creation_timestamp) or now
                     metrics.VERDICT.observe(max(self._clock.now() - created, 0.0))
                 self._verdicts[gang], self._explained[gang] = verdict, cycle
-                self._teller.judge(gang, verdict)
+                self._teller.judge(gang, verdict, seen)
 
     def cause_of(self, gang: str) -> str:
         """The cause in its last verdict; "" where it has none."""

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
+from gangline.api import names
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import BIND_REQUEST, POD_GROUP
 from gangline.runtime import Cache, Context
@@ -78,7 +79,7 @@ class SchedulerService:
 
     def _begin(self, ctx: Context, cache: Cache) -> None:
         overlay = Overlay(lambda: cache.informer(BIND_REQUEST).revision)
-        self._ctx, self._objects = ctx, ModelObjects(cache, self.cluster)
+        self._ctx, self._cache, self._objects = ctx, cache, ModelObjects(cache, self.cluster)
         self.feed = Feed(cache, self.options, overlay, self._wake.set)
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)
@@ -100,11 +101,13 @@ class SchedulerService:
         self._wake.set()
 
     def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
-        """Nothing is kept in mind about a gang that is gone."""
+        """Nothing is kept in mind about a gang that is gone; one that was answered is told in these words."""
         if after is None and before is not None:
             gang = gang_uid(before.namespace, before.name)
             for keeper in (self._explainer, self._carrier, self._teller):
                 keeper.forget(gang)
+        elif after is not None and names.ANSWER in after.annotations:
+            self._teller.answered(after, gang_uid(after.namespace, after.name))
 
     @property
     def idle(self) -> bool:
@@ -132,7 +135,7 @@ class SchedulerService:
     async def _think(self) -> None:
         self._wake.clear()
         now, settings = self.now, self.options.settings
-        changes = self.feed.gather(now)
+        changes, seen = self.feed.gather(now), self._cache.newest
         thought = await asyncio.to_thread(think, self.cluster, changes, settings, now, self._fresh, time.perf_counter)
         self.cycles += 1
         metrics.note_cycle(thought)
@@ -140,7 +143,7 @@ class SchedulerService:
             log.warning("%s %s cannot be read: %s", unread.type.__name__, unread.key, unread.reason)
         self._carrier.carry_out(thought.decisions)
         self._tell(thought)
-        await self._explain(thought, now)
+        await self._explain(thought, now, seen)
         self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
         moments = [moment for moment in (thought.deadline, self.feed.next_turn(now)) if moment is not None]
         self._alarm.set(min(moments, default=None))
@@ -151,11 +154,11 @@ class SchedulerService:
             members = partial(self._objects.members, standing.gang)
             self._teller.tell(standing, refused.get(standing.gang), members)
 
-    async def _explain(self, thought: CycleThought, now: float) -> None:
+    async def _explain(self, thought: CycleThought, now: float, seen: int) -> None:
         self._carrier.forget_placed(thought.decisions)
         nominated = [nomination.task for nomination in thought.decisions.nominations]
         served = being_served(self.cluster, nominated, self._carrier.nominated, now)
-        await self._explainer.explain(thought, served, now, self.cycles, hurry=self.feed.pending)
+        await self._explainer.explain(thought, served, now, self.cycles, self.feed.pending, seen)
 
     async def stop(self) -> None:
         if self.started.is_set():

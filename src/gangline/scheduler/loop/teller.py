@@ -17,11 +17,13 @@ from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import Conflict
+from gangline.rules.verdicts import answer_of
 from gangline.runtime import Cache, Context
 from gangline.runtime.events import Recorder
 from gangline.scheduler.decisions import Refuse
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.settings_note import settings_note
 from gangline.scheduler.thought.standings import GangStanding
 from gangline.scheduler.thought.told_gang import Members, ToldGang, knows
 from gangline.scheduler.why.verdict import Verdict
@@ -33,6 +35,7 @@ class GangTeller:
         self._events: Recorder = ctx.events
         self._clock = ctx.clock
         self._cache, self._writer, self._options = cache, ctx.writer, options
+        self._settings = settings_note(options.settings)
         self._told: dict[str, ToldGang] = {}
 
     def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
@@ -54,6 +57,12 @@ class GangTeller:
         elif not standing.waiting and not standing.awaiting:
             self._clear(group, standing.gang)
 
+    def answered(self, group: PodGroup, gang: str) -> None:
+        """An answer stands on the PodGroup that may not have been there at the last cycle."""
+        told = self._told.get(gang)
+        if told is not None and told.refused is not None and self._options.signs_verdicts:
+            self._refused(group, *told.refused)
+
     def forget(self, gang: str) -> None:
         self._told.pop(gang, None)
 
@@ -72,9 +81,16 @@ class GangTeller:
                 self._tell_pod(pod, text, True, self._memory(standing.gang))
 
     def _refused(self, group: PodGroup, standing: GangStanding, refuse: Refuse) -> None:
-        self._once(group, standing.gang, decision_objects.UNSCHEDULABLE, refuse.text)
+        self._memory(standing.gang).refused = (standing, refuse)
+        text = self._text(group, refuse)
+        self._once(group, standing.gang, decision_objects.UNSCHEDULABLE, text)
         if not standing.running:
-            self._write_condition(group, refuse)
+            self._write_condition(group, text, refuse)
+
+    def _text(self, group: PodGroup, refuse: Refuse) -> str:
+        """The words of `gangline explain` where they stand on the PodGroup, else those of the cycle."""
+        answer = answer_of(group) if self._options.signs_verdicts else None
+        return str(answer["headline"]) if answer is not None else refuse.text
 
     def _tell_pods(self, group: PodGroup, standing: GangStanding, refuse: Refuse, members: Members) -> None:
         told, now = self._memory(standing.gang), self._clock.now()
@@ -107,26 +123,31 @@ class GangTeller:
 
         self._writer.put((POD.kind, pod.namespace, pod.name, "condition"), write, lambda error: told.not_told(pod))
 
-    def _write_condition(self, group: PodGroup, refuse: Refuse) -> None:
+    def _write_condition(self, group: PodGroup, text: str, refuse: Refuse) -> None:
         reasons = decision_objects.reasons_of(refuse)
-        conditions = decision_objects.group_condition(group, refuse.text, reasons, self._options, self._clock.now())
+        conditions = decision_objects.group_condition(group, text, reasons, self._options, self._clock.now())
         if conditions is not None:
             self._put(
                 POD_GROUP, group, "conditions", {"status": {"schedulingConditions": conditions}}, subresource="status"
             )
 
-    def judge(self, gang: str, verdict: Verdict) -> None:
-        """Write a verdict, if it is new."""
+    def judge(self, gang: str, verdict: Verdict, seen: int = 0) -> None:
+        """Write a verdict, if it is new; `seen`: the newest revision of the cluster that it speaks of."""
         namespace, _, name = gang.partition("/")
         group = self._cache.get(POD_GROUP, name, namespace)
         now, retell = self._clock.now(), self._options.retell
         if group is not None and self._memory(gang).is_new_verdict(verdict, now, retell):
-            text = json.dumps(verdict.as_dict(), separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-            self._write_verdict(group, text)
+            signed = {"settings": self._settings} if self._options.signs_verdicts else {}
+            data = verdict.as_dict() | signed
+            text = json.dumps(data, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+            self._write_verdict(group, text, seen)
 
-    def _write_verdict(self, group: PodGroup, text: str | None) -> None:
+    def _write_verdict(self, group: PodGroup, text: str | None, seen: int = 0) -> None:
         if group.annotations.get(names.VERDICT) != text:
-            self._put(POD_GROUP, group, "verdict", {"metadata": {"annotations": {names.VERDICT: text}}})
+            notes: Raw = {names.VERDICT: text}
+            if self._options.signs_verdicts:
+                notes[names.VERDICT_REVISION] = str(seen) if text is not None else None
+            self._put(POD_GROUP, group, "verdict", {"metadata": {"annotations": notes}})
 
     def _clear(self, group: PodGroup, gang: str) -> None:
         """Nothing waits any more: no condition, no verdict."""

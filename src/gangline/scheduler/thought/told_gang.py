@@ -30,6 +30,8 @@ class ToldGang:
     """The version of the gang whose pods were told."""
     pods: dict[str, str] = field(default_factory=dict)
     """What each pod was told, by uid."""
+    refused: tuple[GangStanding, Refuse] | None = None
+    """How it stood when it was refused last."""
     headline: str = ""
     verdict_at: float = NEVER
 

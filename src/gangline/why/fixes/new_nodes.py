@@ -20,7 +20,7 @@ from gangline.why.changes import ObjectChange
 from gangline.why.nodes.labels import wished
 from gangline.why.nodes.obstacles import HOSTNAME
 from gangline.why.nodes.room import NoRoom
-from gangline.why.objects import ClusterObjects, dig
+from gangline.why.objects import ClusterObjects, dig, is_simulated
 from gangline.why.words.amounts import quantity
 
 MOST_NODES = 16
@@ -44,7 +44,7 @@ def _new_node(
     like = _template(objects, no_room)
     wishes = _wished_labels(session, tasks)
     name = wishes.get(HOSTNAME) or _free_name(objects, dig(like, "metadata", "name") or "node", number)
-    labels = dict(dig(like, "metadata", "labels") or {names.SIMULATED: "true"})
+    labels = _like_labels(like, name)
     for key in _apart(tasks):
         labels[key] = f"{labels.get(key, key.rpartition('/')[2])}-more-{number}"
     labels |= {HOSTNAME: name} | {key: value for key, value in wishes.items() if value is not None}
@@ -60,8 +60,18 @@ def _new_node(
         if not item.get("key", "").startswith("node.kubernetes.io/") and _tolerated(item, tasks)
     ]
     spec: Raw = {"taints": taints} if taints else {}
+    spec |= {"providerID": names.SIMULATED_PROVIDER + name} if not like or is_simulated(like) else {}
     yield ObjectChange(kinds.NODE, name, {"metadata": {"labels": labels}, "spec": spec, "status": status}, how="new")
     yield from _slices(objects, str(dig(like, "metadata", "name") or ""), name, tasks)
+
+
+def _like_labels(like: Raw, name: str) -> dict[str, str]:
+    """Labels of the node that it is like, but for those of the simulation; where a value is that node's own name, the
+    new name stands."""
+    own = dig(like, "metadata", "name")
+    labels = dig(like, "metadata", "labels") or {}
+    kept = {key: value for key, value in labels.items() if key not in (names.SIMULATED, names.POOL)}
+    return {key: name if value == own else value for key, value in kept.items()}
 
 
 def _apart(tasks: Sequence[TaskInfo]) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
+from gangline.rights import LEASES
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
@@ -51,7 +52,7 @@ def ungrouped(objects: ClusterObjects, subject: Subject) -> Cause | None:
     return Cause(
         "ungrouped",
         "its pods are in no PodGroup yet: the pod grouper has not looked at "
-        f"them{lease_note(objects, ('pod-grouper', 'gangline-grouper'))}",
+        f"them{lease_note(objects, (LEASES['grouper'], 'gangline-grouper'))}",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gangline.api import kinds, names
 from gangline.api.builtin import Lease
+from gangline.rights import LEASES
 from gangline.rules.bind_requests import orders
 from gangline.rules.schedulers import SERVED
 from gangline.rules.values import times
@@ -123,5 +124,5 @@ def binding(objects: ClusterObjects, subject: Subject) -> Cause | None:
         f"{len(asked)} of its pods were given nodes (pod {order.pod_name}: {order.selected_node}) and "
         f"wait {spoken(age)} for the binder{tries}"
     )
-    note = lease_text(objects, ("kai-binder", "binder", "gangline-binder"))
+    note = lease_text(objects, (LEASES["binder"], "gangline-binder"))
     return Cause("binding", why + (f": {note}" if age >= QUIET else ""), (note,), state="is starting", transient=True)

@@ -10,6 +10,8 @@ from gangline.why.states.members import is_ready
 USUAL = ("PodInitializing", "ContainerCreating")
 """Reasons for which every container waits for a moment."""
 
+IMAGE_REASONS = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError")
+
 
 def starting(objects: ClusterObjects, pod: Pod) -> str:
     """Why a pod that has its node is not ready."""
@@ -38,6 +40,9 @@ def _stuck(pod: Pod, status: ContainerStatus) -> str:
     waiting = dig(status.state, "waiting") or {}
     if not waiting.get("reason") or waiting["reason"] in USUAL:
         return ""
+    if waiting["reason"] in IMAGE_REASONS:
+        why = f" ({waiting['message']})" if waiting.get("message") else ""
+        return f" waits for image {_image(pod, status.name)} of container {status.name}: {waiting['reason']}{why}"
     over = dig(status.last_state, "terminated") or {}
     message = f": {waiting['message']}" if waiting.get("message") else ""
     last = f"; it ended with exit code {over['exitCode']}" if over.get("exitCode") else ""

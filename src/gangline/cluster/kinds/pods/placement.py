@@ -66,20 +66,12 @@ def resource_names(name: str, path: str, container: bool = True) -> Problems:
         yield say.invalid(path, name, "must be a standard resource for containers")
 
 
-def resource_name_problems(name: str, container: bool = False) -> list[str]:
-    reasons = qualified_name_problems(name)
-    if reasons:
-        return reasons
-    if "/" not in name:
-        if container and name not in _STANDARD_CONTAINER and not name.startswith("hugepages-"):
-            return ["must be a standard resource for containers"]
-    elif (
-        container
-        and not name.startswith("kubernetes.io/")
-        and (name.partition("/")[0].endswith(".kubernetes.io") or name.startswith("requests."))
-    ):
-        return ["doesn't follow extended resource name standard"]
-    return []
+def is_misnamed_extended(name: str) -> bool:
+    """A resource that is none of Kubernetes' own, by a name that such a resource cannot have."""
+    prefix, slash, _ = name.partition("/")
+    if not slash or prefix == "kubernetes.io":
+        return False
+    return bool(qualified_name_problems(name)) or prefix.endswith(".kubernetes.io") or prefix.startswith("requests.")
 
 
 def affinity(about: Obj | None, path: str) -> Problems:

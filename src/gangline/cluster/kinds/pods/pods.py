@@ -241,19 +241,22 @@ def spec_warnings(spec: Obj, path: str) -> list[str]:
             warnings.append(f"{where}.gitRepo: deprecated in v1.11, and disabled by default in v1.33+")
         if any(not source for source in (volume.get("projected") or {}).get("sources") or []):
             warnings.append(f'volume "{volume.get("name")}" (Projected) has no sources provided')
-    return warnings
+    return warnings + _fractions(spec.get("overhead") or {}, f"{path}.overhead")
+
+
+def _fractions(amounts: Obj, path: str) -> list[str]:
+    """Parts of a byte."""
+    return [
+        f'{path}[{name}]: fractional byte value "{amounts[name]}" is invalid, must be an integer'
+        for name in ("ephemeral-storage", "memory")
+        if name in amounts and resources.nanos(amounts[name]) % resources.NANO
+    ]
 
 
 def _container_warnings(container: Obj, path: str) -> list[str]:
     warnings = []
     for kind in ("limits", "requests"):
-        amounts = (container.get("resources") or {}).get(kind) or {}
-        for name in ("ephemeral-storage", "memory"):
-            amount = amounts.get(name)
-            if amount is not None and resources.nanos(amount) % resources.NANO:
-                warnings.append(
-                    f'{path}.resources.{kind}[{name}]: fractional byte value "{amount}" is invalid, must be an integer'
-                )
+        warnings += _fractions((container.get("resources") or {}).get(kind) or {}, f"{path}.resources.{kind}")
     seen: set[Any] = set()
     for index, variable in enumerate(container.get("env") or []):
         if variable.get("name") in seen:

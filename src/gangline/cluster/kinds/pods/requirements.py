@@ -12,7 +12,7 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.cluster.kinds.checks import Obj, Problems, quantity_not_negative, with_paths
-from gangline.cluster.kinds.pods.placement import resource_name_problems, resource_names
+from gangline.cluster.kinds.pods.placement import is_misnamed_extended, resource_names
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 
@@ -61,7 +61,8 @@ def overcommits(name: str) -> bool:
 
 def _resource(name: str, amount: Any, path: str) -> Problems:
     yield from resource_names(name, path)
-    yield from (say.invalid(path, name, why) for why in resource_name_problems(name, container=True) if "/" in name)
+    if is_misnamed_extended(name):
+        yield say.invalid(path, name, "doesn't follow extended resource name standard")
     yield from quantity_not_negative(amount, path)
     if name.startswith("hugepages-"):
         yield from _pages(name, amount, path)

@@ -21,6 +21,7 @@ from gangline.cluster.kinds.checks import (
     within,
 )
 from gangline.cluster.kinds.pods import containers, placement
+from gangline.cluster.kinds.pods.placement import resource_names
 from gangline.cluster.kinds.pods.volumes import volumes
 from gangline.cluster.schema.labels import check_annotations, check_labels
 from gangline.errors import Problem
@@ -112,7 +113,8 @@ def _rest(spec: Obj, path: str) -> Problems:
             spec["preemptionPolicy"], ("PreemptLowerPriority", "Never"), f"{path}.preemptionPolicy", required=True
         )
     for name, amount in sorted((spec.get("overhead") or {}).items()):
-        yield from quantity_not_negative(amount, f"{path}.overhead[{name}]")
+        yield from resource_names(name, f"{path}.overhead.limits[{name}]")
+        yield from quantity_not_negative(amount, f"{path}.overhead.limits[{name}]")
     if spec.get("os") is not None:
         if not spec["os"].get("name"):
             yield say.required(f"{path}.os.name")

@@ -28,10 +28,10 @@ class Plugins:
         add, settings = self._core.admission.add, self._core.settings
         if settings.service_account_admission:
             add("", "pods", (CREATE,), mutate=self.service_account, name="ServiceAccount")
-        add("", "pods", (CREATE,), mutate=self.runtime_class, name="RuntimeClass")
         add("", "pods", (CREATE,), mutate=self.priority, name="Priority")
         add("", "pods", (CREATE,), mutate=default_tolerations, name="DefaultTolerationSeconds")
         add("", "pods", (UPDATE,), mutate=other_tolerations, name="DefaultTolerationSeconds", in_place=False)
+        add("", "pods", (CREATE,), mutate=self.runtime_class, validate=self.overhead, name="RuntimeClass")
         add("", "pods", (CREATE,), validate=self.pod_security, name="PodSecurity")
         add("", "nodes", (CREATE,), mutate=not_ready_taint, name="TaintNodesByCondition")
         add(
@@ -86,6 +86,7 @@ class Plugins:
         return ()
 
     def runtime_class(self, review: WriteReview) -> None:
+        """A pod takes over what its class adds to it, and where its class runs."""
         spec = _spec(review)
         name = spec.get("runtimeClassName")
         if not name:
@@ -95,12 +96,23 @@ class Plugins:
             raise _refuse(review, f'pod rejected: RuntimeClass "{name}" not found')
         overhead = (runtime.get("overhead") or {}).get("podFixed")
         if overhead:
+            if spec.get("overhead", overhead) != overhead:
+                raise _refuse(review, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
             spec["overhead"] = overhead
         wanted = runtime.get("scheduling") or {}
         if wanted.get("nodeSelector"):
-            spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **wanted["nodeSelector"]}
+            spec["nodeSelector"] = _both(review, spec.get("nodeSelector") or {}, wanted["nodeSelector"])
         if wanted.get("tolerations"):
             spec["tolerations"] = [*(spec.get("tolerations") or []), *wanted["tolerations"]]
+
+    def overhead(self, review: WriteReview) -> Iterable[Problem]:
+        """Only a class gives a pod overhead."""
+        spec = _spec(review)
+        runtime = self._object("node.k8s.io", "runtimeclasses", spec.get("runtimeClassName") or "")
+        if "overhead" in spec and not ((runtime or {}).get("overhead") or {}).get("podFixed"):
+            told = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+            raise _refuse(review, told)
+        return ()
 
     def pod_security(self, review: WriteReview) -> Iterable[Problem]:
         """Pods must keep to the standard their namespace asks for."""
@@ -146,6 +158,18 @@ def _spec(review: WriteReview) -> Obj:
     obj = review.object or {}
     spec: Obj = obj.setdefault("spec", {})
     return spec
+
+
+def _both(review: WriteReview, pod: Obj, runtime: Obj) -> Obj:
+    """The selectors of a pod and of its class together."""
+    for key, value in runtime.items():
+        if pod.get(key, value) != value:
+            raise _refuse(
+                review,
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
+                f"pod.spec.nodeSelector[{key}] = {pod[key]}",
+            )
+    return {**pod, **runtime}
 
 
 def _refuse(review: WriteReview, why: str) -> Exception:

@@ -1,61 +1,24 @@
-"""The shape an answer takes: the object itself, its metadata only, or rows of a Table; in JSON or YAML. The Accept
-header decides."""
+"""The shape an answer takes: the object itself, its metadata only, or rows of a Table. negotiation.py reads from the
+Accept header which, and whether in JSON, YAML or protobuf.
+
+What is not JSON is printed last, by the server, from the JSON made here; only plain lists and watches, which may be
+long, are written as protobuf object by object (protobuf_answers.py)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import msgspec
-
-from gangline.client.wire import JSON, Response
+from gangline.client.wire import Response
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, whole
+from gangline.cluster.server.show.negotiation import AnswerShape, plain_media, read_accept, read_watch_accept
+from gangline.cluster.server.show.protobuf_answers import protobuf_form
 from gangline.cluster.server.show.table_cells import printer_for
 from gangline.cluster.server.show.tables import META, Obj, Printer, custom_printer, partial, row, table
 from gangline.cluster.server.status import bad_request, not_acceptable
 from gangline.cluster.server.store.shelf import Record
-from gangline.cluster.server.store.watch_lines import Line
-from gangline.cluster.server.verbs.reads import ListPage, list_bytes, object_bytes
-from gangline.cluster.server.wire.codec import encode
-
-YAML = "application/yaml"
-_KNOWN = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
-_STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
-_SHAPES = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerShape:
-    kind: str = ""
-    """Empty for the object as it is."""
-    version: str = "v1"
-    yaml: bool = False
-
-
-PLAIN = AnswerShape()
-
-
-def read_accept(accept: str, streams: bool = True) -> AnswerShape:
-    """The first acceptable clause; `streams`: this path can be watched."""
-    if accept in ("", JSON, "*/*"):
-        return PLAIN
-    known = False
-    for clause in accept.split(","):
-        media, *parameters = [part.strip() for part in clause.split(";")]
-        if media not in (JSON, YAML, "*/*"):
-            continue
-        known = True
-        given = dict(part.split("=", 1) for part in parameters if "=" in part)
-        if "as" not in given:
-            return AnswerShape(yaml=media == YAML)
-        if given["as"] in _SHAPES and given.get("g") == META and given.get("v") in ("v1", "v1beta1"):
-            return AnswerShape(given["as"], given["v"], media == YAML)
-    if known:
-        raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
-    raise not_acceptable(
-        f"406: Not Acceptable\n\nAvailable representations: {f'{_KNOWN}, {_STREAMS}' if streams else _KNOWN}", {}
-    )
+from gangline.cluster.server.store.watch_lines import Line, WatchForm, event, plain_form
+from gangline.cluster.server.verbs.reads import ListPage, list_bytes, list_metadata, object_bytes
+from gangline.cluster.server.wire.codec import PROTOBUF, encode
 
 
 def printer(resource: Resource) -> Printer:
@@ -86,8 +49,13 @@ def _row(core: Core, call: ServerCall, record: Record, shape: AnswerShape) -> Ob
     )
 
 
-def object_response(core: Core, call: ServerCall, record: Record, status: int = 200) -> Response:
-    resource, shape = call.resource, read_accept(call.request.accept, streams=not call.name)
+def object_shape(call: ServerCall) -> AnswerShape:
+    """To be asked before anything is written: what nobody can read is not done."""
+    return read_accept(call.request.accept, not call.name, bool(call.resource.custom))
+
+
+def object_response(core: Core, call: ServerCall, shape: AnswerShape, record: Record, status: int = 200) -> Response:
+    resource = call.resource
     if shape.kind == "PartialObjectMetadataList":
         raise not_acceptable(
             f"you requested {shape.kind}, but the requested object is not a list ({_go_type(resource, False)})"
@@ -115,19 +83,19 @@ def scale_response(core: Core, call: ServerCall, scale: Obj) -> Response:
     return finished(shape, encode(scale))
 
 
-def list_response(core: Core, call: ServerCall, page: ListPage) -> Response:
-    resource, shape = call.resource, read_accept(call.request.accept)
+def list_shape(call: ServerCall) -> AnswerShape:
+    return read_accept(call.request.accept, custom=bool(call.resource.custom))
+
+
+def list_response(core: Core, call: ServerCall, shape: AnswerShape, page: ListPage) -> Response:
+    resource = call.resource
     if shape.kind == "PartialObjectMetadata":
         raise not_acceptable(
             f"you requested {shape.kind}, but the requested object is a list ({_go_type(resource, True)})"
         )
     if not shape.kind:
         return finished(shape, list_bytes(resource, page))
-    about: Obj = {"resourceVersion": str(page.revision)}
-    if page.token:
-        about["continue"] = page.token
-    if page.remaining is not None:
-        about["remainingItemCount"] = page.remaining
+    about = list_metadata(page)
     if shape.kind == "Table":
         include_option(call)
         rows = [_row(core, call, record, shape) for record in page.records]
@@ -143,29 +111,28 @@ def list_response(core: Core, call: ServerCall, page: ListPage) -> Response:
 
 
 def finished(shape: AnswerShape, body: bytes, status: int = 200) -> Response:
-    """In JSON; one that is to be YAML is printed last, by the server."""
-    return Response(status, body, YAML if shape.yaml else JSON)
+    """In JSON; one that is to be something else is printed last, by the server."""
+    return Response(status, body, shape.media)
 
 
-def watch_shape(core: Core, call: ServerCall) -> Line | None:
-    """How each event of a watch is told; None for the plain object."""
-    resource, shape = call.resource, read_accept(call.request.accept)
-    if not shape.kind:
-        return None
+def plain_response(call: ServerCall, obj: Obj, status: int) -> Response:
+    """An object that is no resource's: a review, a token, the outcome of a deletion."""
+    return Response(status, encode(obj), plain_media(call.request.accept))
+
+
+def watch_form(core: Core, call: ServerCall) -> WatchForm:
+    """How a watcher is told."""
+    resource, shape = call.resource, read_watch_accept(call.request.accept, bool(call.resource.custom))
     if shape.kind == "Table":
-        return _table_events(core, call, shape)
-
-    def told(kind: str, record: Record) -> bytes:
-        return _event(kind, encode(partial(whole(resource, record), shape.version)))
-
-    return told
-
-
-def _event(kind: str, body: bytes) -> bytes:
-    return b'{"type":' + msgspec.json.encode(kind) + b',"object":' + body + b"}\n"
+        return WatchForm(_table_event(core, call, shape))
+    if shape.media == PROTOBUF:
+        return protobuf_form(resource, shape)
+    if not shape.kind:
+        return plain_form(resource)
+    return WatchForm(lambda kind, record: event(kind, encode(partial(whole(resource, record), shape.version))))
 
 
-def _table_events(core: Core, call: ServerCall, shape: AnswerShape) -> Line:
+def _table_event(core: Core, call: ServerCall, shape: AnswerShape) -> Line:
     """Tables of one row each; only the first has its head."""
     how, headed = printer(call.resource), [True]
     include_option(call)
@@ -174,6 +141,6 @@ def _table_events(core: Core, call: ServerCall, shape: AnswerShape) -> Line:
         about = {"resourceVersion": str(record.revision)}
         body = encode(table(shape.version, how, about, [_row(core, call, record, shape)], headed[0]))
         headed[0] = False
-        return _event(kind, body)
+        return event(kind, body)
 
     return told

@@ -9,7 +9,8 @@ from typing import Any
 
 from gangline.cluster.server.catalogue import Catalogue, Resource, Subresource
 
-AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+AGGREGATED = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+"""What the type of one document with all groups has behind its media type."""
 Obj = dict[str, Any]
 
 _ORDER = (
@@ -34,17 +35,6 @@ _ORDER = (
     "resource.k8s.io",
     "flowcontrol.apiserver.k8s.io",
 )
-
-
-def wants_aggregated(accept: str) -> bool:
-    """The first clause a server of this form knows asks for one document."""
-    for clause in accept.split(","):
-        parts = {part.strip() for part in clause.split(";")}
-        if {"application/json", "g=apidiscovery.k8s.io", "v=v2", "as=APIGroupDiscoveryList"} <= parts:
-            return True
-        if parts == {"application/json"}:
-            return False
-    return False
 
 
 def group_names(catalogue: Catalogue) -> list[str]:

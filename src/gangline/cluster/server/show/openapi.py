@@ -6,7 +6,6 @@ is described."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from gangline.api.notation import MISSING, Field, Type
 from gangline.cluster.kinds.table import GROUPS
 from gangline.cluster.server.catalogue import Catalogue, Resource
 from gangline.cluster.server.show.discovery import server_version
+from gangline.cluster.server.show.openapi_index import SECURITY, TITLE
 
 Obj = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -252,9 +252,9 @@ def document_v3(catalogue: Catalogue, group: str, version: str) -> Obj | None:
             paths[path] = _operations(resource, sub, single, True)
     return {
         "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": server_version()["gitVersion"]},
+        "info": TITLE,
         "paths": paths,
-        "components": {"schemas": dict(sorted(writer.schemas.items()))},
+        "components": {"schemas": dict(sorted(writer.schemas.items())), "securitySchemes": SECURITY},
     }
 
 
@@ -263,17 +263,6 @@ def _is_described(resource: Resource) -> bool:
         (resource.group, resource.version) in GROUPS
         and resource.kind in notation.names(GROUPS[resource.group, resource.version])
     )
-
-
-def index_v3(catalogue: Catalogue) -> Obj:
-    """Where each group's document is; the address changes when the document does."""
-    paths = {}
-    for group in catalogue.groups():
-        for version in catalogue.group(group):
-            key = f"apis/{group}/{version}" if group else f"api/{version}"
-            mark = hashlib.sha256(f"{key} {catalogue.generation}".encode()).hexdigest()[:16].upper()
-            paths[key] = {"serverRelativeURL": f"/openapi/v3/{key}?hash={mark}"}
-    return {"paths": paths}
 
 
 def document_v2(catalogue: Catalogue) -> Obj:

@@ -52,6 +52,11 @@ class Record(msgspec.Struct, frozen=True, gc=False):
         return _decode(self.body)  # type: ignore[no-any-return]
 
 
+def is_deleting(record: Record) -> bool:
+    """Whether an object waits for its end."""
+    return b'"deletionTimestamp"' in record.body and bool(record.object()["metadata"].get("deletionTimestamp"))
+
+
 class StoreChange(msgspec.Struct, gc=False):
     type: str
     revision: int

@@ -1,4 +1,4 @@
-"""Watches: a position in a shelf's changes, turned into lines of JSON.
+"""Watches: a position in a shelf's changes, turned into events.
 
 Nothing is queued per watcher. A watcher reads on from its position whenever the shelf wakes it, many changes in one
 write; one that is so slow that its position has been forgotten is told 410 and ends; one whose resource is served no
@@ -18,13 +18,11 @@ from gangline.cluster.server.store.watch_lines import (
     AHEAD,
     BATCH,
     BATCH_BYTES,
-    Line,
+    WatchForm,
     WatchPlan,
     bookmark,
-    failure_line,
     first_lines,
     lines_of,
-    plain_line,
     seen_as,
 )
 from gangline.cluster.server.verbs.reads import Filter
@@ -34,13 +32,12 @@ class StoreWatch:
     """One watcher. `take` what there is to tell, and `wait` for more; whoever is done must `close`."""
 
     def __init__(
-        self, core: Core, call: ServerCall, wanted: Filter, begin: WatchPlan, seconds: int, shape: Line | None
+        self, core: Core, call: ServerCall, wanted: Filter, begin: WatchPlan, seconds: int, form: WatchForm
     ) -> None:
-        self._core, self._resource, self._wanted, self._shape = core, call.resource, wanted, shape
+        self._core, self._resource, self._wanted, self._form = core, call.resource, wanted, form
         self._shelf = core.store.shelf(call.resource.shelf)
-        self._make = shape or plain_line(call.resource)
         self._position, self._seen = begin.position, begin.revision
-        self._first = first_lines(self._make, begin)
+        self._first = first_lines(form.line, begin)
         self.loop = asyncio.get_running_loop()
         self._end = self.loop.time() + seconds
         self._pause = (
@@ -64,11 +61,12 @@ class StoreWatch:
         while not self.ended:
             if self._position < shelf.first:
                 self.ended = True
-                return failure_line(
+                why = (
                     too_old(self._seen, shelf.floor)
                     if self._position != AHEAD
                     else too_large_revision(self._seen, self._core.store.revision)
                 )
+                return self._form.failure(why.status)
             changes = shelf.since(self._position, visible, BATCH, BATCH_BYTES)
             if not changes:
                 return b""
@@ -81,11 +79,11 @@ class StoreWatch:
 
     def _told(self, changes: list[StoreChange]) -> bytes:
         """The lines of some changes; those who see all of a shelf share them."""
-        if self._shape is not None or self._wanted.selects:
-            return b"".join(lines_of(changes, self._wanted, self._resource, self._shape))
-        key = (self._position, len(changes), self._resource.prefix, self._wanted.namespace)
+        if not self._form.key or self._wanted.selects:
+            return b"".join(lines_of(changes, self._wanted, self._form))
+        key = (self._position, len(changes), self._form.key, self._wanted.namespace)
         if self._shelf.told[0] != key:
-            self._shelf.told = key, b"".join(lines_of(changes, self._wanted, self._resource, None))
+            self._shelf.told = key, b"".join(lines_of(changes, self._wanted, self._form))
         return self._shelf.told[1]
 
     def _nothing_new(self) -> bytes:
@@ -94,7 +92,7 @@ class StoreWatch:
             self.ended = True
         elif now >= self._due:
             self._due = now + self._pause
-            return bookmark(self._make, max(self._seen, self._core.store.visible), False)
+            return bookmark(self._form.line, max(self._seen, self._core.store.visible), False)
         return b""
 
     def _orphaned(self) -> bool:

@@ -1,21 +1,23 @@
-"""What a watcher is told: where a watch begins, and changes as lines of JSON.
+"""What a watcher is told: where a watch begins, and changes as events.
 
-Pure; watch.py keeps the position of each watcher. An event is encoded once and shared by all plain watchers.
+Pure; watch.py keeps the position of each watcher. An event is encoded once and shared by all watchers of one plain
+form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
+from gangline.client.wire import JSON
 from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.store.shelf import ADDED, DELETED, MODIFIED, Record, StoreChange
 from gangline.cluster.server.verbs.reads import Filter, body_of, check_list_options, read_exact_revision
-from gangline.errors import ApiError
 
 DEFAULT_SECONDS = 3600
 INITIAL_END = "k8s.io/initial-events-end"
@@ -34,7 +36,27 @@ BEHIND, AHEAD = -1, -2
 
 
 Line = Callable[[str, Record], bytes]
-"""An event's line in the shape the watcher asked for."""
+"""An event's bytes in the form the watcher asked for: a line of JSON, or a frame of protobuf."""
+
+
+def event(kind: str, body: bytes) -> bytes:
+    return b'{"type":"' + kind.encode() + b'","object":' + body + b"}\n"
+
+
+def _failure_line(status: Mapping[str, Any]) -> bytes:
+    return event("ERROR", msgspec.json.encode(status))
+
+
+@dataclass(frozen=True, slots=True)
+class WatchForm:
+    """How a watcher is told."""
+
+    line: Line
+    key: bytes = b""
+    """The same for all watchers that are told the same bytes; empty: this one is told alone."""
+    failure: Callable[[Mapping[str, Any]], bytes] = _failure_line
+    """How a watch that cannot go on says why before it ends, from a Status."""
+    content_type: str = JSON
 
 
 @dataclass(slots=True)
@@ -46,8 +68,9 @@ class WatchPlan:
     end_mark: bool
 
 
-def line(kind: str, resource: Resource, record: Record) -> bytes:
-    return b'{"type":"' + kind.encode() + b'","object":' + resource.prefix + body_of(resource, record)[1:] + b"}\n"
+def plain_form(resource: Resource) -> WatchForm:
+    prefix = resource.prefix
+    return WatchForm(lambda kind, record: event(kind, prefix + body_of(resource, record)[1:]), prefix)
 
 
 def watch_plan(core: Core, call: ServerCall, wanted: Filter) -> WatchPlan:
@@ -81,11 +104,6 @@ def bookmark(make: Line, revision: int, end: bool) -> bytes:
     return make("BOOKMARK", Record(("", ""), revision, "", msgspec.json.encode({"metadata": about}), {}, ()))
 
 
-def failure_line(error: ApiError) -> bytes:
-    """A watch that cannot go on says why before it ends."""
-    return b'{"type":"ERROR","object":' + msgspec.json.encode(error.status) + b"}\n"
-
-
 def first_lines(make: Line, begin: WatchPlan) -> Iterator[bytes]:
     """What is there already."""
     for start in range(0, len(begin.initial), BATCH):
@@ -94,24 +112,17 @@ def first_lines(make: Line, begin: WatchPlan) -> Iterator[bytes]:
         yield bookmark(make, begin.revision, True)
 
 
-def plain_line(resource: Resource) -> Line:
-    return lambda kind, record: line(kind, resource, record)
-
-
-def lines_of(changes: list[StoreChange], wanted: Filter, resource: Resource, shape: Line | None) -> list[bytes]:
+def lines_of(changes: list[StoreChange], wanted: Filter, form: WatchForm) -> list[bytes]:
     lines = []
     for change in changes:
         kind = seen_as(change, wanted)
         if kind is None:
             continue
-        if shape is not None:
-            lines.append(shape(kind, _shown(change, kind)))
-            continue
-        key = (kind, resource.prefix)
-        ready = change.lines.get(key)
+        key = (kind, form.key)
+        ready = change.lines.get(key) if form.key else None
         if ready is None:
-            ready = line(kind, resource, _shown(change, kind))
-            if len(ready) <= KEPT_LINE:
+            ready = form.line(kind, _shown(change, kind))
+            if form.key and len(ready) <= KEPT_LINE:
                 change.lines[key] = ready
         lines.append(ready)
     return lines

@@ -16,6 +16,7 @@ from gangline.rules.values.problems import MOST_TOLD
 Obj = dict[str, Any]
 NameCheck = Callable[[str], list[str]]
 SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
 _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 
 
@@ -42,12 +43,13 @@ def fill_new(obj: Obj, namespace: str, uid: str, now: str, suffix: Callable[[], 
 
 
 def keep_identity(new: Obj, old: Obj) -> None:
-    """An update cannot change what the server decided at creation, nor end or postpone a deletion."""
+    """An update cannot change what the server decided at creation, nor end a deletion by leaving it out; what it gives
+    another value is refused by `check_update`."""
     meta, before = new.setdefault("metadata", {}), old["metadata"]
-    for key in ("uid", "creationTimestamp"):
-        if not meta.get(key) or key == "creationTimestamp":
+    for key in ("uid", *_DELETION):
+        if meta.get(key) in ("", None):
             _copy(meta, before, key)
-    for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink"):
+    for key in ("creationTimestamp", "generation", "selfLink"):
         _copy(meta, before, key)
 
 
@@ -177,7 +179,7 @@ def _changes(meta: Obj, before: Obj) -> list[Problem]:
             )
     return problems + [
         invalid(f"metadata.{key}", meta.get(key, ""), "field is immutable")
-        for key in ("name", "namespace", "uid")
+        for key in ("name", "namespace", "uid", *_DELETION)
         if meta.get(key, "") != before.get(key, "")
     ]
 

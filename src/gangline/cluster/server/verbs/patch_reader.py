@@ -147,12 +147,11 @@ def read_applied(call: ServerCall) -> Obj:
         about = body["metadata"] = {}
     if not isinstance(about, dict):
         raise bad_request(f"error decoding YAML: metadata is {type(about).__name__}, not an object")
-    if about.get("name"):
-        check_name(call, body)
-    else:
-        about["name"] = call.name
+    if call.subresource == "scale":
+        about["name"] = about.get("name") or call.name
+    check_name(call, body)
     check_namespace(call, body)
-    if about.get("managedFields"):
+    if about.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
     return body
 

@@ -12,7 +12,7 @@ from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
 from gangline.cluster.server.patch.apply import apply as server_side_apply
-from gangline.cluster.server.status import bad_request, failure, internal, not_found
+from gangline.cluster.server.status import bad_request, conflict, failure, internal, not_found
 from gangline.cluster.server.verbs.bodies import check_options
 from gangline.cluster.server.verbs.field_owners import track
 from gangline.cluster.server.verbs.kind_rules import rules_for
@@ -80,13 +80,8 @@ async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
         new = merged(None)
         new["metadata"].pop("resourceVersion", None)
         if new["metadata"].get("uid"):
-            raise failure(
-                409,
-                "Conflict",
-                "uid mismatch: the provided object specified uid "
-                f"{new['metadata']['uid']}, and no existing object was found",
-                {},
-            )
+            why = f"the provided object specified uid {new['metadata']['uid']}, and no existing object was found"
+            raise conflict(resource.shelf[0], resource.plural, call.name, f"uid mismatch: {why}")
         return await create_object(core, call, new)
 
     def updated(old: Obj) -> Obj:

@@ -265,12 +265,19 @@ def body_of(resource: Resource, record: Record) -> bytes:
     return record.body
 
 
-def list_bytes(resource: Resource, page: ListPage) -> bytes:
+def list_metadata(page: ListPage) -> dict[str, Any]:
     about: dict[str, Any] = {"resourceVersion": str(page.revision)}
-    if page.token or resource.custom:
+    if page.token:
         about["continue"] = page.token
     if page.remaining is not None:
         about["remainingItemCount"] = page.remaining
+    return about
+
+
+def list_bytes(resource: Resource, page: ListPage) -> bytes:
+    about = list_metadata(page)
+    if resource.custom:
+        about.setdefault("continue", "")
     head = resource.list_prefix + msgspec.json.encode(about)
     if resource.conversion is not None:
         items = b",".join([body_of(resource, record) for record in page.records])

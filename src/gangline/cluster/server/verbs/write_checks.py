@@ -18,15 +18,19 @@ from gangline.cluster.server.status import (
     not_found,
     storage_conflict,
 )
+from gangline.cluster.server.store.shelf import is_deleting
 from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.errors import Problem
 
 
 def check_namespace(call: ServerCall, obj: Obj) -> None:
+    """An object that is in no namespace loses the one it names."""
+    if not call.resource.namespaced:
+        obj["metadata"].pop("namespace", None)
+        return
     given = obj["metadata"].get("namespace") or ""
-    wanted = call.namespace if call.resource.namespaced else ""
-    if given and given != wanted:
+    if given and given != call.namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
 
 
@@ -55,7 +59,7 @@ def check_namespace_lives(core: Core, call: ServerCall, name: str) -> None:
     record = core.store.get(("", "namespaces"), ("", call.namespace))
     if record is None:
         raise not_found("", "namespaces", call.namespace)
-    if b'"deletionTimestamp"' not in record.body or not record.object()["metadata"].get("deletionTimestamp"):
+    if not is_deleting(record):
         return
     why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
     error = forbidden(call.resource.shelf[0], call.resource.plural, name, why)
@@ -96,6 +100,11 @@ def check_identity(call: ServerCall, new: Obj, old: Obj) -> None:
     revision = about.get("resourceVersion")
     if revision and revision != "0" and revision != before["resourceVersion"]:
         raise modified(resource.shelf[0], resource.plural, call.name)
-    uid = about.get("uid")
-    if uid and uid != before["uid"] and call.verb == "update":
-        raise storage_conflict(resource, call.place, f"UID in precondition: {uid}, UID in object meta: {before['uid']}")
+
+
+def check_uid(call: ServerCall, new: Obj, present: str) -> None:
+    """A put names the object it is about; `present` is the uid of the stored one, empty if there is none."""
+    uid = new["metadata"].get("uid")
+    if uid and uid != present:
+        why = f"UID in precondition: {uid}, UID in object meta: {present}"
+        raise storage_conflict(call.resource, call.place, why)

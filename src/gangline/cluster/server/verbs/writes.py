@@ -17,7 +17,7 @@ from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, unstored, whole
 from gangline.cluster.server.features import drop_disabled
 from gangline.cluster.server.status import already_exists, internal, invalid, modified, not_found
-from gangline.cluster.server.store.shelf import Place, Record
+from gangline.cluster.server.store.shelf import Place, Record, is_deleting
 from gangline.cluster.server.verbs import meta
 from gangline.cluster.server.verbs.bodies import check_options, read_object
 from gangline.cluster.server.verbs.field_owners import track
@@ -29,6 +29,7 @@ from gangline.cluster.server.verbs.write_checks import (
     check_namespace,
     check_namespace_lives,
     check_revision_given,
+    check_uid,
     deduplicate_owners,
 )
 from gangline.cluster.server.wire.codec import decode_json, encode
@@ -58,7 +59,7 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
     """Store a new object that was read, admitted and tracked."""
     resource, rules = call.resource, rules_for(call.resource)
     namespace = call.namespace if resource.namespaced else ""
-    if obj["metadata"].get("resourceVersion"):
+    if obj["metadata"].get("resourceVersion", "0") not in ("", "0"):
         raise internal("resourceVersion should not be set on objects to be created")
     given, uid, now = obj["metadata"].get("name"), core.new_uid(), core.now()
     meta.fill_new(obj, namespace, uid, now, core.suffix)
@@ -96,8 +97,9 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
     await core.admission.validate(review)
     call.warnings.extend(rules.warnings(obj, None))
     place = (namespace, name)
-    if core.store.get(resource.shelf, place) is not None:
-        raise already_exists(resource.shelf[0], resource.plural, name)
+    present = core.store.get(resource.shelf, place)
+    if present is not None:
+        raise already_exists(resource.shelf[0], resource.plural, name, being_deleted=is_deleting(present))
     if call.dry_run:
         return WrittenRecord(unstored(resource, place, obj, 0), True)
     return WrittenRecord(core.save(resource, place, obj), True)
@@ -143,10 +145,12 @@ async def update(core: Core, call: ServerCall) -> WrittenRecord:
     pristine = encode(obj)
 
     def replaced(old: Obj) -> Obj:
+        check_uid(call, obj, old["metadata"]["uid"])
         check_revision_given(call, obj)
         return track(core, call, old, decode_json(pristine, resource.kind))
 
     if creates:
+        check_uid(call, obj, "")
         return await create_object(core, call, track(core, call, None, obj))
     return await change(core, call, replaced, in_place=False)
 

@@ -1,4 +1,4 @@
-"""Bytes to plain data and back: JSON and YAML bodies in, JSON or YAML answers out.
+"""Bytes to plain data and back: JSON, YAML and protobuf bodies in, JSON, YAML or protobuf answers out.
 
 Undecodable bodies are refused here, with the code and reason of a kube-apiserver; whether the data makes sense is for
 others to say."""
@@ -18,11 +18,12 @@ from gangline.cluster.server.wire import protobuf
 from gangline.rules.values.documents import DocumentUnreadable, read_json, read_yaml
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
-BODY_TYPES = ("application/json", "application/yaml", PROTOBUF)
+YAML = "application/yaml"
+BODY_TYPES = ("application/json", YAML, PROTOBUF)
 encode = msgspec.json.encode
 _decode = msgspec.json.Decoder().decode
 _Dumper: type[Any] = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
-YAML_TYPES = ("application/yaml", "application/apply-patch+yaml")
+YAML_TYPES = (YAML, "application/apply-patch+yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def decode_body(
     kind = media_type(content_type)
     if kind in ("application/json", ""):
         return decode_json(body, expected)
-    if kind == "application/yaml":
+    if kind == YAML:
         return decode_yaml(body, expected, doubled, document)
     if kind == PROTOBUF:
         with suppress(protobuf.NotUnderstood):
@@ -147,3 +148,12 @@ class _Pairs:
 def to_yaml(body: bytes) -> bytes:
     text: str = yaml.dump(_decode(body), Dumper=_Dumper, sort_keys=True, allow_unicode=True, default_flow_style=False)
     return text.encode()
+
+
+def to_protobuf(body: bytes) -> bytes:
+    """JSON as protobuf; what is protobuf stays as it is."""
+    return body if body.startswith(protobuf.MAGIC) else protobuf.encode(_decode(body))
+
+
+PRINTERS = {YAML: to_yaml, PROTOBUF: to_protobuf}
+"""How the JSON of an answer is printed for those who asked for something else."""

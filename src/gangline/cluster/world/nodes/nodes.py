@@ -243,7 +243,10 @@ def node_object(pool: NodePool, number: int, name: str, now: str) -> Raw:
         annotations[names.FAILURES] = json.dumps(
             [{"after": failure.after, "seconds": failure.seconds, "how": failure.how} for failure in failures]
         )
-    spec: Raw = {"podCIDR": f"10.{number >> 8 & 255}.{number & 255}.0/24", "providerID": f"gangline://{name}"}
+    spec: Raw = {
+        "podCIDR": f"10.{number >> 8 & 255}.{number & 255}.0/24",
+        "providerID": names.SIMULATED_PROVIDER + name,
+    }
     if pool.taints:
         spec["taints"] = [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in pool.taints]
     if pool.unschedulable:
@@ -344,7 +347,7 @@ def address(name: str) -> str:
 
 
 def simulated(node: Node) -> bool:
-    return names.SIMULATED in node.labels
+    return names.SIMULATED in node.labels or node.spec.provider_id.startswith(names.SIMULATED_PROVIDER)
 
 
 def health(node: Node, age: float) -> tuple[str, float | None]:

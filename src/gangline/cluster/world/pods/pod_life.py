@@ -12,6 +12,7 @@ from dataclasses import replace
 from gangline.api import names
 from gangline.api.core import Container, ContainerStatus, Pod
 from gangline.api.meta import Raw, condition
+from gangline.cluster.world.pods.images import lacks_image, unpullable, without_image
 from gangline.cluster.world.pods.life_times import Times, is_number, times_of
 from gangline.cluster.world.pods.pod_step import FINAL, NodeFacts, Rejection, Statuses, Step
 from gangline.cluster.world.pods.told_status import changed_conditions, container_statuses, told_status
@@ -138,7 +139,12 @@ def _inits(
         if container.restart_policy == "Always":
             statuses.append(before if "running" in before.state else _started(before, place.now, ready=True))
             continue
-        status = before if before.state.keys() & {"running", "terminated"} else _started(before, place.now)
+        begun = bool(before.state.keys() & {"running", "terminated"})
+        if not begun and unpullable(pod, container):
+            statuses.append(without_image(container, before))
+            through = False
+            continue
+        status = before if begun else _started(before, place.now)
         if "running" in status.state and not (place.waiting and container.name == names.INIT_CONTAINER):
             due = _since(status) + (times.init if container.name != names.INIT_CONTAINER else 0.0)
             status = _ended(status, 0, place.now, done=True) if place.now >= due else status
@@ -172,6 +178,8 @@ def _main(
     pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts, times: Times
 ) -> tuple[ContainerStatus, float | None]:
     now = place.now
+    if not status.state.keys() & {"running", "terminated"} and unpullable(pod, container):
+        return without_image(container, status), None
     if "terminated" in status.state and not _restarts(pod, status):
         return status, None
     if "terminated" in status.state or (status.last_state and "waiting" in status.state):
@@ -217,6 +225,8 @@ def backoff(restarts: int) -> float:
 
 def _phase(pod: Pod, mains: Iterable[ContainerStatus]) -> str:
     mains = list(mains)
+    if any(lacks_image(status) and not status.last_state for status in mains):
+        return "Pending"
     if any("terminated" not in status.state or _restarts(pod, status) for status in mains):
         return "Running"
     return "Failed" if any(_code(status) for status in mains) else "Succeeded"

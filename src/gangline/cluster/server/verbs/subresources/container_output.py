@@ -5,46 +5,74 @@ server.py asks for the subresources log, exec, attach and portforward. Logs come
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NoReturn
 
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.status import bad_request, not_found
+from gangline.cluster.server.status import bad_request, invalid, not_found
 from gangline.cluster.server.verbs.meta import Obj
+from gangline.errors import Problem
+
+LEAST = {"tailLines": 0, "limitBytes": 1, "sinceSeconds": 1}
+"""Options of a log that are numbers, and how small they may be."""
+_PARTS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def connect(core: Core, call: ServerCall) -> NoReturn:
     """What a container is asked through its node; on nodes that are only simulated there is nobody to answer."""
-    pod = core.read(call.resource, call.place)
-    if pod is None:
-        raise not_found("", "pods", call.name)
+    pod = _pod(core, call)
+    if call.subresource != "portforward":
+        _container(call, pod)
     node = pod["spec"].get("nodeName")
     if not node:
         raise bad_request(f"pod {call.name} does not have a host assigned")
     raise bad_request(f"pod {call.name} runs on {node}, which is only simulated: nothing can be run or reached there")
 
 
-def log(core: Core, call: ServerCall) -> bytes:
-    """What a pod's container has written, as far as somebody simulates that."""
+def log(core: Core, call: ServerCall) -> bytes | None:
+    """What a pod's container has written, as far as somebody simulates that; None for a pod that is on no node."""
+    problems = list(_option_problems(call))
+    if problems:
+        raise invalid("", "PodLogOptions", call.name, problems)
+    pod = _pod(core, call)
+    container = _container(call, pod)
+    if not pod["spec"].get("nodeName"):
+        return None
+    text, last = core.logs(pod, container), call.number("tailLines")
+    if last is not None:
+        text = b"".join(text.splitlines(keepends=True)[-last:]) if last else b""
+    return text[: call.number("limitBytes")]
+
+
+def _pod(core: Core, call: ServerCall) -> Obj:
     pod = core.read(call.resource, call.place)
     if pod is None:
         raise not_found("", "pods", call.name)
-    container = _container(call, pod)
-    text = core.logs(pod, container) if pod["spec"].get("nodeName") else b""
-    last = call.number("tailLines")
-    if last is None:
-        return text
-    return b"".join(text.splitlines(keepends=True)[-last:]) if last else b""
+    return pod
+
+
+def _option_problems(call: ServerCall) -> Iterator[Problem]:
+    for name, least in LEAST.items():
+        value = call.number(name)
+        if value is not None and value < least:
+            bound = "greater than or equal to 0" if least == 0 else "greater than 0"
+            yield Problem(name, f"Invalid value: {value}: must be {bound}", "FieldValueInvalid")
+    argument = call.request.argument
+    if argument("sinceSeconds") and argument("sinceTime"):
+        told = "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified"
+        yield Problem("[]", told, "FieldValueForbidden")
+    if argument("stream"):
+        yield Problem("stream", "Forbidden: may not be specified", "FieldValueForbidden")
 
 
 def _container(call: ServerCall, pod: Obj) -> str:
-    """The one that is asked for, or the one that a pod means where nobody says which."""
+    """The one that is asked for, or the only one. (Which one is meant by default, kubectl says.)"""
     spec, asked = pod["spec"], call.request.argument("container")
-    parts = ("initContainers", "containers", "ephemeralContainers")
-    if asked and asked not in [item["name"] for part in parts for item in spec.get(part) or []]:
+    names = [str(item["name"]) for part in _PARTS for item in spec.get(part) or []]
+    if asked and asked not in names:
         raise bad_request(f"container {asked} is not valid for pod {call.name}")
-    preferred = (pod["metadata"].get("annotations") or {}).get("kubectl.kubernetes.io/default-container")
-    if not asked and not preferred and len(spec["containers"]) > 1:
-        names = " ".join(container["name"] for container in spec["containers"])
-        raise bad_request(f"a container name must be specified for pod {call.name}, choose one of: [{names}]")
-    return str(asked or preferred or spec["containers"][0]["name"])
+    if not asked and len(spec["containers"]) > 1:
+        told = f"a container name must be specified for pod {call.name}, choose one of: [{' '.join(names)}]"
+        raise bad_request(told)
+    return asked or str(spec["containers"][0]["name"])

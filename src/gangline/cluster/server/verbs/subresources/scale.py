@@ -10,9 +10,10 @@ from gangline.cluster import kinds
 from gangline.cluster.server.admit.chain import Face
 from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core, whole
-from gangline.cluster.server.patch.apply import ApplyConflict
+from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
 from gangline.cluster.server.patch.apply import apply as server_side_apply
-from gangline.cluster.server.status import failure
+from gangline.cluster.server.patch.apply.walk import check
+from gangline.cluster.server.status import failure, internal
 from gangline.cluster.server.verbs.bodies import check_options, read_object
 from gangline.cluster.server.verbs.field_owners import track
 from gangline.cluster.server.verbs.kind_rules import rules_for
@@ -20,6 +21,7 @@ from gangline.cluster.server.verbs.meta import Obj
 from gangline.cluster.server.verbs.patch_reader import patch_form, patcher, read_applied, read_patched
 from gangline.cluster.server.verbs.reads import get
 from gangline.cluster.server.verbs.subresources.scale_object import (
+    API_VERSION,
     GROUP,
     KIND,
     SCALE,
@@ -28,6 +30,7 @@ from gangline.cluster.server.verbs.subresources.scale_object import (
     replica_paths,
     scale_of,
     seen_through,
+    settled,
     timeless,
     with_scale,
 )
@@ -64,10 +67,21 @@ def _changed(core: Core, call: ServerCall) -> Change:
     return scaled
 
 
+def _check_fields(call: ServerCall, wanted: Obj) -> None:
+    """Whether all that is applied is a Scale's."""
+    try:
+        check(kinds.rules(GROUP, "v1", KIND).schema.root, wanted)
+    except Untypable as error:
+        raise internal(
+            f"failed to create typed patch object (/{call.name}; {API_VERSION}, Kind={KIND}): {error}"
+        ) from None
+
+
 def _applied(core: Core, call: ServerCall) -> Change:
     """Server-side apply: it owns the number of replicas of the object behind the Scale."""
     resource, rules = call.resource, rules_for(call.resource)
     wanted = read_applied(replace(call, resource=SCALE))
+    _check_fields(call, wanted)
     mine: Obj = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": call.name}}
     if (wanted.get("spec") or {}).get("replicas") is not None:
         put_value(mine, replica_paths(resource)[0], wanted["spec"]["replicas"])
@@ -75,20 +89,19 @@ def _applied(core: Core, call: ServerCall) -> Change:
     def applied(obj: Obj) -> Obj:
         check_scale(call, wanted, obj)
         try:
-            return timeless(
-                server_side_apply(
-                    obj,
-                    mine,
-                    call.manager,
-                    truth(call.request.argument("force")),
-                    rules.schema,
-                    core.now(),
-                    call.subresource,
-                    resource.api_version,
-                )
+            new = server_side_apply(
+                obj,
+                mine,
+                call.manager,
+                truth(call.request.argument("force")),
+                rules.schema,
+                core.now(),
+                call.subresource,
+                resource.api_version,
             )
         except ApplyConflict as error:
             seen = [cause | {"message": seen_through(resource, cause["message"])} for cause in error.causes]
             raise failure(409, "Conflict", seen_through(resource, str(error)), {"causes": seen}) from None
+        return timeless(settled(call, obj, new))
 
     return applied

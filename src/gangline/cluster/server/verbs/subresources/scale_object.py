@@ -9,7 +9,7 @@ from typing import Any
 
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
-from gangline.cluster.server.status import bad_request, conflict, failure, invalid
+from gangline.cluster.server.status import bad_request, conflict, failure, internal, invalid
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.errors import Problem
 
@@ -95,6 +95,20 @@ def seen_through(resource: Resource, text: str) -> str:
 def with_scale(resource: Resource, obj: Obj, scale: Obj) -> Obj:
     put_value(obj, replica_paths(resource)[0], (scale.get("spec") or {}).get("replicas", 0))
     return obj
+
+
+def settled(call: ServerCall, old: Obj, new: Obj) -> Obj:
+    """What an applied Scale makes of an object: one that names no replicas any more asks for none. A kube-apiserver
+    cannot take an applied Scale back into a custom resource, and says so."""
+    path = replica_paths(call.resource)[0]
+    if call.resource.custom and _value_at(new, path) != _value_at(old, path):
+        raise internal(
+            f"failed to convert new object (/{call.name}; {API_VERSION}, Kind={KIND}) to proper version: request to "
+            f"convert CR to an invalid group/version: {API_VERSION}"
+        )
+    if not call.resource.custom and _value_at(new, path) is None:
+        put_value(new, path, 0)
+    return new
 
 
 def timeless(obj: Obj) -> Obj:

@@ -3,7 +3,8 @@
 A line is a message: its name, then `number name type` for each field. Types: s text, b flag, i number, f float, y
 bytes, q quantity, t time, u time with microseconds, d duration, x number or text, r raw JSON, `.Name` a message of the
 same group, `group.version.Name` one of another. `*` before a type: a list of it; `%`: a map from texts to it; `@items`:
-a message that is only a list of texts. `?` behind a type: left out when it is empty. `=` instead of a name: the fields
+a message that is only a list of texts; `@schemas`, `@schema-or-flag`, `@schema-or-texts`: what a JSON schema has in
+several forms. `?` behind a type: left out when it is empty. `=` instead of a name: the fields
 of that message stand in this one."""
 
 from __future__ import annotations
@@ -171,6 +172,7 @@ PreferredSchedulingTerm: 1 weight i, 2 preference .NodeSelectorTerm
 Taint: 1 key s, 2 value s?, 3 effect s, 4 timeAdded t
 Toleration: 1 key s?, 2 operator s?, 3 value s?, 4 effect s?, 5 tolerationSeconds i
 PodReadinessGate: 1 conditionType s
+PodSchedulingGroup: 1 podGroupName s
 PodSpec: 1 volumes *.Volume, 2 containers *.Container, 3 restartPolicy s?, 4 terminationGracePeriodSeconds i, 5 activeDeadlineSeconds i,
   6 dnsPolicy s?, 7 nodeSelector %s, 8 serviceAccountName s?, 9 serviceAccount s?, 10 nodeName s?, 11 hostNetwork b?, 12 hostPID b?, 13
   hostIPC b?, 14 securityContext .PodSecurityContext, 15 imagePullSecrets *.LocalObjectReference, 16 hostname s?, 17 subdomain s?, 18
@@ -179,7 +181,8 @@ PodSpec: 1 volumes *.Volume, 2 containers *.Container, 3 restartPolicy s?, 4 ter
   b, 28 readinessGates *.PodReadinessGate, 29 runtimeClassName s, 30 enableServiceLinks b, 31 preemptionPolicy s, 32 overhead %q, 33
   topologySpreadConstraints *.TopologySpreadConstraint, 34 ephemeralContainers *.EphemeralContainer, 35 setHostnameAsFQDN b, 36 os
   .PodOS, 37 hostUsers b, 38 schedulingGates *.PodSchedulingGate, 39 resourceClaims *.PodResourceClaim, 40 resources
-  .ResourceRequirements, 41 hostnameOverride s, 42 workloadRef .WorkloadReference
+  .ResourceRequirements, 41 hostnameOverride s, 42 workloadRef .WorkloadReference, 43
+  schedulingGroup .PodSchedulingGroup
 PodResourceClaim: 1 name s, 3 resourceClaimName s, 4 resourceClaimTemplateName s
 PodResourceClaimStatus: 1 name s, 2 resourceClaimName s
 PodExtendedResourceClaimStatus: 1 requestMappings *.ContainerExtendedResourceRequest, 2 resourceClaimName s
@@ -452,6 +455,7 @@ WorkloadSpec: 1 controllerRef .TypedLocalObjectReference, 2 podGroups *.PodGroup
 TypedLocalObjectReference: 1 apiGroup s?, 2 kind s, 3 name s
 PodGroup: 1 name s, 3 policy .PodGroupPolicy
 PodGroupPolicy: 2 basic .BasicSchedulingPolicy, 3 gang .GangSchedulingPolicy
+BasicSchedulingPolicy:
 GangSchedulingPolicy: 1 minCount i
 [networking.v1]
 NetworkPolicy: 1 metadata meta.ObjectMeta, 2 spec .NetworkPolicySpec
@@ -630,6 +634,176 @@ CertificateSigningRequestSpec: 1 request y, 2 username s?, 3 uid s?, 4 groups *s
   expirationSeconds i
 CertificateSigningRequestStatus: 1 conditions *.CertificateSigningRequestCondition, 2 certificate y
 CertificateSigningRequestCondition: 1 type s, 2 reason s?, 3 message s?, 4 lastUpdateTime t, 5 lastTransitionTime t, 6 status s
+[apiextensions.v1]
+ConversionRequest: 1 uid s, 2 desiredAPIVersion s, 3 objects *r
+ConversionResponse: 1 uid s, 2 convertedObjects *r, 3 result meta.Status
+ConversionReview: 1 request .ConversionRequest, 2 response .ConversionResponse
+CustomResourceColumnDefinition: 1 name s, 2 type s, 3 format s?, 4 description s?, 5 priority i?, 6 jsonPath s
+CustomResourceConversion: 1 strategy s, 2 webhook .WebhookConversion
+CustomResourceDefinition: 1 metadata meta.ObjectMeta, 2 spec .CustomResourceDefinitionSpec, 3 status
+  .CustomResourceDefinitionStatus
+CustomResourceDefinitionCondition: 1 type s, 2 status s, 3 lastTransitionTime t, 4 reason s?, 5 message s?, 6
+  observedGeneration i?
+CustomResourceDefinitionNames: 1 plural s, 2 singular s?, 3 shortNames *s, 4 kind s, 5 listKind s?, 6 categories *s
+CustomResourceDefinitionSpec: 1 group s, 3 names .CustomResourceDefinitionNames, 4 scope s, 7 versions
+  *.CustomResourceDefinitionVersion, 9 conversion .CustomResourceConversion, 10 preserveUnknownFields b?
+CustomResourceDefinitionStatus: 1 conditions *.CustomResourceDefinitionCondition, 2 acceptedNames
+  .CustomResourceDefinitionNames, 3 storedVersions *s, 4 observedGeneration i?
+CustomResourceDefinitionVersion: 1 name s, 2 served b, 3 storage b, 4 schema .CustomResourceValidation, 5 subresources
+  .CustomResourceSubresources, 6 additionalPrinterColumns *.CustomResourceColumnDefinition, 7 deprecated b?, 8
+  deprecationWarning s, 9 selectableFields *.SelectableField
+CustomResourceSubresourceScale: 1 specReplicasPath s, 2 statusReplicasPath s, 3 labelSelectorPath s
+CustomResourceSubresourceStatus:
+CustomResourceSubresources: 1 status .CustomResourceSubresourceStatus, 2 scale .CustomResourceSubresourceScale
+CustomResourceValidation: 1 openAPIV3Schema .JSONSchemaProps
+ExternalDocumentation: 1 description s?, 2 url s?
+JSONSchemaProps: 1 id s?, 2 $schema s?, 3 $ref s, 4 description s?, 5 type s?, 6 format s?, 7 title s?, 8 default r, 9
+  maximum f, 10 exclusiveMaximum b?, 11 minimum f, 12 exclusiveMinimum b?, 13 maxLength i, 14 minLength i, 15 pattern
+  s?, 16 maxItems i, 17 minItems i, 18 uniqueItems b?, 19 multipleOf f, 20 enum *r, 21 maxProperties i, 22
+  minProperties i, 23 required *s, 24 items @schemas, 25 allOf *.JSONSchemaProps, 26 oneOf *.JSONSchemaProps, 27 anyOf
+  *.JSONSchemaProps, 28 not .JSONSchemaProps, 29 properties %.JSONSchemaProps, 30 additionalProperties
+  @schema-or-flag, 31 patternProperties %.JSONSchemaProps, 32 dependencies %@schema-or-texts, 33 additionalItems
+  @schema-or-flag, 34 definitions %.JSONSchemaProps, 35 externalDocs .ExternalDocumentation, 36 example r, 37 nullable
+  b?, 38 x-kubernetes-preserve-unknown-fields b, 39 x-kubernetes-embedded-resource b?, 40 x-kubernetes-int-or-string
+  b?, 41 x-kubernetes-list-map-keys *s, 42 x-kubernetes-list-type s, 43 x-kubernetes-map-type s, 44
+  x-kubernetes-validations *.ValidationRule
+SelectableField: 1 jsonPath s
+ServiceReference: 1 namespace s, 2 name s, 3 path s, 4 port i
+ValidationRule: 1 rule s, 2 message s?, 3 messageExpression s?, 4 reason s, 5 fieldPath s?, 6 optionalOldSelf b
+WebhookClientConfig: 1 service .ServiceReference, 2 caBundle y, 3 url s
+WebhookConversion: 2 clientConfig .WebhookClientConfig, 3 conversionReviewVersions *s
+[apiregistration.v1]
+APIService: 1 metadata meta.ObjectMeta, 2 spec .APIServiceSpec, 3 status .APIServiceStatus
+APIServiceCondition: 1 type s, 2 status s, 3 lastTransitionTime t, 4 reason s?, 5 message s?
+APIServiceSpec: 1 service .ServiceReference, 2 group s?, 3 version s?, 4 insecureSkipTLSVerify b?, 5 caBundle y, 7
+  groupPriorityMinimum i, 8 versionPriority i
+APIServiceStatus: 1 conditions *.APIServiceCondition
+ServiceReference: 1 namespace s?, 2 name s?, 3 port i
+[flowcontrol.v1]
+ExemptPriorityLevelConfiguration: 1 nominalConcurrencyShares i, 2 lendablePercent i
+FlowDistinguisherMethod: 1 type s
+FlowSchema: 1 metadata meta.ObjectMeta, 2 spec .FlowSchemaSpec, 3 status .FlowSchemaStatus
+FlowSchemaCondition: 1 type s?, 2 status s?, 3 lastTransitionTime t, 4 reason s?, 5 message s?
+FlowSchemaSpec: 1 priorityLevelConfiguration .PriorityLevelConfigurationReference, 2 matchingPrecedence i, 3
+  distinguisherMethod .FlowDistinguisherMethod, 4 rules *.PolicyRulesWithSubjects
+FlowSchemaStatus: 1 conditions *.FlowSchemaCondition
+GroupSubject: 1 name s
+LimitResponse: 1 type s, 2 queuing .QueuingConfiguration
+LimitedPriorityLevelConfiguration: 1 nominalConcurrencyShares i, 2 limitResponse .LimitResponse, 3 lendablePercent i,
+  4 borrowingLimitPercent i
+NonResourcePolicyRule: 1 verbs *s, 6 nonResourceURLs *s
+PolicyRulesWithSubjects: 1 subjects *.Subject, 2 resourceRules *.ResourcePolicyRule, 3 nonResourceRules
+  *.NonResourcePolicyRule
+PriorityLevelConfiguration: 1 metadata meta.ObjectMeta, 2 spec .PriorityLevelConfigurationSpec, 3 status
+  .PriorityLevelConfigurationStatus
+PriorityLevelConfigurationCondition: 1 type s?, 2 status s?, 3 lastTransitionTime t, 4 reason s?, 5 message s?
+PriorityLevelConfigurationReference: 1 name s
+PriorityLevelConfigurationSpec: 1 type s, 2 limited .LimitedPriorityLevelConfiguration, 3 exempt
+  .ExemptPriorityLevelConfiguration
+PriorityLevelConfigurationStatus: 1 conditions *.PriorityLevelConfigurationCondition
+QueuingConfiguration: 1 queues i, 2 handSize i, 3 queueLengthLimit i
+ResourcePolicyRule: 1 verbs *s, 2 apiGroups *s, 3 resources *s, 4 clusterScope b?, 5 namespaces *s
+ServiceAccountSubject: 1 namespace s, 2 name s
+Subject: 1 kind s, 2 user .UserSubject, 3 group .GroupSubject, 4 serviceAccount .ServiceAccountSubject
+UserSubject: 1 name s
+[scheduling.v1alpha2]
+BasicSchedulingPolicy:
+GangSchedulingPolicy: 1 minCount i
+PodGroup: 1 metadata meta.ObjectMeta, 2 spec .PodGroupSpec, 3 status .PodGroupStatus
+PodGroupResourceClaim: 1 name s, 2 resourceClaimName s, 3 resourceClaimTemplateName s
+PodGroupResourceClaimStatus: 1 name s, 2 resourceClaimName s
+PodGroupSchedulingConstraints: 1 topology *.TopologyConstraint
+PodGroupSchedulingPolicy: 1 basic .BasicSchedulingPolicy, 2 gang .GangSchedulingPolicy
+PodGroupSpec: 1 podGroupTemplateRef .PodGroupTemplateReference, 2 schedulingPolicy .PodGroupSchedulingPolicy, 3
+  schedulingConstraints .PodGroupSchedulingConstraints, 4 resourceClaims *.PodGroupResourceClaim, 5 disruptionMode s,
+  6 priorityClassName s?, 7 priority i
+PodGroupStatus: 1 conditions *meta.Condition, 2 resourceClaimStatuses *.PodGroupResourceClaimStatus
+PodGroupTemplate: 1 name s, 2 schedulingPolicy .PodGroupSchedulingPolicy, 3 schedulingConstraints
+  .PodGroupSchedulingConstraints, 4 resourceClaims *.PodGroupResourceClaim, 5 disruptionMode s, 6 priorityClassName
+  s?, 7 priority i
+PodGroupTemplateReference: 1 workload .WorkloadPodGroupTemplateReference
+TopologyConstraint: 1 key s
+TypedLocalObjectReference: 1 apiGroup s?, 2 kind s, 3 name s
+Workload: 1 metadata meta.ObjectMeta, 2 spec .WorkloadSpec
+WorkloadPodGroupTemplateReference: 1 workloadName s, 2 podGroupTemplateName s
+WorkloadSpec: 1 controllerRef .TypedLocalObjectReference, 2 podGroupTemplates *.PodGroupTemplate
+[scheduling.v1alpha3]
+AllCompositeDisruptionMode:
+AllDisruptionMode:
+BasicSchedulingPolicy:
+CompositeBasicSchedulingPolicy:
+CompositeDisruptionMode: 1 single .SingleCompositeDisruptionMode, 2 all .AllCompositeDisruptionMode
+CompositeGangSchedulingPolicy: 1 minGroupCount i
+CompositePodGroup: 1 metadata meta.ObjectMeta, 2 spec .CompositePodGroupSpec, 3 status .CompositePodGroupStatus
+CompositePodGroupSchedulingConstraints: 1 topology *.TopologyConstraint
+CompositePodGroupSchedulingPolicy: 1 basic .CompositeBasicSchedulingPolicy, 2 gang .CompositeGangSchedulingPolicy
+CompositePodGroupSpec: 1 parentCompositePodGroupName s, 2 workloadRef .WorkloadReference, 3 schedulingPolicy
+  .CompositePodGroupSchedulingPolicy, 4 schedulingConstraints .CompositePodGroupSchedulingConstraints, 5
+  disruptionMode .CompositeDisruptionMode, 6 priorityClassName s?, 7 priority i, 8 preemptionPolicy s
+CompositePodGroupStatus: 1 conditions *meta.Condition
+CompositePodGroupTemplate: 1 name s, 2 schedulingPolicy .CompositePodGroupSchedulingPolicy, 3 schedulingConstraints
+  .CompositePodGroupSchedulingConstraints, 4 disruptionMode .CompositeDisruptionMode, 5 priorityClassName s?, 6
+  priority i, 7 preemptionPolicy s, 8 podGroupTemplates *.PodGroupTemplate, 9 compositePodGroupTemplates
+  *.CompositePodGroupTemplate
+DisruptionMode: 1 single .SingleDisruptionMode, 2 all .AllDisruptionMode
+GangSchedulingPolicy: 1 minCount i
+PodGroup: 1 metadata meta.ObjectMeta, 2 spec .PodGroupSpec, 3 status .PodGroupStatus
+PodGroupResourceClaim: 1 name s, 2 resourceClaimName s, 3 resourceClaimTemplateName s
+PodGroupResourceClaimStatus: 1 name s, 2 resourceClaimName s
+PodGroupSchedulingConstraints: 1 topology *.TopologyConstraint
+PodGroupSchedulingPolicy: 1 basic .BasicSchedulingPolicy, 2 gang .GangSchedulingPolicy
+PodGroupSpec: 1 parentCompositePodGroupName s, 2 workloadRef .WorkloadReference, 3 schedulingPolicy
+  .PodGroupSchedulingPolicy, 4 schedulingConstraints .PodGroupSchedulingConstraints, 5 resourceClaims
+  *.PodGroupResourceClaim, 6 disruptionMode .DisruptionMode, 7 priorityClassName s?, 8 priority i, 9 preemptionPolicy
+  s
+PodGroupStatus: 1 conditions *meta.Condition, 2 resourceClaimStatuses *.PodGroupResourceClaimStatus
+PodGroupTemplate: 1 name s, 2 schedulingPolicy .PodGroupSchedulingPolicy, 3 schedulingConstraints
+  .PodGroupSchedulingConstraints, 4 resourceClaims *.PodGroupResourceClaim, 5 disruptionMode .DisruptionMode, 6
+  priorityClassName s?, 7 priority i, 8 preemptionPolicy s
+SingleCompositeDisruptionMode:
+SingleDisruptionMode:
+TopologyConstraint: 1 key s
+TypedLocalObjectReference: 1 apiGroup s?, 2 kind s, 3 name s
+Workload: 1 metadata meta.ObjectMeta, 2 spec .WorkloadSpec
+WorkloadReference: 1 workloadName s, 2 templateName s
+WorkloadSpec: 1 controllerRef .TypedLocalObjectReference, 2 podGroupTemplates *.PodGroupTemplate, 3
+  compositePodGroupTemplates *.CompositePodGroupTemplate
+[scheduling.v1beta1]
+AllCompositeDisruptionMode:
+AllDisruptionMode:
+BasicSchedulingPolicy:
+CompositeBasicSchedulingPolicy:
+CompositeDisruptionMode: 1 single .SingleCompositeDisruptionMode, 2 all .AllCompositeDisruptionMode
+CompositeGangSchedulingPolicy: 1 minGroupCount i
+CompositePodGroupSchedulingConstraints: 1 topology *.TopologyConstraint
+CompositePodGroupSchedulingPolicy: 1 basic .CompositeBasicSchedulingPolicy, 2 gang .CompositeGangSchedulingPolicy
+CompositePodGroupTemplate: 1 name s, 2 schedulingPolicy .CompositePodGroupSchedulingPolicy, 3 schedulingConstraints
+  .CompositePodGroupSchedulingConstraints, 4 disruptionMode .CompositeDisruptionMode, 5 priorityClassName s?, 6
+  priority i, 7 preemptionPolicy s, 8 podGroupTemplates *.PodGroupTemplate, 9 compositePodGroupTemplates
+  *.CompositePodGroupTemplate
+DisruptionMode: 1 single .SingleDisruptionMode, 2 all .AllDisruptionMode
+GangSchedulingPolicy: 1 minCount i
+PodGroup: 1 metadata meta.ObjectMeta, 2 spec .PodGroupSpec, 3 status .PodGroupStatus
+PodGroupResourceClaim: 1 name s, 2 resourceClaimName s, 3 resourceClaimTemplateName s
+PodGroupResourceClaimStatus: 1 name s, 2 resourceClaimName s
+PodGroupSchedulingConstraints: 1 topology *.TopologyConstraint
+PodGroupSchedulingPolicy: 1 basic .BasicSchedulingPolicy, 2 gang .GangSchedulingPolicy
+PodGroupSpec: 1 parentCompositePodGroupName s, 2 workloadRef .WorkloadReference, 3 schedulingPolicy
+  .PodGroupSchedulingPolicy, 4 schedulingConstraints .PodGroupSchedulingConstraints, 5 resourceClaims
+  *.PodGroupResourceClaim, 6 disruptionMode .DisruptionMode, 7 priorityClassName s?, 8 priority i, 9 preemptionPolicy
+  s
+PodGroupStatus: 1 conditions *meta.Condition, 2 resourceClaimStatuses *.PodGroupResourceClaimStatus
+PodGroupTemplate: 1 name s, 2 schedulingPolicy .PodGroupSchedulingPolicy, 3 schedulingConstraints
+  .PodGroupSchedulingConstraints, 4 resourceClaims *.PodGroupResourceClaim, 5 disruptionMode .DisruptionMode, 6
+  priorityClassName s?, 7 priority i, 8 preemptionPolicy s
+SingleCompositeDisruptionMode:
+SingleDisruptionMode:
+TopologyConstraint: 1 key s
+TypedLocalObjectReference: 1 apiGroup s?, 2 kind s, 3 name s
+Workload: 1 metadata meta.ObjectMeta, 2 spec .WorkloadSpec
+WorkloadReference: 1 workloadName s, 2 templateName s
+WorkloadSpec: 1 controllerRef .TypedLocalObjectReference, 2 podGroupTemplates *.PodGroupTemplate, 3
+  compositePodGroupTemplates *.CompositePodGroupTemplate
 [meta]
 TypeMeta: 1 kind s?, 2 apiVersion s?
 ListMeta: 1 selfLink s?, 2 resourceVersion s?, 3 continue s?, 4 remainingItemCount i
@@ -656,7 +830,7 @@ APIGroup: 1 name s, 2 versions *.GroupVersionForDiscovery, 3 preferredVersion .G
   *.ServerAddressByClientCIDR
 ServerAddressByClientCIDR: 1 clientCIDR s, 2 serverAddress s
 GroupVersionForDiscovery: 1 groupVersion s, 2 version s
-APIResource: 1 name s, 2 namespaced b, 3 kind s, 4 verbs *s, 5 shortNames *s, 6 singularName s, 7 categories *s, 8 group s?, 9 version
+APIResource: 1 name s, 2 namespaced b, 3 kind s, 4 verbs @items, 5 shortNames *s, 6 singularName s, 7 categories *s, 8 group s?, 9 version
   s?, 10 storageVersionHash s?
 APIResourceList: 1 groupVersion s, 2 resources *.APIResource
 RootPaths: 1 paths *s

@@ -1,29 +1,17 @@
-"""Protobuf → plain data, driven by the table of field numbers."""
+"""Protobuf → plain data, driven by the table of field numbers; writing.py goes the other way. Pure."""
 
 from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from gangline.cluster.server.wire.protobuf.fields import FIELDS
+from gangline.cluster.server.wire.protobuf.tables import MAGIC, SCHEMA, Message, NotUnderstood, message_name, messages
 from gangline.rules.values.documents import DocumentUnreadable, read_json
-from gangline.rules.values.times import micro_timestamp, timestamp
+from gangline.rules.values.times import canonical, micro_timestamp, timestamp
 
-MAGIC = b"k8s\x00"
 Obj = dict[str, Any]
-GROUPS = {
-    "": "core",
-    "rbac.authorization.k8s.io": "rbac",
-    "admissionregistration.k8s.io": "admissionregistration",
-    "meta.k8s.io": "meta",
-}
-EVERYWHERE = ("DeleteOptions",)
-"""Kinds of `meta` that are sent under the version of the kind they are about."""
-
-
 _DAMAGE = (
     LookupError,
     ValueError,
@@ -38,80 +26,34 @@ _DAMAGE = (
 """What reading bytes that are no object of their kind ends in."""
 
 
-class NotUnderstood(ValueError):
-    """Not protobuf as Kubernetes frames it, or of a kind without a table."""
-
-
-class WireField(NamedTuple):
-    name: str
-    type: str
-    form: str
-    """Empty, `*` for a list, `%` for a map, `=` for fields that stand in the message itself."""
-    drop_empty: bool
-
-
-Message = Mapping[int, WireField]
-
-
-@cache
-def _messages() -> dict[str, Message]:
-    messages: dict[str, Message] = {}
-    group = ""
-    for line in FIELDS.replace("\n  ", " ").splitlines():
-        if line.startswith("["):
-            group = line[1:-1]
-        else:
-            name, _, fields = line.partition(": ")
-            messages[f"{group}.{name}"] = dict(_field(item, group) for item in fields.split(", "))
-    return messages
-
-
-def _field(text: str, group: str) -> tuple[int, WireField]:
-    number, name, kind = text.split(" ")
-    many = kind[0] if kind[0] in "*%" else ""
-    form = "=" if name == "=" else many
-    base = kind.lstrip("*%").rstrip("?")
-    return int(number), WireField(name, group + base if base.startswith(".") else base, form, kind.endswith("?"))
-
-
 def decode(body: bytes) -> Obj:
     """An object, from its envelope."""
     if not body.startswith(MAGIC):
         raise NotUnderstood("the body does not begin as protobuf does")
     try:
-        envelope = dict(_wire(body[len(MAGIC) :]))
-        about = {number: value.decode() for number, value in _wire(envelope.get(1, b""))}
+        envelope = dict(wire_fields(body[len(MAGIC) :]))
+        about = {number: value.decode() for number, value in wire_fields(envelope.get(1, b""))}
         api_version, kind = about.get(1, ""), about.get(2, "")
-        return {"apiVersion": api_version, "kind": kind} | _read(envelope.get(2, b""), _message_of(api_version, kind))
+        name = message_name(api_version, kind)
+        return {"apiVersion": api_version, "kind": kind} | _read(envelope.get(2, b""), messages()[name])
     except NotUnderstood:
         raise
     except _DAMAGE as error:
         raise NotUnderstood(f"the body is cut off or damaged: {error}") from None
 
 
-def _message_of(api_version: str, kind: str) -> Message:
-    group, _, version = api_version.rpartition("/")
-    short = GROUPS.get(group, group.partition(".")[0])
-    message = _messages().get(f"{short}.{version}.{kind}") or (
-        _messages().get(f"meta.{kind}") if kind in EVERYWHERE else None
-    )
-    if message is None:
-        raise NotUnderstood(f"{kind or 'an object without a kind'} of {api_version} is not understood as protobuf")
-    return message
-
-
 def _read(data: bytes, message: Message) -> Obj:
     fields: Obj = {}
-    for number, raw in _wire(data):
+    for number, raw in wire_fields(data):
         field = message.get(number)
         if field is None:
             continue
         if field.form == "=":
-            fields |= _read(raw, _messages()[field.type])
+            fields |= _read(raw, messages()[field.type])
         elif field.form == "*":
             fields.setdefault(field.name, []).append(_value(raw, field.type))
         elif field.form == "%":
-            entry = dict(_wire(raw))
+            entry = dict(wire_fields(raw))
             fields.setdefault(field.name, {})[entry.get(1, b"").decode()] = _value(entry.get(2, b""), field.type)
         else:
             value = _value(raw, field.type)
@@ -122,7 +64,7 @@ def _read(data: bytes, message: Message) -> Obj:
 
 def _value(raw: Any, kind: str) -> Any:
     reader = _SCALARS.get(kind)
-    return reader(raw) if reader is not None else _read(raw, _messages()[kind])
+    return reader(raw) if reader is not None else _read(raw, messages()[kind])
 
 
 def _number(raw: int) -> int:
@@ -130,7 +72,7 @@ def _number(raw: int) -> int:
 
 
 def _parts(raw: bytes) -> dict[int, Any]:
-    return dict(_wire(raw))
+    return dict(wire_fields(raw))
 
 
 def _moment(raw: bytes, printed: Callable[[float], str]) -> str | None:
@@ -141,6 +83,12 @@ def _moment(raw: bytes, printed: Callable[[float], str]) -> str | None:
 def _number_or_text(raw: bytes) -> int | str:
     parts = _parts(raw)
     return str(parts.get(3, b"").decode()) if parts.get(1, 0) == 1 else _number(parts.get(2, 0))
+
+
+def _schema_or(raw: bytes, number: int, other: Callable[[], Any]) -> Any:
+    """The JSON schema under a number, or what stands in its place."""
+    schema = _parts(raw).get(number)
+    return other() if schema is None else _read(schema, messages()[SCHEMA])
 
 
 def _json(raw: bytes) -> Any:
@@ -157,14 +105,19 @@ _SCALARS: dict[str, Callable[[Any], Any]] = {
     "q": lambda raw: _parts(raw).get(1, b"0").decode(),
     "t": lambda raw: _moment(raw, timestamp),
     "u": lambda raw: _moment(raw, micro_timestamp),
-    "d": lambda raw: f"{_number(_parts(raw).get(1, 0)) / 1e9:g}s",
+    "d": lambda raw: canonical(_number(_parts(raw).get(1, 0))),
     "x": _number_or_text,
     "r": _json,
-    "@items": lambda raw: [value.decode() for _, value in _wire(raw)],
+    "@items": lambda raw: [value.decode() for _, value in wire_fields(raw)],
+    "@schemas": lambda raw: _schema_or(
+        raw, 1, lambda: [_read(item, messages()[SCHEMA]) for _, item in wire_fields(raw)]
+    ),
+    "@schema-or-flag": lambda raw: _schema_or(raw, 2, lambda: bool(_parts(raw).get(1, 0))),
+    "@schema-or-texts": lambda raw: _schema_or(raw, 1, lambda: [value.decode() for _, value in wire_fields(raw)]),
 }
 
 
-def _wire(data: bytes) -> Iterator[tuple[int, Any]]:
+def wire_fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """Number and value of each field: an integer, or bytes."""
     position = 0
     while position < len(data):

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.client import Client
+from gangline.explaining.platform_trial import starts_on_copy
 from gangline.rules.verdicts import GangAnswer
 from gangline.why.answers import answer, titles_of
 from gangline.why.cause import WAITS, Cause
-from gangline.why.causes import cause_of
+from gangline.why.causes import cause_of, line_of
 from gangline.why.changes import Remedy
 from gangline.why.objects import ClusterObjects
-from gangline.why.platform import starts_on_copy
 from gangline.why.read import read_cluster
 from gangline.why.remedies import remedies
 from gangline.why.subjects import find, waiting
@@ -40,6 +40,8 @@ class Judged:
     subject: Subject
     cause: Cause
     remedies: list[Remedy]
+    line: tuple[int, int] = (0, 0)
+    """Its place among those that wait in its queue, and how many these are."""
 
     @property
     def waits(self) -> bool:
@@ -69,13 +71,14 @@ async def explain_name(
             await _try_on_copy(client, served, item)
         if name:
             await _start_together(client, served, judged)
-    return [(answer(objects, item.subject, item.cause, item.remedies), item.remedies) for item in judged]
+    return [(answer(objects, item.subject, item.cause, item.remedies, item.line), item.remedies) for item in judged]
 
 
 def _judged(objects: ClusterObjects, subject: Subject) -> Judged:
     titles = titles_of(objects)
     cause = cause_of(objects, subject, titles)
-    return Judged(subject, cause, remedies(objects, subject, cause, titles))
+    line = line_of(objects, subject) if cause.state == WAITS else (0, 0)
+    return Judged(subject, cause, remedies(objects, subject, cause, titles), line)
 
 
 async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], workload: Judged) -> None:

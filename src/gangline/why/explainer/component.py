@@ -1,0 +1,132 @@
+"""`gangline run explainer`: follows PodGroups and writes, on each that the scheduler has judged, what `gangline
+explain` says of it.
+
+Never in the way of a cycle: it reads the cluster by itself, thinks in a thread for at most BUDGET seconds at a time,
+and rests nine times as long as it worked. Where the cluster is larger than LARGEST the scheduler's own verdict
+stands alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from gangline.api import kinds, names
+from gangline.api.kai import PodGroup
+from gangline.errors import ApiError
+from gangline.rules.verdicts import GangAnswer
+from gangline.runtime import BackgroundService, Cache, Component, Context
+from gangline.why.answers import answer, titles_of
+from gangline.why.causes import cause_of, line_of
+from gangline.why.explainer.answer_note import event_text, is_left_over, lacks_answer, note_of
+from gangline.why.objects import ClusterObjects
+from gangline.why.read import read_cluster
+from gangline.why.remedies import remedies
+from gangline.why.workloads import of_group
+
+log = logging.getLogger(__name__)
+BUDGET = 1.0
+"""Seconds of thought after which the other gangs wait for the next turn."""
+REST = 9.0
+"""Times as long as it worked."""
+SHORTEST_REST = 0.2
+LARGEST = 20_000
+"""Pods of a cluster up to which answers are written without being asked for."""
+GroupKey = tuple[str, str]
+
+
+class AnswerWriter:
+    """Which gangs wait for an answer, and the loop that gives it."""
+
+    def __init__(self) -> None:
+        self._pending: dict[GroupKey, None] = {}
+        self._news = asyncio.Event()
+        self._busy = False
+
+    @property
+    def idle(self) -> bool:
+        return not self._pending and not self._busy
+
+    def prepare(self, cache: Cache) -> None:
+        cache.informer(kinds.POD_GROUP)
+
+    async def run(self, ctx: Context, cache: Cache) -> None:
+        cache.informer(kinds.POD_GROUP).on_change(lambda before, after: self._note(after))
+        for group in cache.list(kinds.POD_GROUP):
+            self._note(group)
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            began = time.monotonic()
+            try:
+                await self._turn(ctx, cache)
+            except ApiError as error:
+                log.warning("no answers were written: %s", error)
+                self._pending.clear()
+            await ctx.clock.sleep(max(SHORTEST_REST, REST * (time.monotonic() - began)))
+            if self._pending:
+                self._news.set()
+
+    def _note(self, group: PodGroup | None) -> None:
+        if group is not None and (lacks_answer(group) or is_left_over(group)):
+            self._pending[group.namespace, group.name] = None
+            self._news.set()
+
+    async def _turn(self, ctx: Context, cache: Cache) -> None:
+        self._busy = True
+        try:
+            for key in self._pending.copy():
+                group = cache.get(kinds.POD_GROUP, key[1], key[0])
+                if group is None or not lacks_answer(group):
+                    self._pending.pop(key, None)
+                    if group is not None and is_left_over(group):
+                        _write(ctx, group, None)
+            if not self._pending:
+                return
+            objects = await read_cluster(ctx.client, ctx.clock.now())
+            if objects.count_pods() > LARGEST:
+                self._pending.clear()
+                return
+            answers = await asyncio.to_thread(_answers, objects, list(self._pending))
+            for key, given in answers.items():
+                self._pending.pop(key, None)
+                group = objects.get(kinds.POD_GROUP, key[1], key[0])
+                if group is not None and given is not None:
+                    _write(ctx, group, note_of(group, given))
+                    ctx.events.tell(kinds.POD_GROUP, group, "Waiting", event_text(given.data))
+        finally:
+            self._busy = False
+
+
+def _answers(objects: ClusterObjects, keys: list[GroupKey]) -> dict[GroupKey, GangAnswer | None]:
+    """As many as there is time for; None where nothing waits any more."""
+    given: dict[GroupKey, GangAnswer | None] = {}
+    titles, end = titles_of(objects), time.monotonic() + BUDGET
+    for namespace, name in keys:
+        group = objects.get(kinds.POD_GROUP, name, namespace)
+        given[namespace, name] = None
+        if group is not None and lacks_answer(group):
+            subject = of_group(objects, group)
+            cause = cause_of(objects, subject, titles)
+            ways = [remedy for remedy in remedies(objects, subject, cause, titles) if remedy.tried]
+            given[namespace, name] = answer(objects, subject, cause, ways, line_of(objects, subject))
+        if time.monotonic() > end:
+            break
+    return given
+
+
+def _write(ctx: Context, group: PodGroup, note: str | None) -> None:
+    patch = {"metadata": {"annotations": {names.ANSWER: note}}}
+
+    async def write() -> None:
+        await ctx.client.patch_only(kinds.POD_GROUP, group.name, group.namespace, patch)
+
+    ctx.writer.put((kinds.POD_GROUP.kind, group.namespace, group.name, "answer"), write)
+
+
+def component() -> Component:
+    writer = AnswerWriter()
+    return Component(
+        "explainer", services=(BackgroundService("explainer", writer.run, lambda: writer.idle, writer.prepare),)
+    )

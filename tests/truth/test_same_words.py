@@ -1,0 +1,108 @@
+"""The same words everywhere: what `gangline explain` says of a gang stands on its PodGroup, in its condition, in an
+event, and on the page; and a verdict says of which revision and settings it speaks."""
+
+from __future__ import annotations
+
+import json
+
+from gangline.api import names
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import EVENT, NODE, POD_GROUP
+from gangline.rules.verdicts import of_group, owner
+from gangline.scheduler.settings import native_settings
+from gangline.scheduler.thought.settings_note import noted_settings
+from gangline.why.explainer.component import component
+from journeys.story import Story, told
+from truth.objects import job
+from truth.player import asked
+
+
+async def group_of(story: Story) -> PodGroup:
+    (group,) = (await story.client.list(POD_GROUP, "default")).items
+    return group
+
+
+async def test_condition_event_and_page_say_what_explain_says() -> None:
+    async with told(component()) as story:
+        (node,) = await story.nodes(1, unschedulable=True)
+        await story.apply(job("train", gpus=4))
+        await story.settles()
+        text, [(answer, remedies)] = await asked(story, "train")
+        group = await group_of(story)
+        headline = text.splitlines()[0]
+        assert headline == f"train waits: node {node}, the only one, is cordoned (spec.unschedulable: true)"
+        assert of_group(group, owner(group)).text == answer.text
+        assert group.status.scheduling_conditions[-1].message == headline
+        told_events = [event.message for event in (await story.client.list(EVENT, "default")).items]
+        way_out = f"; would start if Node/{node} had spec.unschedulable: false (now true)"
+        assert f"{headline}{way_out}" in told_events
+        assert remedies and headline in told_events
+
+
+async def test_the_answer_goes_when_the_gang_runs() -> None:
+    async with told(component()) as story:
+        (node,) = await story.nodes(1, unschedulable=True)
+        await story.apply(job("train", gpus=4))
+        await story.settles()
+        assert names.ANSWER in (await group_of(story)).annotations
+        await story.client.patch(NODE, node, "", {"spec": {"unschedulable": False}})
+        await story.settles()
+        group = await group_of(story)
+        assert names.ANSWER not in group.annotations and names.VERDICT_REVISION not in group.annotations
+
+
+async def test_an_answer_counts_only_beside_the_verdict_that_it_refines() -> None:
+    async with told() as story:
+        await story.nodes(1)
+        await story.apply(job("train", gpus=16))
+        await story.settles()
+        group = await group_of(story)
+        note = {"refines": "another headline", "headline": "train waits: old", "text": "train waits: old"}
+        await story.client.patch(
+            POD_GROUP, group.name, "default", {"metadata": {"annotations": {names.ANSWER: json.dumps(note)}}}
+        )
+        assert "old" not in of_group(await group_of(story), "train").text
+
+
+async def test_a_verdict_says_of_which_revision_and_settings_it_speaks() -> None:
+    async with told() as story:
+        (node,) = await story.nodes(1)
+        await story.apply(job("train", gpus=16))
+        await story.settles()
+        group = await group_of(story)
+        verdict = json.loads(group.annotations[names.VERDICT])
+        assert noted_settings(verdict["settings"]) == native_settings()
+        pod = (await story.pods())[0]
+        assert int(group.annotations[names.VERDICT_REVISION]) >= int(
+            (await story.client.get(NODE, node)).metadata.resource_version or 0
+        )
+        assert int(group.annotations[names.VERDICT_REVISION]) < int(group.metadata.resource_version or 0)
+        assert pod.name.startswith("train-")
+
+
+async def test_an_answer_is_of_the_newest_revision_that_was_read() -> None:
+    """Whatever the scheduler wrote before: explain computes anew, and says up to which revision it read."""
+    async with told() as story:
+        await story.nodes(1)
+        await story.apply(job("train", gpus=16))
+        await story.settles()
+        _, [(answer, _)] = await asked(story, "train")
+        group = await group_of(story)
+        assert answer.data["revision"] >= int(group.metadata.resource_version or 0)
+        assert answer.data["revision"] > int(group.annotations[names.VERDICT_REVISION])
+
+
+async def test_the_place_in_the_queue_is_counted_for_all_that_wait() -> None:
+    async with told() as story:
+        await story.nodes(1)
+        for number in range(3):
+            await story.apply(job(f"train-{number}", gpus=16))
+        await story.settles()
+        texts = [(await asked(story, f"job/train-{number}"))[0] for number in range(3)]
+        assert [text.splitlines()[-1].partition("; ")[2] for text in texts] == [
+            "1st of 3 in queue default-queue",
+            "2nd of 3 in queue default-queue",
+            "3rd of 3 in queue default-queue",
+        ]
+        _, [(answer, _)] = await asked(story, "job/train-1")
+        assert (answer.data["position"], answer.data["waiting"], answer.data["queue"]) == (2, 3, "default-queue")
