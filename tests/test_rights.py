@@ -15,6 +15,7 @@ from gangline.client import Client, Request, Response
 from gangline.components import COMPONENTS, build
 from gangline.components.options import ComponentOptions
 from gangline.errors import BadInput, Forbidden
+from gangline.installer.release.chart import uninstaller_rules
 from gangline.local import Platform, PlatformSettings
 from gangline.operator.backends import Registry
 from gangline.operator.rights import election_rights
@@ -184,16 +185,19 @@ def test_the_installer_holds_what_it_gives_and_no_more_of_that() -> None:
     )
 
 
-def test_nobody_but_the_installer_may_list_secrets() -> None:
-    listing = {
-        name
+def test_nobody_may_list_secrets_and_the_installer_sees_the_one_it_makes() -> None:
+    listing = [
+        (name, rule.get("resourceNames"))
         for name in (*COMPONENTS, "dashboard")
         if name != "controller-manager"
         for place in ("", *namespaces(name))
-        for verb in ("list", "watch")
-        if "secrets" in allowed(name, verb, place)
-    }
-    assert listing == {"installer"}
+        for rule in rules(name, place)
+        if "secrets" in rule["resources"] and {"list", "watch", "patch", "update"} & set(rule["verbs"])
+    ]
+    assert listing == [("installer", ["kai-admission-webhook-tls-secret"])]
+    assert [rule.get("resourceNames") for rule in uninstaller_rules() if "secrets" in rule["resources"]] == [
+        ["kai-admission-webhook-tls-secret"]
+    ]
     assert [
         verb for verb in ("get", "create", "delete", "patch", "update") if "secrets" in allowed("operator", verb)
     ] == ["get", "create", "delete"]

@@ -65,7 +65,7 @@ def test_the_wheel_holds_examples_styles_and_entry_points_and_no_tests(wheel: Pa
     assert not [name for name in names if name.startswith(("tests/", "bench/"))]
     (entries,) = [name for name in names if name.endswith("entry_points.txt")]
     text = zipfile.ZipFile(wheel).read(entries).decode()
-    assert "gangline = gangline.cli:main" in text and "kubectl-gangline = gangline.cli:main" in text
+    assert "gangline = gangline.start:main" in text and "kubectl-gangline = gangline.start:main" in text
 
 
 def test_the_installed_package_is_not_this_checkout(programs: Path, tmp_path: Path) -> None:

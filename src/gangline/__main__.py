@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.cli import main
+from gangline.start import main
 
 if __name__ == "__main__":
     main()

@@ -98,11 +98,14 @@ class Right:
     verbs: tuple[str, ...]
     subresource: str = ""
     namespace: str = ""
+    names: tuple[str, ...] = ()
+    """Only objects with these names; empty: all."""
 
     @property
     def rule(self) -> Raw:
         resource = f"{self.kind.plural}/{self.subresource}" if self.subresource else self.kind.plural
-        return {"apiGroups": [self.kind.group], "resources": [resource], "verbs": list(self.verbs)}
+        rule = {"apiGroups": [self.kind.group], "resources": [resource], "verbs": list(self.verbs)}
+        return rule | {"resourceNames": list(self.names)} if self.names else rule
 
 
 def read(*kinds: Kind[Any]) -> list[Right]:
@@ -262,6 +265,8 @@ SCRAPED = (
 
 
 def _installer() -> list[Right]:
+    from gangline.installer.plan import BY_NAME
+
     made = (
         SERVICE_ACCOUNT,
         CLUSTER_ROLE,
@@ -269,7 +274,6 @@ def _installer() -> list[Right]:
         ROLE,
         ROLE_BINDING,
         CONFIG_MAP,
-        SECRET,
         SERVICE,
         ENDPOINT_SLICE,
         PDB,
@@ -287,6 +291,8 @@ def _installer() -> list[Right]:
         *status(*owners),
         *(Right(kind, ("update",), "finalizers") for kind in owners),
         *(Right(kind, OWN) for kind in made),
+        Right(SECRET, ("create",)),
+        *(Right(kind, (*READ, "patch", "delete"), names=(name,)) for kind, name in BY_NAME.items()),
         Right(CLUSTER_POLICY, ("list",)),
         Right(LEASE, ("get",)),
         Right(NAMESPACE, ("create",)),

@@ -36,27 +36,35 @@ def rules(name: str, namespace: str = "") -> list[Raw]:
 
 
 def _gathered(rules: Iterable[Raw]) -> list[Raw]:
-    """The rules of many roles as those of one: every resource once, with all its verbs."""
-    verbs: dict[tuple[str, str], dict[str, None]] = {}
+    """The rules of many roles as those of one: every resource once, with all its verbs; by name, what may not
+    be done with all objects anyway."""
+    verbs: dict[tuple[str, str, tuple[str, ...]], dict[str, None]] = {}
     for rule in rules:
         for resource in rule["resources"]:
-            verbs.setdefault((rule["apiGroups"][0], resource), {}).update(dict.fromkeys(rule["verbs"]))
-    return _joined(
-        {"apiGroups": [group], "resources": [resource], "verbs": sorted(mine)}
-        for (group, resource), mine in sorted(verbs.items())
-    )
+            key = rule["apiGroups"][0], resource, tuple(rule.get("resourceNames", ()))
+            verbs.setdefault(key, {}).update(dict.fromkeys(rule["verbs"]))
+    left = {
+        (group, resource, objects): sorted(mine.keys() - (verbs.get((group, resource, ()), {}) if objects else {}))
+        for (group, resource, objects), mine in sorted(verbs.items())
+    }
+    return _joined(_rule(group, [resource], objects, mine) for (group, resource, objects), mine in left.items() if mine)
 
 
 def _joined(rules: Iterable[Raw]) -> list[Raw]:
-    """Rules with the same group and verbs as one; several about the same resource stay apart."""
-    joined: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    """Rules with the same group, verbs and names as one; several about the same resource stay apart."""
+    joined: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for rule in rules:
-        resources = joined.setdefault((rule["apiGroups"][0], tuple(rule["verbs"])), [])
+        key = rule["apiGroups"][0], tuple(rule["verbs"]), tuple(rule.get("resourceNames", ()))
+        resources = joined.setdefault(key, [])
         resources += [resource for resource in rule["resources"] if resource not in resources]
     return [
-        {"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)}
-        for (group, verbs), resources in joined.items()
+        _rule(group, sorted(resources), objects, list(verbs)) for (group, verbs, objects), resources in joined.items()
     ]
+
+
+def _rule(group: str, resources: list[str], objects: tuple[str, ...], verbs: list[str]) -> Raw:
+    rule: Raw = {"apiGroups": [group], "resources": resources, "verbs": verbs}
+    return rule | {"resourceNames": list(objects)} if objects else rule
 
 
 def namespaces(name: str) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from cli.test_commands import call
-from gangline.cli.fairshare import _live, application
+from gangline.cli.fairshare import _live, _serve, application
 from gangline.errors import BadInput
 from gangline.local import write_kubeconfig
 from gangline.scheduler.fairness.figures import figures_of
@@ -161,3 +163,19 @@ async def test_a_live_cluster_is_divided_as_its_scheduler_does_it(
 def test_serving_takes_no_file(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(monkeypatch, "fairshare", "question.yaml", "--serve") == 2
     assert "--serve takes no FILE" in capsys.readouterr().err
+
+
+async def test_the_server_refuses_what_was_meant_for_another_name(capsys: pytest.CaptureFixture[str]) -> None:
+    serving = asyncio.create_task(_serve(0))
+    told = ""
+    while "/simulate" not in told:
+        await asyncio.sleep(0)
+        told += capsys.readouterr().out
+    url = told.split()[1]
+    async with aiohttp.ClientSession() as session:
+        for host, status in (("attacker.example", 403), ("localhost", 200), ("127.0.0.1:80", 200)):
+            answer = await session.post(url, json={"queues": []}, headers={"Host": host})
+            assert (host, answer.status) == (host, status)
+    serving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await serving

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import aiohttp
 from prometheus_client import CollectorRegistry, Gauge
 
+import gangline
 from gangline.runtime.health import Endpoint, HttpPage, split_address
 
 
@@ -53,3 +56,9 @@ async def test_upstreams_metrics_may_have_another_name_in_front() -> None:
         and "gangline_kai_other 4.0" in shown
         and "\nkai_" not in shown
     )
+
+
+def test_every_listener_of_pages_is_made_where_the_host_is_checked() -> None:
+    source = Path(gangline.__file__).parent
+    makers = [path.relative_to(source).as_posix() for path in source.rglob("*.py") if "AppRunner(" in path.read_text()]
+    assert makers == ["runtime/health.py"]

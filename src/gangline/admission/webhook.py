@@ -54,7 +54,7 @@ class WebhookListener:
     """The application behind a socket with TLS."""
 
     def __init__(self, hooks: Iterable[Hook], pair: WebhookKeyPair, host: str = "0.0.0.0", port: int = 9443) -> None:
-        self._runner = runner(application(hooks))
+        self._runner = runner(application(hooks), host)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.minimum_version = ssl.TLSVersion.TLSv1_2
         self._host, self.port = host, port

@@ -25,6 +25,7 @@ from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 if TYPE_CHECKING:
     from aiohttp import web
 
+HOST = "127.0.0.1"
 EXAMPLES = """\b
 Examples:
   gangline fairshare                     of the cluster as it is now
@@ -126,11 +127,11 @@ async def _serve(port: int) -> None:
 
     from gangline.runtime.health import runner
 
-    serving = runner(application())
+    serving = runner(application(), HOST)
     await serving.setup()
     try:
-        await web.TCPSite(serving, "127.0.0.1", port).start()
-        click.echo(f"POST http://127.0.0.1:{port}/simulate (Ctrl-C ends)")
+        await web.TCPSite(serving, HOST, port).start()
+        click.echo(f"POST http://{HOST}:{serving.addresses[0][1]}/simulate (Ctrl-C ends)")
         await asyncio.Event().wait()
     finally:
         await serving.cleanup()

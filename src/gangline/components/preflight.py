@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gangline.client import Client
 from gangline.components.options import ComponentOptions, operator_settings
 
@@ -12,3 +14,7 @@ async def preflight(name: str, options: ComponentOptions, client: Client) -> Non
         from gangline.operator.preflight import check
 
         await check(client, operator_settings(options))
+    elif name == "resource-reservation":
+        from gangline.controllers.reservation import own_pod
+
+        own_pod(os.environ)

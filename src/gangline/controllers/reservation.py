@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gangline.api import names
 from gangline.api.kinds import POD
-from gangline.errors import GanglineError
+from gangline.errors import ConfigError, GanglineError
 from gangline.runtime import BackgroundService, Cache, Component, Context
 
 VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES"
@@ -43,11 +43,17 @@ def driver_texts(folder: Path = DRIVER_FILES) -> list[str]:
     return [(path / "information").read_text() for path in sorted(folder.glob("*")) if (path / "information").is_file()]
 
 
-async def report(ctx: Context, environment: Mapping[str, str], information: Iterable[str]) -> str:
-    """Write the GPU on our own pod, unless it stands there already."""
+def own_pod(environment: Mapping[str, str]) -> tuple[str, str]:
+    """Name and namespace of the pod that this process runs in."""
     name, namespace = environment.get("POD_NAME", ""), environment.get("POD_NAMESPACE", "")
     if not name or not namespace:
-        raise NotOneGpu("POD_NAME and POD_NAMESPACE must say which pod this is")
+        raise ConfigError("POD_NAME and POD_NAMESPACE must say which pod this is")
+    return name, namespace
+
+
+async def report(ctx: Context, environment: Mapping[str, str], information: Iterable[str]) -> str:
+    """Write the GPU on our own pod, unless it stands there already."""
+    name, namespace = own_pod(environment)
     known = (await ctx.client.get(POD, name, namespace)).annotations.get(names.RESERVED_GPU)
     if known:
         return known

@@ -21,7 +21,7 @@ from gangline.installer.look import Installer, config_facts, owned, shard_facts,
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.services import SCHEDULER
 from gangline.installer.objects.shards import wishes_of_shard
-from gangline.installer.plan import ALWAYS, SOMETIMES, ObjectKey, WrittenObject, plan
+from gangline.installer.plan import ALWAYS, SOMETIMES, ObjectKey, WrittenObject, fields_of, plan
 from gangline.installer.status import Outcome, conditions, unused
 from gangline.installer.tell import ConfigTeller
 from gangline.installer.watches import not_at_work, owner_of_pod, spec_changed, to_all_shards, to_config
@@ -141,7 +141,7 @@ def controllers(installer: Installer) -> list[Controller]:
     memory = WriteMemory()
     mark = ",".join(f"{key}={value}" for key, value in OURS.items())
     kinds = (*ALWAYS, *SOMETIMES)
-    selectors: dict[Kind[Any], tuple[str, str]] = dict.fromkeys((*kinds, POD), (mark, ""))
+    selectors: dict[Kind[Any], tuple[str, str]] = {kind: (mark, fields_of(kind)) for kind in (*kinds, POD)}
 
     def watches(kind: Kind[Any]) -> list[Watch]:
         return [*(Watch(item, owner(kind)) for item in kinds), Watch(POD, owner_of_pod(kind))]

@@ -32,6 +32,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object
 from gangline.installer.contract import APP, Wanted, Wishes
+from gangline.installer.objects.webhooks import TLS_SECRET
 
 ALWAYS: tuple[Kind[Any], ...] = (
     SERVICE_ACCOUNT,
@@ -50,6 +51,15 @@ ALWAYS: tuple[Kind[Any], ...] = (
     VALIDATING_WEBHOOK,
 )
 """Kinds that every cluster serves, in the order in which they are made."""
+BY_NAME: dict[Kind[Any], str] = {SECRET: TLS_SECRET}
+"""Kinds of which only the object with this name is looked at."""
+
+
+def fields_of(kind: Kind[Any]) -> str:
+    """The field selector with which objects of a kind are listed and watched."""
+    return f"metadata.name={BY_NAME[kind]}" if kind in BY_NAME else ""
+
+
 SOMETIMES: tuple[Kind[Any], ...] = (PROMETHEUS, SERVICE_MONITOR, VPA)
 """Kinds that a cluster may lack."""
 ORDER = {kind: place for place, kind in enumerate((*ALWAYS, *SOMETIMES))}

@@ -12,6 +12,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from gangline.errors import GanglineError
 from gangline.runtime.clock import Clock
 from gangline.runtime.metrics import RESTARTS
 
@@ -45,7 +46,14 @@ async def _keep(name: str, work: Callable[[], Awaitable[None]], clock: Clock) ->
         failures = failures + 1 if clock.monotonic() - began < LONGEST_WAIT else 1
         wait = pause(failures)
         RESTARTS.labels(name).inc()
-        log.error("%s failed; it starts again in %.1f s", name, wait, exc_info=trouble)
+        known = isinstance(trouble, GanglineError)
+        log.error(
+            "%s failed%s; it starts again in %.1f s",
+            name,
+            f": {trouble}" if known else "",
+            wait,
+            exc_info=None if known else trouble,
+        )
         await clock.sleep(wait)
         began = clock.monotonic()
 

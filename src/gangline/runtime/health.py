@@ -41,8 +41,11 @@ Rest = Callable[[web.Request], Awaitable[HttpPage]]
 FAREWELL_SECONDS = 1.0
 
 
-def runner(app: web.Application) -> web.AppRunner:
-    """Serves an application; when it stops, who has not asked to the end does not keep it from stopping."""
+def runner(app: web.Application, host: str) -> web.AppRunner:
+    """Serves an application on `host`; every listener but the API server's is made here. When it stops, who has not
+    asked to the end does not keep it from stopping."""
+    if _loopback(host):
+        app.middlewares.append(_check_host)
     return web.AppRunner(app, access_log=None, shutdown_timeout=FAREWELL_SECONDS)
 
 
@@ -59,8 +62,7 @@ class Endpoint:
     ) -> None:
         """`namespace`: what upstream's metrics begin with instead of `kai`."""
         self._ready, self._registries, self._namespace = ready, registries, namespace
-        self._only_here = True
-        self._app = web.Application(middlewares=[self._check_host])
+        self._app = web.Application()
         self._app.add_routes(
             [web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)]
         )
@@ -68,26 +70,19 @@ class Endpoint:
             self._app.router.add_get(path, _handler(_always(answer)))
         if rest is not None:
             self._app.router.add_route("*", "/{rest:.*}", _handler(rest))
-        self._runner = runner(self._app)
+        self._runner: web.AppRunner | None = None
 
     async def open(self, host: str = "127.0.0.1", port: int = 0) -> int:
         """Starts serving; gives the port."""
-        self._only_here = _loopback(host)
+        self._runner = runner(self._app, host)
         await self._runner.setup()
         site = web.TCPSite(self._runner, host, port)
         await site.start()
         return int(self._runner.addresses[0][1])
 
     async def close(self) -> None:
-        await self._runner.cleanup()
-
-    @web.middleware
-    async def _check_host(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if self._only_here and not _names_this_machine(request.headers.get("Host", "")):
-            return web.Response(
-                status=403, text=ELSEWHERE, headers={"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-            )
-        return await handler(request)
+        if self._runner is not None:
+            await self._runner.cleanup()
 
     async def _alive(self, request: web.Request) -> web.Response:
         return web.Response(text="ok")
@@ -101,6 +96,15 @@ class Endpoint:
         if self._namespace:
             body = UPSTREAMS.sub(rf"\g<1>{self._namespace}_".encode(), body)
         return web.Response(body=body, headers={"Content-Type": TEXT})
+
+
+@web.middleware
+async def _check_host(request: web.Request, handler: Handler) -> web.StreamResponse:
+    if not _names_this_machine(request.headers.get("Host", "")):
+        return web.Response(
+            status=403, text=ELSEWHERE, headers={"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+        )
+    return await handler(request)
 
 
 def _always(answer: Callable[[], Awaitable[HttpPage]]) -> Rest:

@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import logging
 import socket
 import ssl
 import struct
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from cluster.server.conftest import MAPS, TOKEN, config_map, in_process
 from embedded import until
 from gangline.cluster.server.server import Server
-from gangline.cluster.server.wire.connection import ConnectionTimeouts
+from gangline.cluster.server.wire.connection import SOCKET_BUFFERS, ConnectionTimeouts
 from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve
 from gangline.cluster.server.wire.tls import TlsProtocol
 
@@ -138,6 +139,87 @@ async def test_requests_without_end_are_not_answered_faster_than_the_answers_are
         assert connection._transport.get_write_buffer_size() + len(connection._held) < 2_000_000
         assert await healthy(listener, False)
         asking.cancel()
+
+
+async def watch_without_reading(
+    listener: ServerListener, tls: bool, query: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A watcher that has been answered, and takes nothing from now on."""
+    plug = socket.create_connection(("127.0.0.1", listener.port))
+    plug.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    reader, writer = await asyncio.open_connection(
+        sock=plug, limit=30_000_000, ssl=trusting() if tls else None, server_hostname="x" if tls else None
+    )
+    writer.write(ASK.replace(b"/healthz", f"{MAPS}?watch=true&{query}".encode()))
+    await reader.readuntil(b"\r\n\r\n")
+    reading(writer).pause_reading()
+    return reader, writer
+
+
+def reading(writer: asyncio.StreamWriter) -> asyncio.ReadTransport:
+    return cast(asyncio.ReadTransport, writer.transport)
+
+
+async def grow(server: Server, times: int) -> None:
+    for number in range(times):
+        await in_process(server).merge(f"{MAPS}/large", {"data": {"text": str(number % 10) * 900_000}})
+
+
+@pytest.mark.parametrize("tls", [False, True])
+async def test_watchers_that_never_read_hold_a_few_pieces_each_and_share_the_event(
+    listen: Listen, server: Server, tls: bool
+) -> None:
+    await in_process(server).post(MAPS, config_map("large"))
+    listener = await listen(tls)
+    watchers = [await watch_without_reading(listener, tls, f"resourceVersion={server.revision}") for _ in range(5)]
+    await grow(server, 8)
+    await until(lambda: sum(item._paused for item in listener._connections) == 5)
+    for connection in listener._connections:
+        assert connection._transport.get_write_buffer_size() <= SOCKET_BUFFERS
+    [shelf] = [shelf for shelf in server.store.shelves() if shelf.key == ("", "configmaps")]
+    kept = {id(line) for change in shelf.changes for line in change.lines.values()}
+    assert {id(connection._rest.obj) for connection in listener._connections if connection._rest} <= kept
+    for _, writer in watchers:
+        writer.transport.abort()
+
+
+async def test_of_those_who_never_read_the_first_are_hung_up_on_when_too_much_waits(
+    listen: Listen, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    await in_process(server).post(MAPS, config_map("large"))
+    listener = await listen(False, waiting_bytes=1_000_000 + 3 * SOCKET_BUFFERS, grace=0.0)
+    began = f"resourceVersion={server.revision}"
+    await grow(server, 10)
+    watchers = [await watch_without_reading(listener, False, began) for _ in range(6)]
+    await until(lambda: len(listener._connections) < 6 and all(item._paused for item in listener._connections))
+    assert "closed that take no answers: what waits to be sent is more than" in caplog.text
+    last, writer = watchers[-1]
+    reading(writer).resume_reading()
+    for number in range(10):
+        assert (await last.readuntil(str(number).encode() * 900_000)).count(b'"type":"MODIFIED"') == 1
+    for _, writer in watchers:
+        writer.transport.abort()
+
+
+async def test_a_watcher_that_stands_still_does_not_keep_objects_that_it_will_never_be_told(
+    listen: Listen, server: Server
+) -> None:
+    for number in range(20):
+        await in_process(server).post(MAPS, config_map(f"m{number}", {"text": "z" * 900_000}))
+    listener = await listen(False)
+    reader, writer = await watch_without_reading(listener, False, "resourceVersion=0")
+    await until(lambda: any(item._paused for item in listener._connections))
+    [connection] = listener._connections
+    shelf = server.store.shelf(("", "configmaps"))
+    shelf.remember(shelf.changes[-1])
+    shelf.remember(shelf.changes[-1])
+    shelf.shrink(0)
+    await until(lambda: connection._watch is not None and not inspect.isgenerator(connection._watch._first))
+    reading(writer).resume_reading()
+    told = await reader.readuntil(b"0\r\n\r\n")
+    assert told.count(b'"type":"ADDED"') < 20
+    assert b'"code":410' in told
+    writer.transport.abort()
 
 
 # --- too many ----------------------------------------------------------------------------------------------

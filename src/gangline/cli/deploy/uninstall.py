@@ -105,8 +105,10 @@ async def _check(connection: ClusterConnection, everything: bool) -> None:
 
 
 async def _listed(connection: ClusterConnection, kind: Kind[Any], labels: dict[str, str] | None = None) -> list[Any]:
+    from gangline.installer.plan import fields_of
+
     try:
-        return list((await connection.client.list(kind, labels=labels)).items)
+        return list((await connection.client.list(kind, labels=labels, fields=fields_of(kind))).items)
     except NotFound:
         return []
 

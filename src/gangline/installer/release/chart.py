@@ -30,7 +30,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.installer.contract import APP, OURS
-from gangline.installer.plan import ALWAYS, SOMETIMES
+from gangline.installer.plan import ALWAYS, BY_NAME, SOMETIMES
 from gangline.installer.release.manifests import Manifest
 from gangline.installer.release.values import VALUES, schema
 from gangline.installer.settings import BOTH, Image
@@ -251,14 +251,19 @@ def _job(installer: Raw) -> Raw:
 def uninstaller_rules() -> list[Raw]:
     """To see what is left of a Config or shard, and to delete these two."""
     groups: dict[str, list[str]] = {}
-    for kind in (POD_CLIQUE_SET, *ALWAYS, *SOMETIMES):
+    for kind in (item for item in (POD_CLIQUE_SET, *ALWAYS, *SOMETIMES) if item not in BY_NAME):
         groups.setdefault(kind.group, []).append(kind.plural)
     seen = [
         {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
         for group, plurals in sorted(groups.items())
     ]
+    named = [
+        {"apiGroups": [kind.group], "resources": [kind.plural], "resourceNames": [name], "verbs": ["list"]}
+        for kind, name in BY_NAME.items()
+    ]
     return [
         *seen,
+        *named,
         {
             "apiGroups": [CONFIG.group],
             "resources": [CONFIG.plural, SCHEDULING_SHARD.plural],

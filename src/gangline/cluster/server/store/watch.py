@@ -122,6 +122,12 @@ class StoreWatch:
                 return
         self.ring()
 
+    def tidy(self) -> None:
+        """Whoever fell so far behind that it can only be told 410 is not told what was there first either: those
+        objects may be kept by nobody else."""
+        if self._position < self._shelf.first:
+            self._first = iter(())
+
     def give_up(self) -> None:
         """Wait no longer."""
         self._shelf.forget(self)

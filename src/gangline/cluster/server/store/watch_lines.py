@@ -28,7 +28,7 @@ BATCH, BATCH_BYTES = 500, 1024 * 1024
 
 
 KEPT_LINE = 64 * 1024
-"""A longer event is made anew for each watcher rather than kept."""
+"""Of longer events one form is kept for each change, as the bytes of the history are counted; others are made anew."""
 
 
 BEHIND, AHEAD = -1, -2
@@ -106,8 +106,14 @@ def bookmark(make: Line, revision: int, end: bool) -> bytes:
 
 def first_lines(make: Line, begin: WatchPlan) -> Iterator[bytes]:
     """What is there already."""
-    for start in range(0, len(begin.initial), BATCH):
-        yield b"".join([make(ADDED, record) for record in begin.initial[start : start + BATCH]])
+    start = 0
+    while start < len(begin.initial):
+        end, size = start, 0
+        while end < len(begin.initial) and end - start < BATCH and size < BATCH_BYTES:
+            size += len(begin.initial[end].body)
+            end += 1
+        yield b"".join([make(ADDED, record) for record in begin.initial[start:end]])
+        start = end
     if begin.end_mark:
         yield bookmark(make, begin.revision, True)
 
@@ -122,7 +128,7 @@ def lines_of(changes: list[StoreChange], wanted: Filter, form: WatchForm) -> lis
         ready = change.lines.get(key) if form.key else None
         if ready is None:
             ready = form.line(kind, _shown(change, kind))
-            if form.key and len(ready) <= KEPT_LINE:
+            if form.key and (len(ready) <= KEPT_LINE or not change.lines):
                 change.lines[key] = ready
         lines.append(ready)
     return lines

@@ -19,11 +19,15 @@ from gangline.cluster.server.store.watch import StoreWatch
 from gangline.cluster.server.wire.answering import answer_request
 from gangline.cluster.server.wire.request_reader import Asked, RequestReader
 from gangline.cluster.server.wire.response_head import print_head
+from gangline.cluster.server.wire.send_backlog import SendBacklog
 
 log = logging.getLogger(__name__)
 AHEAD_LIMIT = 64 * 1024
 """How much a client may send while its last request is still being answered."""
-PIECE = 128 * 1024
+PIECE = 64 * 1024
+"""Bytes written at once; a client that does not take them holds about four times as many in the buffers of its socket,
+with TLS and without."""
+SOCKET_BUFFERS = 4 * PIECE
 SHARE, LONGEST_PAUSE = 4, 0.02
 """Watch events go out at once; after a round to all watchers, the next wait so many times as long as it took."""
 FAREWELL_SECONDS = 1.0
@@ -85,6 +89,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         server: Server,
         others: set[ServerConnection],
         rounds: Rounds,
+        backlog: SendBacklog,
         patience: ConnectionTimeouts,
         room: memoryview,
         spoke: Callable[[], None],
@@ -92,7 +97,7 @@ class ServerConnection(asyncio.BufferedProtocol):
     ) -> None:
         self._server, self._others, self._rounds, self._patience, self._room = server, others, rounds, patience, room
         self._spoke: Callable[[], None] | None = spoke
-        self._gone = gone
+        self._gone, self._backlog = gone, backlog
         self._loop = asyncio.get_running_loop()
         self._held = bytearray()
         self._stays = True
@@ -124,6 +129,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._leaving = True
         self._others.discard(self)
         self._rest, self._held = None, bytearray()
+        self._backlog.leave(self)
         self._reader.close()
         self._gone()
         if self._ended is not None:
@@ -150,9 +156,12 @@ class ServerConnection(asyncio.BufferedProtocol):
     def pause_writing(self) -> None:
         self._paused = True
         self._wait("stalled", self._patience.stalled)
+        text = self._rest.obj if self._rest is not None else b""
+        self._backlog.enter(self, SOCKET_BUFFERS, cast(bytes, text))
 
     def resume_writing(self) -> None:
         self._paused = False
+        self._backlog.leave(self)
         if self._rest is not None:
             self._pump()
         elif self._watch is not None:
@@ -170,6 +179,11 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._transport.close()
         elif self._watch is not None:
             self._watch.close()
+
+    def tidy(self) -> None:
+        """A watch that stands still keeps nothing that it will not tell any more."""
+        if self._paused and self._watch is not None:
+            self._watch.tidy()
 
     def expire(self) -> None:
         """Its time is over."""
@@ -273,13 +287,31 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._pump()
 
     def _pump(self) -> None:
-        """Write on at a large body, as fast as the other side reads."""
+        """Write on at a large body or at events, as fast as the other side reads."""
+        self._write_rest()
+        if self._rest is not None:
+            return
+        if self._watch is not None:
+            self.flush()
+        else:
+            self._finished()
+
+    def _write_rest(self) -> None:
         while self._rest is not None and not self._paused and not self._transport.is_closing():
             piece, rest = self._rest[:PIECE], self._rest[PIECE:]
             self._rest = rest if len(rest) else None
             self._transport.write(piece)
-        if self._rest is None:
-            self._finished()
+            if self._rest is None and self._watch is not None:
+                self._transport.write(b"\r\n")
+
+    def _write_lines(self, lines: bytes) -> None:
+        """As one chunk; long lines are not copied for that, because many may be told the same."""
+        if len(lines) <= PIECE:
+            self._transport.write(self._rounds.framed(lines))
+            return
+        self._transport.write(b"%x\r\n" % len(lines))
+        self._rest = memoryview(lines)
+        self._write_rest()
 
     def flush(self) -> None:
         """Write what a watch has to tell."""
@@ -288,8 +320,8 @@ class ServerConnection(asyncio.BufferedProtocol):
             return
         lines = watch.take()
         while lines:
-            self._transport.write(self._rounds.framed(lines))
-            if self._paused or self._transport.is_closing():
+            self._write_lines(lines)
+            if self._rest is not None or self._paused or self._transport.is_closing():
                 return
             lines = watch.take()
         if watch.ended:

@@ -15,6 +15,7 @@ from gangline.cluster.server.access.identity import server_context
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.connection import ConnectionTimeouts, Rounds, ServerConnection
 from gangline.cluster.server.wire.connection_limits import Callers
+from gangline.cluster.server.wire.send_backlog import GRACE_SECONDS, MOST_BYTES, SendBacklog
 from gangline.cluster.server.wire.silent_connection import Doorway, Entrance
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -33,6 +34,10 @@ class ListenerSettings:
     """Connections that one address may have."""
     overall: int = field(default_factory=lambda: max(_files() - OTHER_FILES, _files() // 2))
     patience: ConnectionTimeouts = field(default_factory=ConnectionTimeouts)
+    waiting_bytes: int = MOST_BYTES
+    """What may wait to be sent, over all connections, before the slowest is hung up on."""
+    grace: float = GRACE_SECONDS
+    """Seconds that each may stand still all the same."""
     farewell: float = FAREWELL_SECONDS
     """Seconds that connections have to end by themselves when the listener closes."""
 
@@ -77,8 +82,9 @@ async def serve(
     settings, loop = settings or ListenerSettings(), asyncio.get_running_loop()
     connections: set[ServerConnection] = set()
     rounds, room, patience = Rounds(), memoryview(bytearray(ROOM)), settings.patience
+    backlog = SendBacklog(settings.waiting_bytes, settings.grace, loop.time)
     entrance = Entrance(
-        lambda spoke, gone: ServerConnection(server, connections, rounds, patience, room, spoke, gone),
+        lambda spoke, gone: ServerConnection(server, connections, rounds, backlog, patience, room, spoke, gone),
         _context(server, host) if tls else None,
         patience.handshake,
         room,
@@ -94,7 +100,7 @@ async def serve(
         listening,
         connections,
         entrance.waiting,
-        asyncio.create_task(_sweep(connections, entrance.waiting)),
+        asyncio.create_task(_sweep(connections, entrance.waiting, backlog)),
         settings.farewell,
     )
 
@@ -106,12 +112,19 @@ def _context(server: Server, host: str) -> ssl.SSLContext:
     return context
 
 
-async def _sweep(connections: set[ServerConnection], waiting: set[Doorway]) -> None:
-    """Hang up on who has asked nothing for long, does not end what it began to ask, or does not take its answer."""
+async def _sweep(connections: set[ServerConnection], waiting: set[Doorway], backlog: SendBacklog) -> None:
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
-        now = asyncio.get_running_loop().time()
-        for doorway in [item for item in waiting if item.deadline < now]:
-            doorway.abort()
-        for connection in [item for item in connections if item.deadline < now]:
+        _tidy(connections, waiting, asyncio.get_running_loop().time())
+        backlog.shrink()
+
+
+def _tidy(connections: set[ServerConnection], waiting: set[Doorway], now: float) -> None:
+    """Hang up on who has asked nothing for long, does not end what it began to ask, or does not take its answer."""
+    for doorway in [item for item in waiting if item.deadline < now]:
+        doorway.abort()
+    for connection in list(connections):
+        if connection.deadline < now:
             connection.expire()
+        else:
+            connection.tidy()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from gangline.api.builtin import Untyped
@@ -72,9 +73,9 @@ class DefaultScheduler:
         gangs = WorkloadGangs(ctx.read, self.followed, self.state.nodes_of)
         for units in self.state.units(gangs):
             answers = self.state.decide(units)
-            await _together(self._write(ctx, answer) for answer in answers)
+            await _together(partial(self._write, ctx, answer) for answer in answers)
             news = self.state.news(answers)
-            await _together(self._tell_group(ctx, gangs, key, reason) for key, reason in news.items())
+            await _together(partial(self._tell_group, ctx, gangs, key, reason) for key, reason in news.items())
 
     async def _write(self, ctx: Context, answer: Answer) -> None:
         if isinstance(answer, PodBinding):
@@ -124,13 +125,14 @@ class DefaultScheduler:
         self.state.told[group.uid] = reason
 
 
-async def _together(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """All of them, some at a time; the first that failed is raised once all are done."""
+async def _together(writes: Iterable[Callable[[], Awaitable[None]]]) -> None:
+    """All of them, some at a time; the first that failed is raised once all are done. Each begins when its turn comes:
+    whoever is stopped before leaves nothing behind that was begun and never awaited."""
     gate = asyncio.Semaphore(CONCURRENT)
 
-    async def write_in_turn(write: Coroutine[Any, Any, None]) -> None:
+    async def write_in_turn(write: Callable[[], Awaitable[None]]) -> None:
         async with gate:
-            await write
+            await write()
 
     for outcome in await asyncio.gather(*(write_in_turn(write) for write in writes), return_exceptions=True):
         if isinstance(outcome, BaseException):
