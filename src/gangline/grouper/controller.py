@@ -1,9 +1,9 @@
 """Pods in, PodGroups out: the shell around plan.py and write.py.
 
 Watches the pods of our scheduler. For each it lets the plan think, fetches the owners it asks for, writes the PodGroup
-if it differs, and then (never before) marks the pod as its member; in a crowd, a pod that stands for itself is marked
-when reports have their turn, unless its bind was faster. A pod that cannot be grouped gets a Warning event, and is
-tried again."""
+if it differs, and then (never before) marks the pod as its member. A pod whose group is known without a mark
+(rules/memberships.py) is marked when it has to wait for a node; the others are marked by their bind. A pod that cannot
+be grouped gets a Warning event, and is tried again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, Kind
-from gangline.api.meta import Object
+from gangline.api.meta import Object, condition
 from gangline.api.selectors import equals, print_labels
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.grouper import write
@@ -20,12 +20,14 @@ from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
+from gangline.rules.memberships import OWNED, candidates, own_group, owners_group
 from gangline.rules.schedulers import pod_fields
+from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 WARNING = "PodGrouperWarning"
 MEMBERS = "members"
-"""Index of pods by the group they are in."""
+"""Index of pods by the groups they may be in."""
 
 
 def controller(settings: GrouperSettings) -> Controller:
@@ -47,14 +49,13 @@ def controller(settings: GrouperSettings) -> Controller:
         [pods, lost_groups],
         reads=reads,
         workers=settings.workers,
-        indexes=[(POD, MEMBERS, _group_of)],
+        indexes=[(POD, MEMBERS, _groups_of)],
         selectors=selectors,
     )
 
 
-def _group_of(pod: Pod) -> list[str]:
-    name = pod.annotations.get(names.POD_GROUP_NAME)
-    return [f"{pod.namespace}/{name}"] if name else []
+def _groups_of(pod: Pod) -> list[str]:
+    return [f"{pod.namespace}/{name}" for name in candidates(pod)]
 
 
 class Reconciler:
@@ -79,8 +80,9 @@ class Reconciler:
             grouping = await self._think(ctx, pod)
             if grouping is not None:
                 await self._write_group(ctx, grouping)
-                if _known_by_name(pod, grouping):
-                    ctx.writer.take_turn()
+                wait = self._before_mark(ctx, pod, grouping)
+                if wait > 0:
+                    return Again(wait)
                 await _write_pod(ctx, pod, grouping)
         except Conflict:
             raise
@@ -95,6 +97,20 @@ class Reconciler:
             )
             raise
         return None
+
+    def _before_mark(self, ctx: Context, pod: Pod, grouping: Grouping) -> float:
+        """Seconds to wait before the pod is marked: where its group is known without, until it has to wait for a node,
+        for then the bind marks it."""
+        if write.pod_change(pod, grouping) is None or not _known_by_name(pod, grouping):
+            return 0.0
+        created, patience = times.seconds(pod.metadata.creation_timestamp), self._settings.mark_after
+        at_once = self._settings.manner.marks_every_pod or pod.spec.node_name or _refused(pod)
+        if not at_once and created is not None:
+            wait = min(created + patience - ctx.clock.now(), patience)
+            if wait > 0:
+                return wait
+        ctx.writer.take_turn()
+        return 0.0
 
     def _selected(self, ctx: Context, pod: Pod) -> bool:
         wanted = self._settings.namespace_selector
@@ -139,10 +155,16 @@ class Reconciler:
         return written or shown
 
 
+def _refused(pod: Pod) -> bool:
+    """Whether the scheduler has said that it has no node for the pod."""
+    scheduled = condition(pod.status.conditions, "PodScheduled")
+    return scheduled is not None and scheduled.status == "False"
+
+
 def _known_by_name(pod: Pod, grouping: Grouping) -> bool:
-    """A pod that stands for itself needs no mark to be placed: the scheduler finds its group by name, and the bind
-    marks it."""
-    return grouping.name == names.kai_pod_group(pod.name, pod.uid) and not grouping.leaf
+    """Such a pod needs no mark to be placed: the scheduler finds its group by name, and the bind marks it."""
+    whole = grouping.annotations.get(names.MEMBERS) == OWNED and grouping.name == owners_group(pod)
+    return (whole or grouping.name == own_group(pod)) and not grouping.leaf
 
 
 def _revision(group: PodGroup) -> int:
