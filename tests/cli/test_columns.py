@@ -7,7 +7,7 @@ from cli.test_whatif import cluster
 from embedded import until
 from gangline.api.kinds import POD_GROUP
 from gangline.cli.connection import ClusterConnection
-from gangline.cli.get import _ask, as_text
+from gangline.cli.objects.get import _ask, as_text
 
 
 async def table(here: ClusterConnection, kind: str) -> list[str]:

@@ -15,8 +15,8 @@ from cli.test_commands import call
 from gangline import whatif
 from gangline.api.kinds import POD
 from gangline.cli import manifests
-from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import ClusterConnection
+from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.cli.whatif import apply_all
 from gangline.cli.whatif_text import lines
 from gangline.errors import BadInput

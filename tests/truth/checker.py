@@ -19,7 +19,7 @@ PER_FIELD = {"cpu": 1000.0, "memory": 1.0, "gpu": 1.0}
 def number(text: Any) -> float:
     """A quantity of the few forms that these clusters use."""
     written = str(text)
-    for unit, size in (("Gi", 2.0**30), ("Mi", 2.0**20), ("m", 0.001)):
+    for unit, size in (("Ti", 2.0**40), ("Gi", 2.0**30), ("Mi", 2.0**20), ("m", 0.001)):
         if written.endswith(unit):
             return float(written.removesuffix(unit)) * size
     return float(written)
@@ -30,7 +30,8 @@ def asks(pod: Raw) -> dict[str, float]:
     for container in pod["spec"]["containers"]:
         for name, value in container["resources"]["requests"].items():
             total[name] = total.get(name, 0.0) + number(value)
-    return total
+    part = pod["metadata"]["annotations"].get("gpu-fraction")
+    return total if part is None else total | {PLACES["gpu"]: number(part)}
 
 
 def sums(pods: Iterable[Raw], name: str) -> float:
@@ -38,10 +39,22 @@ def sums(pods: Iterable[Raw], name: str) -> float:
 
 
 def problem(objects: list[Raw], gang: str, data: Raw) -> str:
-    proof = data["proof"]
+    proof, claims = (
+        data["proof"],
+        {item["metadata"]["name"]: item for item in objects if item["kind"] == "ResourceClaim"},
+    )
+    objects = [_with_devices(item, claims) if item["kind"] == "Pod" else item for item in objects]
     if "queues" in proof:
         return _queues(objects, gang, proof["queues"])
     return _nodes(objects, proof) if "nodes" in proof else f"no proof of {data['cause']}"
+
+
+def _with_devices(pod: Raw, claims: dict[str, Raw]) -> Raw:
+    """Devices that it claims count as GPUs that it asks for."""
+    named = [claims[item["resourceClaimName"]] for item in pod["spec"].get("resourceClaims") or ()]
+    counts = [item["spec"]["devices"]["requests"][0]["exactly"]["count"] for item in named]
+    claimed = [{"resources": {"requests": {PLACES["gpu"]: count}}} for count in counts]
+    return {**pod, "spec": {**pod["spec"], "containers": [*pod["spec"]["containers"], *claimed]}}
 
 
 # --- queues
@@ -102,9 +115,12 @@ def _nodes(objects: list[Raw], proof: Raw) -> str:
         "beside"
     ]
     stuck = pods[proof["pod"]]
-    if set(proof["among"]) != set(nodes):
+    if set(proof["among"]) != set(nodes) and not proof.get("level"):
         return f"nodes {set(nodes) - set(proof['among'])} were not asked"
-    for name, node in nodes.items():
+    if len({nodes[name]["metadata"]["labels"].get(proof["level"]) for name in proof["among"]}) > 1 and proof["level"]:
+        return f"nodes {proof['among']} are not of one {proof['level']}"
+    for name in proof["among"]:
+        node = nodes[name]
         told = proof["nodes"].get(name)
         if not told:
             return f"nothing is said against node {name}"
@@ -127,17 +143,48 @@ def _holds(fact: Raw, pod: Raw, node: Raw, near: list[Raw]) -> bool:
         tolerated = {toleration["key"] for toleration in pod["spec"].get("tolerations") or ()}
         return any(taint["effect"] in BLOCKING and taint["key"] not in tolerated for taint in spec.get("taints") or ())
     if code == "label":
-        return any(
-            node["metadata"]["labels"].get(key) != value
-            for key, value in (pod["spec"].get("nodeSelector") or {}).items()
-        )
+        labels, selector = node["metadata"]["labels"], pod["spec"].get("nodeSelector") or {}
+        absent = any(term["topologyKey"] not in labels for term in _terms(pod, "podAffinity"))
+        return any(labels.get(key) != value for key, value in selector.items()) or absent or not _affine(pod, labels)
+    if code in ("volume", "devices", "pod-affinity"):
+        return True  # the zone, the devices and the neighbours of other nodes: tried with the remedy
     has = {key: number(value) for key, value in node["status"]["allocatable"].items()}
     place = PLACES.get(str(fact.get("resource", "")), str(fact.get("resource", "")))
     if code == "size":
         return asks(pod).get(place, 0.0) > has.get(place, 0.0)
     if code in ("busy", "slots"):
-        return asks(pod).get(place, 0.0) > has.get(place, 0.0) - sums(near, place)
+        parts = [item for item in (pod, *near) if "gpu-fraction" in item["metadata"]["annotations"]]
+        reserved = len(parts) if code == "slots" else 0
+        return asks(pod).get(place, 0.0) + reserved > has.get(place, 0.0) - sums(near, place)
     if code == "anti-affinity":
+        if any(term["topologyKey"] != "kubernetes.io/hostname" for term in _terms(pod, "podAntiAffinity")):
+            return True
         labels = pod["metadata"]["labels"]
         return any(other["metadata"]["labels"].get("app") == labels.get("app") and other is not pod for other in near)
     return False
+
+
+def _terms(pod: Raw, kind: str) -> Any:
+    return ((pod["spec"].get("affinity") or {}).get(kind) or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ) or ()
+
+
+def _affine(pod: Raw, labels: Raw) -> bool:
+    """By the one requirement that these clusters have."""
+    terms = _terms(pod, "nodeAffinity")
+    for asked in terms["nodeSelectorTerms"][0]["matchExpressions"] if terms else ():
+        value, values = labels.get(asked["key"]), asked.get("values") or ()
+        good = {
+            "In": value in values,
+            "NotIn": value not in values,
+            "Exists": value is not None,
+            "DoesNotExist": value is None,
+            "Gt": value is not None
+            and values != ()
+            and value.isdigit()
+            and int(value) > int(values[0] if values else 0),
+        }
+        if not good[asked["operator"]]:
+            return False
+    return True

@@ -21,7 +21,16 @@ from truth.checker import problem
 GANG = "x"
 STAMP = "2026-01-01T00:00:00Z"
 NOW = 1_770_000_000.0
-READ = (kinds.NODE, kinds.QUEUE, kinds.POD_GROUP, kinds.POD, kinds.JOB, kinds.EVENT, kinds.LEASE, kinds.PRIORITY_CLASS)
+READ: tuple[kinds.Kind[Any], ...] = (
+    kinds.NODE,
+    kinds.QUEUE,
+    kinds.POD_GROUP,
+    kinds.POD,
+    kinds.JOB,
+    kinds.EVENT,
+    kinds.LEASE,
+    kinds.PRIORITY_CLASS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +46,11 @@ class CheckedAnswer:
 
 
 def judged(seed: int) -> CheckedAnswer | None:
-    """How one cluster is answered; None where there is room for its gang, or room is being made."""
-    raws = cluster(seed)
+    return judged_cluster(cluster(seed))
+
+
+def judged_cluster(raws: list[Raw]) -> CheckedAnswer | None:
+    """How a cluster is answered; None where there is room for its gang, or room is being made."""
     objects = objects_of(copy.deepcopy(raws))
     (subject,) = find(objects, GANG, "default")
     cause = cause_of(objects, subject, titles_of(objects))
@@ -60,7 +72,11 @@ def starts(raws: list[Raw], changes: tuple[ObjectChange, ...]) -> bool:
 
 
 def objects_of(raws: list[Raw]) -> ClusterObjects:
-    return ClusterObjects.of([(kind, [raw for raw in raws if raw["kind"] == kind.kind]) for kind in READ], NOW)
+    of_kind: dict[str, list[Raw]] = {}
+    for raw in raws:
+        of_kind.setdefault(raw["kind"], []).append(raw)
+    others = [kind for name in of_kind if (kind := kinds.known(of_kind[name][0]["apiVersion"], name)) is not None]
+    return ClusterObjects.of([(kind, of_kind.get(kind.kind, [])) for kind in dict.fromkeys((*READ, *others))], NOW)
 
 
 def cluster(seed: int) -> list[Raw]:
@@ -71,7 +87,7 @@ def cluster(seed: int) -> list[Raw]:
     return [*nodes, *queues, *running, *_gang(chance)]
 
 
-def _object(kind: str, name: str, version: str = "v1", namespace: str = "", **fields: Any) -> Raw:
+def plain_object(kind: str, name: str, version: str = "v1", namespace: str = "", **fields: Any) -> Raw:
     meta: Raw = {
         "name": name,
         "uid": f"{kind}-{name}",
@@ -102,7 +118,7 @@ def _node(chance: random.Random, number: int) -> Raw:
         "type": chance.choice(["a100", "h100"]),
         "nvidia.com/gpu.count": has["nvidia.com/gpu"],
     }
-    return _object(
+    return plain_object(
         "Node",
         name,
         labels=labels,
@@ -126,7 +142,7 @@ def _queues(chance: random.Random) -> list[Raw]:
             "resources": {"cpu": cpu, "memory": free, "gpu": share()},
             **({"parentQueue": parent} if parent else {}),
         }
-        return _object("Queue", name, "scheduling.run.ai/v2", spec=spec)
+        return plain_object("Queue", name, "scheduling.run.ai/v2", spec=spec)
 
     return [queue("org"), queue("a", "org"), queue("b", "org")]
 
@@ -172,7 +188,7 @@ def _gang(chance: random.Random) -> list[Raw]:
 
 
 def _group(name: str, minimum: int, queue: str, preemptibility: str) -> Raw:
-    return _object(
+    return plain_object(
         "PodGroup",
         name,
         "scheduling.run.ai/v2alpha2",
@@ -184,7 +200,7 @@ def _group(name: str, minimum: int, queue: str, preemptibility: str) -> Raw:
 def _pod(name: str, group: str, gpus: int, cpu: int, **spec: Any) -> Raw:
     wanted = {"cpu": str(cpu), "memory": "1Gi", **({"nvidia.com/gpu": str(gpus)} if gpus else {})}
     phase = "Running" if "nodeName" in spec else "Pending"
-    return _object(
+    return plain_object(
         "Pod",
         name,
         namespace="default",

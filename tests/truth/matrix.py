@@ -5,6 +5,7 @@ of pods that run once the first remedy was applied as printed. docs/guide/why.md
 from __future__ import annotations
 
 from truth.causes.gpus import GPUS
+from truth.causes.more_causes import MORE_CAUSES
 from truth.causes.nodes import NODES
 from truth.causes.others import OTHERS
 from truth.causes.pods import PODS
@@ -32,5 +33,6 @@ CHAPTERS: dict[str, list[TruthCase]] = {
     "Sets": SETS,
     "Not waiting": STATES,
     "Several at once, and other workloads": [*WORKLOADS, *OTHERS],
+    "More of what people meet": MORE_CAUSES,
 }
 MATRIX: list[TruthCase] = [case for cases in CHAPTERS.values() for case in cases]

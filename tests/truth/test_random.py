@@ -5,10 +5,17 @@ from __future__ import annotations
 
 import pytest
 
-from truth.clusters import judged
+from truth.clusters import judged, judged_cluster
+from truth.wide_clusters import wide_cluster
 
 
 @pytest.mark.parametrize("seed", range(9000, 9025))
 def test_the_told_cause_holds_and_the_first_remedy_starts_the_gang(seed: int) -> None:
-    found = judged(seed)
-    assert found is None or (found.wrong, found.works) == ("", True), found.text
+    checked = judged(seed)
+    assert checked is None or (checked.wrong, checked.works) == ("", True), checked.text
+
+
+@pytest.mark.parametrize("seed", range(9000, 9025))
+def test_it_holds_where_there_is_more_to_trip_over(seed: int) -> None:
+    checked = judged_cluster(wide_cluster(seed))
+    assert checked is None or (checked.wrong, checked.works) == ("", True), checked.text

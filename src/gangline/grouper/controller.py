@@ -1,28 +1,25 @@
 """Pods in, PodGroups out: the shell around plan.py and write.py.
 
 Watches the pods of our scheduler. For each it lets the plan think, fetches the owners it asks for, writes the PodGroup
-if it differs, and then (never before) marks the pod as its member. A pod whose group is known without a mark
-(rules/memberships.py) is marked when it has to wait for a node; the others are marked by their bind. A pod that cannot
+if it differs, and then (never before) marks the pod as its member, if the bind will not (marks.py). A pod that cannot
 be grouped gets a Warning event, and is tried again."""
 
 from __future__ import annotations
 
-from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, Kind
-from gangline.api.meta import Object, condition
+from gangline.api.meta import Object
 from gangline.api.selectors import equals, print_labels
 from gangline.errors import AlreadyExists, ApiError, Conflict, NotFound
 from gangline.grouper import write
 from gangline.grouper.foreign import Foreign
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
+from gangline.grouper.marks import before_mark, known_without_mark, possible_groups
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
-from gangline.rules.memberships import OWNED, candidates, own_group, owners_group
 from gangline.rules.schedulers import pod_fields
-from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 WARNING = "PodGrouperWarning"
@@ -49,13 +46,9 @@ def controller(settings: GrouperSettings) -> Controller:
         [pods, lost_groups],
         reads=reads,
         workers=settings.workers,
-        indexes=[(POD, MEMBERS, _groups_of)],
+        indexes=[(POD, MEMBERS, possible_groups)],
         selectors=selectors,
     )
-
-
-def _groups_of(pod: Pod) -> list[str]:
-    return [f"{pod.namespace}/{name}" for name in candidates(pod)]
 
 
 class Reconciler:
@@ -80,7 +73,7 @@ class Reconciler:
             grouping = await self._think(ctx, pod)
             if grouping is not None:
                 await self._write_group(ctx, grouping)
-                wait = self._before_mark(ctx, pod, grouping)
+                wait = before_mark(pod, grouping, self._settings, ctx.clock.now())
                 if wait > 0:
                     return Again(wait)
                 await _write_pod(ctx, pod, grouping)
@@ -97,20 +90,6 @@ class Reconciler:
             )
             raise
         return None
-
-    def _before_mark(self, ctx: Context, pod: Pod, grouping: Grouping) -> float:
-        """Seconds to wait before the pod is marked: where its group is known without, until it has to wait for a node,
-        for then the bind marks it."""
-        if write.pod_change(pod, grouping) is None or not _known_by_name(pod, grouping):
-            return 0.0
-        created, patience = times.seconds(pod.metadata.creation_timestamp), self._settings.mark_after
-        at_once = self._settings.manner.marks_every_pod or pod.spec.node_name or _refused(pod)
-        if not at_once and created is not None:
-            wait = min(created + patience - ctx.clock.now(), patience)
-            if wait > 0:
-                return wait
-        ctx.writer.take_turn()
-        return 0.0
 
     def _selected(self, ctx: Context, pod: Pod) -> bool:
         wanted = self._settings.namespace_selector
@@ -155,18 +134,6 @@ class Reconciler:
         return written or shown
 
 
-def _refused(pod: Pod) -> bool:
-    """Whether the scheduler has said that it has no node for the pod."""
-    scheduled = condition(pod.status.conditions, "PodScheduled")
-    return scheduled is not None and scheduled.status == "False"
-
-
-def _known_by_name(pod: Pod, grouping: Grouping) -> bool:
-    """Such a pod needs no mark to be placed: the scheduler finds its group by name, and the bind marks it."""
-    whole = grouping.annotations.get(names.MEMBERS) == OWNED and grouping.name == owners_group(pod)
-    return (whole or grouping.name == own_group(pod)) and not grouping.leaf
-
-
 def _revision(group: PodGroup) -> int:
     return int(group.metadata.resource_version or 0)
 
@@ -174,4 +141,6 @@ def _revision(group: PodGroup) -> int:
 async def _write_pod(ctx: Context, pod: Pod, grouping: Grouping) -> None:
     patch = write.pod_change(pod, grouping)
     if patch is not None:
+        if known_without_mark(pod, grouping):
+            ctx.writer.take_turn()
         await ctx.writer.patch_unless_gone(POD, pod.name, pod.namespace, patch)

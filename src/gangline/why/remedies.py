@@ -92,16 +92,16 @@ def _deeper(
     tries: Tries,
     depth: int,
 ) -> Iterator[Remedy]:
-    """What stands behind the obstacle that each change clears."""
-    for fix in cause.fixes:
-        if tries.left <= 0:
-            return
-        changed, now, started, rest = outcome(objects, subject, fix, tries)
-        if started:
+    """What stands behind the obstacle that each change clears: at each depth every change is tried alone, before what
+    stands behind any of them is looked at. (At the first depth `_first_level` has done so.)"""
+    for fix in cause.fixes if depth > 1 else ():
+        if tries.left > 0 and outcome(objects, subject, fix, tries)[2]:
             yield replace(before, changes=squashed((*before.changes, *fix)), tried="cycle")
             return
-        if depth >= DEEPEST:
-            continue
+    for fix in cause.fixes if depth < DEEPEST else ():
+        if tries.left <= 0:
+            return
+        changed, now, _, rest = outcome(objects, subject, fix, tries)
         behind = in_the_way(changed, now, rest, titles)
         if (behind.code, behind.why) == (cause.code, cause.why) or behind.pods_change or not behind.fixes:
             continue

@@ -20,7 +20,7 @@ from gangline.api import kinds, names
 from gangline.api.core import Pod
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
-from gangline.rules.memberships import group_name_of
+from gangline.rules.gangs.memberships import group_name_of
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Refuse
 from gangline.scheduler.model.cluster import ClusterModel, Key

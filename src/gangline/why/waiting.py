@@ -23,6 +23,7 @@ from gangline.why.fixes.gang import priority_changes
 from gangline.why.needs.claims import missing_things
 from gangline.why.needs.topology import topology_cause
 from gangline.why.nodes.no_room import no_room_cause
+from gangline.why.nodes.reserved import reserved_room
 from gangline.why.nodes.room_text import asks
 from gangline.why.objects import ClusterObjects
 from gangline.why.pods.gates import gated_pods
@@ -90,6 +91,7 @@ def _waiting(
         or topology_cause(session, objects, subject, gang)
         or missing_things(session, objects, subject, gang, tasks)
         or no_room_cause(session, objects, subject, gang, tasks, titles)
+        or reserved_room(session, objects, gang, tasks, rest, titles)
         or _behind(session, objects, subject, gang, tasks, titles)
     )
     return replace(cause, needs=cause.needs or needs)

@@ -15,7 +15,7 @@ from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
-from gangline.rules.memberships import candidates, group_name_of, is_member
+from gangline.rules.gangs.memberships import candidates, group_name_of, is_member
 from gangline.rules.verdicts import group_of
 from gangline.why.objects import ClusterObjects, dig
 

@@ -16,7 +16,7 @@ from gangline.grouper.defaults import defaults_of, kind_defaults
 from gangline.grouper.grouping import Grouping, GroupTopology
 from gangline.grouper.look import GrouperView
 from gangline.grouper.topowner import described
-from gangline.rules.memberships import OWNED
+from gangline.rules.gangs.memberships import OWNED
 from gangline.rules.values import times
 
 TRAIN, BUILD, INFERENCE = "train", "build", "inference"

@@ -41,14 +41,14 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.rules import requests
-from gangline.rules.bind_requests import orders
-from gangline.rules.memberships import group_name_of, unmarked_for
+from gangline.rules.gangs.bind_requests import orders
+from gangline.rules.gangs.memberships import group_name_of, unmarked_for
 from gangline.rules.selectors import parse_labels
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.loop.request_lookup import RequestLookup
+from gangline.scheduler.loop.requests.lookup import RequestLookup
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
 from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
@@ -13,8 +13,10 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, at, is_mig
 from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugins.fit.affinity import term_matches
 from gangline.scheduler.records import NodeTerm, TaintRecord
 from gangline.scheduler.session import Session
+from gangline.scheduler.why.trial import everyone
 from gangline.scheduler.why.verdict import GIB
 from gangline.why.changes import ObjectChange
 from gangline.why.nodes.labels import wished
@@ -24,6 +26,8 @@ from gangline.why.objects import ClusterObjects, dig, is_simulated
 from gangline.why.words.amounts import quantity
 
 MOST_NODES = 16
+Joined = Callable[[list[float]], float]
+"""How the needs of pods make that of a node: the largest of them, or their sum."""
 
 
 def more_nodes(
@@ -45,11 +49,23 @@ def _new_node(
     wishes = _wished_labels(session, tasks)
     name = wishes.get(HOSTNAME) or _free_name(objects, dig(like, "metadata", "name") or "node", number)
     labels = _like_labels(like, name)
+    for key in (*_near(no_room, tasks), *topology_levels(session, no_room.gang)):
+        labels.setdefault(key, f"{key.rpartition('/')[2]}-more")
     for key in _apart(tasks):
         labels[key] = f"{labels.get(key, key.rpartition('/')[2])}-more-{number}"
     labels |= {HOSTNAME: name} | {key: value for key, value in wishes.items() if value is not None}
     labels = {key: value for key, value in labels.items() if wishes.get(key, "") is not None}
-    capacity = _capacity(session, like, tasks, labels)
+    joined: Joined = sum if HOSTNAME in _near(no_room, tasks) else max
+    capacity = _capacity(session, like, tasks, labels, joined)
+    yield _node(like, name, labels, capacity, tasks)
+    if any(task.record.claims or task.backed for task in tasks):
+        devices = int(joined([0, *(_claimed(session, task) for task in tasks)]))
+        yield from _slices(session, objects, str(dig(like, "metadata", "name") or ""), name, tasks, devices)
+
+
+def _node(
+    like: Raw, name: str, labels: dict[str, str], capacity: dict[str, str], tasks: Sequence[TaskInfo]
+) -> ObjectChange:
     now = dig(like, "metadata", "creationTimestamp")
     ready: Raw = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
     ready |= {"lastHeartbeatTime": now, "lastTransitionTime": now} if now else {}
@@ -61,8 +77,7 @@ def _new_node(
     ]
     spec: Raw = {"taints": taints} if taints else {}
     spec |= {"providerID": names.SIMULATED_PROVIDER + name} if not like or is_simulated(like) else {}
-    yield ObjectChange(kinds.NODE, name, {"metadata": {"labels": labels}, "spec": spec, "status": status}, how="new")
-    yield from _slices(objects, str(dig(like, "metadata", "name") or ""), name, tasks)
+    return ObjectChange(kinds.NODE, name, {"metadata": {"labels": labels}, "spec": spec, "status": status}, how="new")
 
 
 def _like_labels(like: Raw, name: str) -> dict[str, str]:
@@ -72,6 +87,26 @@ def _like_labels(like: Raw, name: str) -> dict[str, str]:
     labels = dig(like, "metadata", "labels") or {}
     kept = {key: value for key, value in labels.items() if key not in (names.SIMULATED, names.POOL)}
     return {key: name if value == own else value for key, value in kept.items()}
+
+
+def topology_levels(session: Session, gang: GangInfo) -> list[str]:
+    """Labels that a node must have to count in the topologies which the gang names."""
+    named = {member.topology.topology for member in everyone(gang.root) if member.topology is not None}
+    records = [session.cluster.topologies[name] for name in sorted(named) if name in session.cluster.topologies]
+    return [level for record in records for level in record.levels if level != HOSTNAME]
+
+
+def _claimed(session: Session, task: TaskInfo) -> int:
+    """Devices that the pod's claims ask for."""
+    claims = (session.cluster.devices.records.get((task.namespace, name)) for name in task.record.claims)
+    return sum(request.count or 1 for claim in claims if claim is not None for request in claim.requests)
+
+
+def _near(no_room: NoRoom, tasks: Sequence[TaskInfo]) -> set[str]:
+    """Labels whose value all pods of the gang must share: by topology, or because they want to be beside each other."""
+    required = no_room.rule.required if no_room.rule is not None else ""
+    keys = {term.topology_key for task in tasks for term in task.record.pod_affinity if term_matches(term, task, task)}
+    return (keys | {required}) - {""}
 
 
 def _apart(tasks: Sequence[TaskInfo]) -> set[str]:
@@ -115,22 +150,24 @@ def _wished_labels(session: Session, tasks: Sequence[TaskInfo]) -> dict[str, str
     return labels
 
 
-def _capacity(session: Session, like: Raw, tasks: Sequence[TaskInfo], labels: dict[str, str]) -> dict[str, str]:
-    """What the node has, as large as the largest pod needs it; labels that say so are added."""
+def _capacity(
+    session: Session, like: Raw, tasks: Sequence[TaskInfo], labels: dict[str, str], joined: Joined
+) -> dict[str, str]:
+    """What the node has, as large as its pods need it; labels that say so are added."""
     has = dict(dig(like, "status", "allocatable") or {"cpu": "64", "memory": "512Gi", "pods": "110"})
     node = session.cluster.nodes.get(str(dig(like, "metadata", "name") or ""))
-    has |= _enlarged(session, node, tasks)
+    has |= _enlarged(session, node, tasks, joined)
     if any(is_mig(key) for key in has):
         labels |= {"nvidia.com/mig.strategy": "mixed", "node-role.kubernetes.io/mig-enabled": "true"}
     _add_gpus(has, labels, tasks)
     return {key: str(value) for key, value in has.items()}
 
 
-def _enlarged(session: Session, node: NodeInfo | None, tasks: Sequence[TaskInfo]) -> dict[str, str]:
-    """Amounts of which the largest pod needs more than the node has."""
+def _enlarged(session: Session, node: NodeInfo | None, tasks: Sequence[TaskInfo], joined: Joined) -> dict[str, str]:
+    """Amounts of which the largest pod, or all pods of a node together, need more than the node has."""
     amounts: dict[str, str] = {}
     for place, name in enumerate(session.cluster.names.names):
-        need = max((at(task.request, place) for task in tasks), default=0)
+        need = joined([0, *(at(task.request, place) for task in tasks)])
         there = at(node.allocatable, place) if node is not None else _usual(place)
         if need > there:
             key = _gpu_resource(node) if place == GPU else name
@@ -165,12 +202,30 @@ def _tolerated(taint: Raw, tasks: Sequence[TaskInfo]) -> bool:
     return all(untolerated((record,), task.record.tolerations) is None for task in tasks)
 
 
-def _slices(objects: ClusterObjects, like: str, name: str, tasks: Sequence[TaskInfo]) -> Iterator[ObjectChange]:
-    """The devices of the new node, as those of the one it is like."""
-    if not any(task.record.claims or task.backed for task in tasks):
-        return
+def _slices(
+    session: Session, objects: ClusterObjects, like: str, name: str, tasks: Sequence[TaskInfo], wanted: int
+) -> Iterator[ObjectChange]:
+    """The devices of the new node, as those of the one it is like, and as many as are wanted."""
     slices = [raw for raw in objects.raws(kinds.RESOURCE_SLICE) if dig(raw, "spec", "nodeName")]
-    mine = [slice_ for slice_ in slices if dig(slice_, "spec", "nodeName") == like] or slices[:1]
-    for number, item in enumerate(mine):
-        spec = merge_patch(item["spec"], {"nodeName": name, "pool": {"name": name, "generation": 1}})
+    mine = [slice_ for slice_ in slices if dig(slice_, "spec", "nodeName") == like]
+    for number, item in enumerate(mine or slices[:1] or _first_slices(session, tasks)):
+        devices = list(item["spec"].get("devices") or ())
+        short = wanted - len(devices) if number == 0 and devices else 0
+        devices += [{**devices[-1], "name": f"{devices[-1]['name']}-more-{place + 1}"} for place in range(short)]
+        there = {"nodeName": name, "pool": {"name": name, "generation": 1}, "devices": devices}
+        spec = merge_patch(item["spec"], there)
         yield ObjectChange(kinds.RESOURCE_SLICE, f"{name}-{number}", {"spec": spec}, how="new")
+
+
+def _first_slices(session: Session, tasks: Sequence[TaskInfo]) -> list[Raw]:
+    """Where no node has a device yet: one of the driver that the claims' classes are of."""
+    claims = [
+        session.cluster.devices.records.get((task.namespace, name)) for task in tasks for name in task.record.claims
+    ]
+    classes = {request.device_class for claim in claims if claim is not None for request in claim.requests} - {""}
+    known = session.cluster.devices.classes
+    drivers = {known[name].driver or name for name in classes if name in known}
+    return [
+        {"spec": {"driver": driver, "pool": {"resourceSliceCount": 1}, "devices": [{"name": "device"}]}}
+        for driver in sorted(drivers)
+    ]

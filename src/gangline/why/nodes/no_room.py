@@ -11,11 +11,11 @@ from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.gang import lower_minimum, priority_changes, relaxed, undelayed
-from gangline.why.fixes.new_nodes import more_nodes
+from gangline.why.fixes.new_nodes import more_nodes, topology_levels
 from gangline.why.fixes.opened import closed_nodes
 from gangline.why.fixes.others import suspended_others
 from gangline.why.nodes.room import NoRoom, find_room
-from gangline.why.nodes.room_text import headline, lines
+from gangline.why.nodes.room_text import headline, lines, nodes_text
 from gangline.why.objects import ClusterObjects
 from gangline.why.queues.bounds import entitled
 from gangline.why.queues.rivals import unprotected, why_nobody
@@ -39,6 +39,7 @@ def no_room_cause(
         return _no_pool_nodes(objects, subject, no_room, session, gang)
     head = headline(no_room, session)
     facts = [line for line in lines(no_room) if _without_nodes(line) not in head]
+    facts += _outside_topology(session, gang) if no_room.rule is not None else []
     busy = any(not fact.lasting for told in no_room.facts.values() for fact in told)
     resource = _scarce(session, no_room)
     makes_room = list(why_nobody(session, gang, tasks, titles, resource)) if busy else []
@@ -57,6 +58,16 @@ def no_room_cause(
         ]
     code = "room" if busy else "nodes"
     return Cause(code, head, (*facts, *makes_room), tuple(fix for fix in fixes if fix), proof=no_room.proof())
+
+
+def _outside_topology(session: Session, gang: GangInfo) -> list[str]:
+    """Nodes that count in no domain, because they lack the label of a level."""
+    return [
+        f"{nodes_text(lacking, len(session.cluster.nodes))} has no label {level}, so no domain of the topology has "
+        f"{'it' if len(lacking) == 1 else 'them'}"
+        for level in topology_levels(session, gang)
+        if (lacking := [name for name, node in sorted(session.cluster.nodes.items()) if level not in node.labels])
+    ]
 
 
 def _no_pool_nodes(

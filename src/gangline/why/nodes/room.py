@@ -57,7 +57,14 @@ class NoRoom:
             node: [{"code": fact.code, **({"resource": fact.resource} if fact.resource else {})} for fact in facts]
             for node, facts in self.facts.items()
         }
-        return {"pod": self.stuck.name, "beside": dict(self.beside), "among": list(self.nodes), "nodes": told}
+        level = self.rule.required if self.rule is not None and self.domain else ""
+        return {
+            "pod": self.stuck.name,
+            "beside": dict(self.beside),
+            "among": list(self.nodes),
+            "level": level,
+            "nodes": told,
+        }
 
     def reasons(self) -> list[tuple[str, list[str]]]:
         """What nodes say, the most frequent first, each with the nodes that say it."""

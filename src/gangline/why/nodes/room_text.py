@@ -35,24 +35,35 @@ def headline(no_room: NoRoom, session: Session) -> str:
     where = f" in one {no_room.level}" if no_room.level else ""
     if not no_room.nodes:
         return "there is no node" if not no_room.level else f"no node has the labels of topology level {no_room.level}"
+    if no_room.placed == no_room.asked and not no_room.facts:
+        return _not_together(no_room, where)
     closed = [facts for facts in no_room.facts.values() if any(fact.code in CLOSED for fact in facts)]
     if no_room.placed == 0 and len(closed) == len(no_room.facts) == len(no_room.nodes):
         return _closed(no_room)
     if no_room.short:
         return f"{no_room.short} short{where}"
-    resources = Counter(
-        fact.resource for facts in no_room.facts.values() for fact in facts if fact.code in ("busy", "slots")
-    )
-    lacking = f": {_lacking(no_room, resources)}" if resources or no_room.facts else ""
+    lacking = f": {_lacking(no_room)}" if no_room.facts else ""
     if no_room.asked == 1:
         return f"none of {counted(len(no_room.nodes), 'node')}{where} takes its pod{lacking}"
+    if no_room.placed == 0:
+        return f"none of its {no_room.asked} pods finds a node{where}{lacking}"
     return (
         f"{no_room.placed} of {counted(no_room.asked, 'pod')} find a node{where}, pod {no_room.stuck.name} finds none "
         f"beside the others{lacking}"
     )
 
 
-def _lacking(no_room: NoRoom, resources: Counter[str]) -> str:
+def _not_together(no_room: NoRoom, where: str) -> str:
+    """Every pod finds a node by itself, and yet the gang is not placed."""
+    if not no_room.level:
+        return "its pods would find nodes one by one, but the scheduler does not place them together"
+    return (
+        f"its {counted(no_room.asked, 'pod')} would find nodes{where}, but the scheduler takes no {no_room.level} as a "
+        f"whole ({no_room.domain})"
+    )
+
+
+def _lacking(no_room: NoRoom) -> str:
     text, nodes = no_room.reasons()[0] if no_room.reasons() else ("", [])
     return f"{nodes_text(nodes, len(no_room.nodes))} {text}" if text else ""
 
@@ -61,17 +72,18 @@ def _closed(no_room: NoRoom) -> str:
     """No node is open to it, whatever is free there."""
     reasons = no_room.reasons()
     every = len(no_room.nodes)
+    where = f" in {no_room.level} {no_room.domain}" if no_room.level and no_room.domain else ""
     if len(reasons) == 1:
         who = (
-            f"node {no_room.nodes[0]}, the only one,"
+            f"node {no_room.nodes[0]}, the only one{where},"
             if every == 1
-            else f"each of {every} nodes ({listed(no_room.nodes)})"
+            else f"each of {every} nodes{where} ({listed(no_room.nodes)})"
         )
         return f"{who} {reasons[0][0]}"
     sizes = {fact.resource for facts in no_room.facts.values() for fact in facts if fact.code == "size"}
     if len(sizes) == 1 and all(any(fact.code == "size" for fact in facts) for facts in no_room.facts.values()):
         return f"no node is large enough: {_largest(no_room, next(iter(sizes)))}"
-    return f"none of {counted(every, 'node')} may be used by it: " + "; ".join(
+    return f"none of {counted(every, 'node')}{where} may be used by it: " + "; ".join(
         f"{nodes_text(nodes, every)} {text}" for text, nodes in reasons[:2]
     )
 

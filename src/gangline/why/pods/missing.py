@@ -4,7 +4,10 @@ Reads the owner and the gang; refused.py reads what the server refused."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from gangline.api import kinds, names
+from gangline.api.kinds import Kind
 from gangline.api.meta import Raw, condition
 from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
@@ -19,26 +22,11 @@ from gangline.why.workloads import Subject
 
 def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """Fewer pods than the minimum, with who should make them and what he says."""
-    top = subject.top or {}
-    name = dig(top, "metadata", "name")
-    if top.get("kind") == "Job" and dig(top, "spec", "suspend"):
-        return Cause(
-            "suspended",
-            f"Job/{name} is suspended (spec.suspend: true), so it has no pods",
-            fixes=((ObjectChange(kinds.JOB, name, {"spec": {"suspend": False}}, subject.namespace),),),
-            pods_change=True,
-        )
-    if top.get("kind") == "CronJob":
-        return _between_runs(top, subject.namespace)
+    unasked = _asks_for_none(subject)
+    if unasked is not None:
+        return unasked
     if subject.kind == "set" and subject.gang is None:
         return None
-    if dig(top, "spec", "replicas") == 0:
-        kind = kinds.known(str(top.get("apiVersion")), str(top.get("kind")))
-        fixes = (
-            () if kind is None else ((ObjectChange(kind, str(name), {"spec": {"replicas": 1}}, subject.namespace),),)
-        )
-        why = f"{top.get('kind')}/{name} asks for no pods (spec.replicas: 0)"
-        return Cause("empty", why, fixes=fixes, pods_change=True)
     counts, leaves = count_by_leaf(subject, living(subject)), leaves_of(subject)
     short = {leaf: minimum - counts[leaf] for leaf, minimum in leaves.items() if counts[leaf] < minimum}
     if not short:
@@ -49,6 +37,29 @@ def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
         or _gang_says(objects, subject)
         or _just_missing(subject, short, leaves)
     )
+
+
+def _asks_for_none(subject: Subject) -> Cause | None:
+    """Its owner makes no pods now: suspended, paused, between two runs, or without replicas."""
+    top = subject.top or {}
+    kind, name = str(top.get("kind") or ""), str(dig(top, "metadata", "name") or "")
+    if kind == "Job" and dig(top, "spec", "suspend"):
+        return _stopped(subject, kinds.JOB, name, "suspended", "suspend")
+    if kind == "Deployment" and dig(top, "spec", "paused") and not subject.pods:
+        return _stopped(subject, kinds.DEPLOYMENT, name, "paused", "paused")
+    if kind == "CronJob":
+        return _between_runs(top, subject.namespace)
+    if dig(top, "spec", "replicas") != 0:
+        return None
+    known = kinds.known(str(top.get("apiVersion")), kind)
+    fixes = () if known is None else ((ObjectChange(known, name, {"spec": {"replicas": 1}}, subject.namespace),),)
+    return Cause("empty", f"{kind}/{name} asks for no pods (spec.replicas: 0)", fixes=fixes, pods_change=True)
+
+
+def _stopped(subject: Subject, kind: Kind[Any], name: str, word: str, field: str) -> Cause:
+    going = ObjectChange(kind, name, {"spec": {field: False}}, subject.namespace)
+    why = f"{kind.kind}/{name} is {word} (spec.{field}: true), so it has no pods"
+    return Cause("suspended", why, fixes=((going,),), pods_change=True)
 
 
 def _between_runs(top: Raw, namespace: str) -> Cause:

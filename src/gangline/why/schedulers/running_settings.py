@@ -44,9 +44,9 @@ def _flags(container: Raw) -> Iterator[tuple[str, str]]:
     for place, word in enumerate(words):
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            following = words[place + 1] if place + 1 < len(words) else "--"
-            spoken = "true" if not following or following.startswith("--") else following
-            yield name, value if equals else spoken
+            following = words[place + 1] if place + 1 < len(words) else ""
+            spaced = following if following and not following.startswith("--") else "true"
+            yield name, value if equals else spaced
 
 
 def _config(objects: ClusterObjects, deployment: Raw, pod: Raw) -> Raw:

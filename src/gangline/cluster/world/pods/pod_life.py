@@ -189,7 +189,14 @@ def _main(
         status = _started(_again(status), now)
     elif "running" not in status.state:
         status = _started(status, now)
-    since = _since(status)
+    return _running(pod, container, status, place, times)
+
+
+def _running(
+    pod: Pod, container: Container, status: ContainerStatus, place: NodeFacts, times: Times
+) -> tuple[ContainerStatus, float | None]:
+    """A container that has been started: it ends, or becomes ready."""
+    now, since = place.now, _since(status)
     ends = None if times.run is None else since + times.run
     if ends is not None and now >= ends:
         status = _ended(status, times.exit(status.restart_count), now)
