@@ -101,24 +101,6 @@ BindRequest
 BindRequestSpec
   backoffLimit  How often the binder tries before it gives up, as a number of tries.
   extendedResourceClaimAllocation  The claim that is made for extended resources which the node has only as devices.
-<<<<<<< HEAD
-  gang  The PodGroup whose pods this request binds together.
-  nodeCount  On how many nodes they are.
-  podCount  How many pods the request binds.
-  podName  The pod, in the namespace of this request.
-  pods  The pods of the gang that are bound, each with its node and devices.
-  predictedNUMAZones  What the pod is expected to get of each NUMA zone.
-  receivedGPU  How many GPUs the pod gets, and what part of each.
-  receivedResourceType  How the pod gets GPUs: Regular, Fraction or MigInstance.
-  resourceClaimAllocations  Devices for the pod's claims.
-  selectedGPUGroups  Names of the shared GPUs that the pod gets a part of.
-  selectedNode  The node.
-BindOrder
-  annotations  What is noted on the pod when it is bound.
-  extendedResourceClaimAllocation  The claim that is made for extended resources which the node has only as devices.
-  podName  The pod, in the namespace of the request.
-  podUID  Its uid: another pod of that name is not bound.
-=======
   gang  The gang whose pods are bound, by the name of its PodGroup; empty where the request is of one pod.
   nodeCount  How many nodes the pods are bound to.
   podCount  How many pods are bound.
@@ -135,7 +117,6 @@ BindOrder
   extendedResourceClaimAllocation  The claim that is made for extended resources which the node has only as devices.
   podName  The pod, in the namespace of this request.
   podUID  The uid of the pod; another pod of the same name is left alone.
->>>>>>> main
   predictedNUMAZones  What the pod is expected to get of each NUMA zone.
   receivedGPU  How many GPUs the pod gets, and what part of each.
   receivedResourceType  How the pod gets GPUs: Regular, Fraction or MigInstance.
