@@ -1,18 +1,20 @@
 """How good decisions are: published traces played in the lab, one JSON line per experiment and setting.
 
-    python bench/decisions.py [openb] [philly] [small] [--seeds N] [--gpus N] [--first N] [--runtimes
+    python bench/decisions.py [openb] [philly] [disruption] [small] [--seeds N] [--gpus N] [--first N] [--runtimes
     exact,noisy:3,learned,none]
 
 openb is the arrival experiment (130 % of the GPUs asked for, nothing leaves): GPUs allocated, the mean over seeds,
 beside KAI's packing and the figure that the authors of FGD published. philly is a hundred days of jobs on 704 GPUs in
-one queue: waits beside today's greedy order. Both need the traces at ../shared/traces; where they are absent, small
-plays a generated trace instead."""
+one queue: waits beside today's greedy order. disruption plays the same with all actions, in one queue and, its first 31
+days, with a queue per virtual cluster: evictions and GPU-hours lost beside those of evictions that are free. All need
+the traces at ../shared/traces; where they are absent, small plays a generated trace instead."""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import json
+import math
 import random
 import sys
 import time
@@ -23,13 +25,16 @@ from typing import Any
 from gangline.lab.arrivals import inflated
 from gangline.lab.builtin_settings import BUILT_IN, quiet
 from gangline.lab.engine import Experiment, Simulation
-from gangline.lab.fleet import ONE_QUEUE, equal_machines, one_queue
+from gangline.lab.fleet import ONE_QUEUE, equal_machines, one_queue, queues_by_demand
 from gangline.lab.formats import FORMATS
 from gangline.lab.formats.openb import read_nodes
 from gangline.lab.formats.rows import TraceText
 from gangline.lab.jobs import Machine, TraceJob
 from gangline.lab.measures import figures
 from gangline.lab.runtimes import expected_runtimes
+from gangline.lab.selection import last_moment, selected
+from gangline.scheduler.records import QueueRecord
+from gangline.scheduler.settings import ACTIONS
 
 TRACES = Path(__file__).parents[2] / "shared" / "traces"
 LOAD = 1.3
@@ -45,19 +50,23 @@ def played(
     jobs: Sequence[TraceJob],
     machines: Sequence[Machine],
     runtimes: str = "none",
-    seed: int = 0,
     drops: bool = False,
+    actions: tuple[str, ...] = ("allocate",),
+    queues: Sequence[QueueRecord] = (),
+    until: float = math.inf,
 ) -> dict[str, Any]:
+    """`queues`: a queue per name in the trace, instead of one for all."""
     began = time.process_time()
     experiment = Experiment(
         setting,
         jobs,
         machines,
-        one_queue(),
-        quiet(BUILT_IN[setting](), ("allocate",)),
-        expected_runtimes(runtimes, jobs, seed),
-        one_queue=ONE_QUEUE,
+        queues or one_queue(),
+        quiet(BUILT_IN[setting](), actions),
+        expected_runtimes(runtimes, jobs, 0),
+        one_queue="" if queues else ONE_QUEUE,
         drops=drops,
+        until=until,
     )
     answer = figures(Simulation(experiment).run())
     return {**answer, "wall_s": round(time.process_time() - began, 1)}
@@ -122,6 +131,21 @@ def _ratios(ours: dict[str, Any], greedy: dict[str, Any]) -> dict[str, float]:
     }
 
 
+DAYS = 31
+
+
+def disruption(jobs: Sequence[TraceJob], gpus: int, first: int | None) -> Iterator[dict[str, Any]]:
+    """What evictions cost: where they are free (greedy), and where they have a price."""
+    machines, until = equal_machines(gpus, 8), last_moment(jobs, DAYS)
+    queues, early = queues_by_demand(jobs, gpus), selected(jobs, first, None, until)
+    for setting in ("greedy", "native"):
+        whole = played(setting, jobs[:first], machines, "exact", actions=ACTIONS)
+        yield {"experiment": "disruption", "gpus": gpus, "queues_played": 1, **whole}
+    for setting in ("greedy", "native"):
+        part = played(setting, early, machines, actions=ACTIONS, queues=queues, until=until)
+        yield {"experiment": "disruption", "gpus": gpus, "queues_played": len(queues), "days": DAYS, **part}
+
+
 def generated(number: int = 1500, seed: int = 7) -> list[TraceJob]:
     """Mostly one-GPU jobs with a long tail, some gangs, busier by day, asking for about 70 % of 64 GPUs."""
     chance = random.Random(seed)
@@ -136,15 +160,15 @@ def generated(number: int = 1500, seed: int = 7) -> list[TraceJob]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", help="openb, philly, small; by default what there is data for")
+    parser.add_argument("names", nargs="*", help="openb, philly, disruption, small; by default what there is data for")
     parser.add_argument("--seeds", type=int, default=10, help="of openb")
     parser.add_argument("--workload", action="append", default=[], help="of openb; default: all there are")
-    parser.add_argument("--gpus", type=int, default=704, help="of philly")
-    parser.add_argument("--first", type=int, help="only the first N jobs of philly")
+    parser.add_argument("--gpus", type=int, default=704, help="of philly and disruption")
+    parser.add_argument("--first", type=int, help="only the first N jobs of philly and disruption")
     parser.add_argument("--runtimes", default="exact,noisy:3,learned,none")
     arguments = parser.parse_args()
     there = TRACES.is_dir()
-    names = arguments.names or (["openb", "philly"] if there else ["small"])
+    names = arguments.names or (["openb", "philly", "disruption"] if there else ["small"])
     runtimes = arguments.runtimes.split(",")
     for name in names:
         if name == "small":
@@ -156,7 +180,10 @@ def main() -> int:
             lines = openb(TRACES / "openb", arguments.seeds, arguments.workload)
         else:
             jobs = sorted(FORMATS["philly"](text(TRACES / "philly" / "philly.csv")), key=lambda job: job.arrival)
-            lines = waits("philly", jobs[: arguments.first], arguments.gpus, runtimes)
+            if name == "disruption":
+                lines = disruption(jobs, arguments.gpus, arguments.first)
+            else:
+                lines = waits("philly", jobs[: arguments.first], arguments.gpus, runtimes)
         for line in lines:
             print(json.dumps(line), flush=True)
     return 0

@@ -9,14 +9,15 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gangline.api.crds import crds
-from gangline.api.kinds import CRD
-from gangline.api.meta import Raw
+from gangline.api.kinds import CRD, Kind
+from gangline.api.meta import Object, Raw
 from gangline.client import Client, Transport, User
 from gangline.cluster.administrator import ADMIN as ADMIN
 from gangline.cluster.server.server import Server, ServerSettings
+from gangline.errors import NotFound
 from gangline.runtime import Clock, Component, Manager, SystemClock
 
 PATIENCE = float(os.environ.get("GANGLINE_PATIENCE", "120"))
@@ -57,11 +58,56 @@ def admin(server: Server) -> Client:
     return Client(server.transport(ADMIN), manager="test")
 
 
+Condition = Callable[[], Awaitable[bool] | bool]
+
+
+async def holds(condition: Condition) -> bool:
+    answer = condition()
+    return (await answer) if isinstance(answer, Awaitable) else answer
+
+
+class TestedWorld:
+    """What every test world has and can do: a client, and waiting. A room of tests adds its own words, and says how its
+    world `settles`."""
+
+    client: Client
+
+    async def settles(self) -> None:
+        """Returns when nobody has work left."""
+        raise NotImplementedError
+
+    async def picture(self) -> str:
+        """What one wants to see of it when a wait was in vain."""
+        return ""
+
+    async def until(self, condition: Condition, what: str = "the condition", seconds: float = PATIENCE) -> None:
+        await until(condition, what, seconds, picture=self.picture)
+
+    async def at_rest(self, condition: Condition, what: str = "the condition") -> None:
+        """What must hold when nothing moves any more; a real control plane may settle without our seeing it."""
+        await self.settles()
+        await self.until(condition, what)
+
+    async def make(
+        self, kind: Kind[Any], name: str, body: Raw | None = None, namespace: str = "default", **meta: Any
+    ) -> Object:
+        where = {"namespace": namespace} if kind.namespaced else {}
+        made: Object = await self.client.create(kind, {"metadata": {"name": name, **where, **meta}, **(body or {})})
+        return made
+
+    async def is_gone(self, kind: Kind[Any], name: str, namespace: str = "default") -> bool:
+        try:
+            await self.client.get(kind, name, namespace if kind.namespaced else "")
+        except NotFound:
+            return True
+        return False
+
+
 W = TypeVar("W", bound="EmbeddedWorld")
 
 
-class EmbeddedWorld:
-    """A server, its time, and the components at work on it. Each test room adds its own words."""
+class EmbeddedWorld(TestedWorld):
+    """A server, its time, and the components at work on it."""
 
     def __init__(self, server: Server, clock: Clock) -> None:
         self.server, self.clock = server, clock
@@ -111,7 +157,7 @@ async def world(
 
 
 async def until(
-    condition: Callable[[], Awaitable[bool] | bool],
+    condition: Condition,
     what: str = "the condition",
     seconds: float = PATIENCE,
     *,
@@ -122,8 +168,7 @@ async def until(
     then."""
     deadline = time.monotonic() + seconds
     while True:
-        answer = condition()
-        if (await answer) if isinstance(answer, Awaitable) else answer:
+        if await holds(condition):
             return
         if time.monotonic() > deadline:
             seen = f"\n{await picture()}" if picture else ""

@@ -17,7 +17,7 @@ from gangline.api.kai import BindOrder, BindRequest, PodGroup
 from gangline.api.kinds import BIND_REQUEST, EVENT, NAMESPACE, NODE, POD, POD_GROUP, QUEUE
 from gangline.api.meta import Raw
 from gangline.controllers.defaults import default_objects
-from gangline.rules.bind_requests import orders
+from gangline.rules.gangs.bind_requests import orders
 from gangline.runtime import Clock, Component
 
 SPACE = "work"

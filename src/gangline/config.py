@@ -33,6 +33,9 @@ class Manner:
     """The binder writes condition `PodBound` and an event for binds that went well, too."""
     stamps_every_start: bool = field(default=False, metadata={"compat": KAI})
     """When a gang started is written on its PodGroup always, instead of only where some queue protects by run time."""
+    marks_every_pod: bool = field(default=False, metadata={"compat": KAI})
+    """The grouper marks each pod as a member of its group at once, instead of leaving that to the bind where the group
+    is known without."""
     request_per_pod: bool = field(default=False, metadata={"compat": KAI})
     """Each placed pod has a BindRequest that stays as long as the pod, and an event `Scheduled`, instead of one of each
     per gang."""

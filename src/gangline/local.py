@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,7 @@ from gangline.components import COMPONENTS, build
 from gangline.components.admission_hooks import hooks
 from gangline.components.options import ComponentOptions
 from gangline.controllers.defaults import default_objects
-from gangline.errors import AlreadyExists, BadInput, NotFound
+from gangline.errors import AlreadyExists, NotFound
 from gangline.local_shards import Shards
 from gangline.operator.memory.probes import Probes, ask_for_all
 from gangline.role_objects import any_owner, objects
@@ -43,9 +42,6 @@ ELSEWHERE = ("admission", "resource-reservation", "installer")
 """Components that one machine does without: the hooks of the webhook server run inside the embedded server, the
 simulated kubelet plays what runs inside reservation pods, and local_shards.py starts schedulers where the installer
 would deploy them."""
-LEAVABLE = tuple(name for name in COMPONENTS if name != "resource-reservation")
-"""What `gangline up --without` may leave out: every component that runs on one machine, the hooks of admission, and
-the installer's part in it, a scheduler for each shard."""
 NAMESPACES = (names.SYSTEM_NAMESPACE, names.KAI_NAMESPACE, names.RESERVATION_NAMESPACE, names.SCALE_NAMESPACE)
 
 
@@ -74,26 +70,6 @@ class PlatformSettings:
     """The hooks of both halves run inside the server; else whoever takes their place brings webhooks."""
     audit_log: Path | None = None
     """Where the server writes down every request."""
-
-
-def without(settings: PlatformSettings, absent: Collection[str]) -> PlatformSettings:
-    """The platform with components left out, so that other programs take their place. Without a scheduler of our own
-    nobody makes one for each shard either."""
-    unknown = sorted(set(absent) - set(LEAVABLE))
-    if unknown:
-        raise BadInput(f"{_no_components(unknown)}; there are: {', '.join(LEAVABLE)}")
-    return replace(
-        settings,
-        components=tuple(name for name in settings.components if name not in absent),
-        shards=settings.shards and not {"scheduler", "installer"} & set(absent),
-        admission=settings.admission and "admission" not in absent,
-    )
-
-
-def _no_components(unknown: list[str]) -> str:
-    near = [meant[0] for item in unknown if (meant := get_close_matches(item, LEAVABLE, 1))]
-    hint = f" (did you mean {' and '.join(near)}?)" if near else ""
-    return f"no component is called {' or '.join(repr(item) for item in unknown)}{hint}"
 
 
 class Team:
@@ -213,6 +189,7 @@ class Platform(Team):
                 workload_versions=WORKLOAD_GENERATIONS[settings.workload_api],
                 features=frozenset(settings.feature_gates),
                 audit_log=settings.audit_log,
+                resource_metrics=True,
             ),
             ListenerSettings(settings.connections_per_address),
         )

@@ -58,6 +58,10 @@ class Scene(EmbeddedWorld):
             },
         )
 
+    def advance(self, seconds: float) -> None:
+        assert isinstance(self.clock, ManualClock)
+        self.clock.advance(seconds)
+
     def crowd(self) -> None:
         """So many urgent writes are under way that reports have to wait."""
         for _ in range(AT_ONCE):
@@ -105,7 +109,7 @@ async def _allow(client: Client, user: User) -> None:
     )
 
 
-async def test_the_pods_of_a_job_share_one_group_and_carry_its_name() -> None:
+async def test_the_pods_of_a_job_share_one_group_which_says_so_and_carry_its_name_when_they_wait() -> None:
     async with grouping() as scene:
         job = await scene.job("train", annotations={names.BATCH_MIN_MEMBER: "4"}, labels={names.QUEUE: "team-a"})
         for number in range(4):
@@ -113,6 +117,10 @@ async def test_the_pods_of_a_job_share_one_group_and_carry_its_name() -> None:
         await scene.settles()
         (group,) = await scene.groups()
         assert (group.spec.min_member, group.spec.queue, group.spec.priority_class_name) == (4, "team-a", "train")
+        assert group.annotations[names.MEMBERS] == "owned"
+        assert {await scene.mark(f"train-{number}") for number in range(4)} == {(None, None)}
+        scene.advance(30.1)
+        await scene.settles()
         assert {await scene.mark(f"train-{number}") for number in range(4)} == {(group.name, None)}
         assert await scene.warnings() == []
 
@@ -275,28 +283,54 @@ async def test_a_kind_that_is_installed_later_is_found() -> None:
         assert [group.name for group in await scene.groups()] == [f"pg-t-{made.uid}"]
 
 
-async def test_in_a_crowd_every_group_is_made_first_and_a_pod_that_stands_for_itself_is_marked_when_there_is_time(
+async def test_in_a_crowd_every_group_is_made_first_and_a_pod_that_waits_is_marked_when_there_is_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with grouping() as scene:
         scene.crowd()
         monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
         await scene.pod("alone")
-        await scene.pod("train-0", await scene.job("train"))
-        await until(lambda: _marked(scene, "train-0"))
+        await until(lambda: _grouped(scene))
+        scene.advance(30.1)
         pod = await scene.client.get(POD, "alone", SPACE)
         assert names.kai_pod_group("alone", pod.uid) in {group.name for group in await scene.groups()}
         assert names.POD_GROUP_NAME not in pod.annotations
 
 
-async def test_a_pod_that_its_bind_did_not_mark_is_marked_in_turn() -> None:
+async def test_a_pod_that_is_refused_a_node_is_marked() -> None:
+    async with grouping() as scene:
+        await scene.pod("alone")
+        await scene.settles()
+        (group,) = await scene.groups()
+        assert await scene.mark("alone") == (None, None)
+        refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        await scene.client.patch(POD, "alone", SPACE, {"status": {"conditions": [refused]}}, subresource="status")
+        await scene.settles()
+        assert await scene.mark("alone") == (group.name, None)
+
+
+async def test_a_pod_that_is_neither_placed_nor_refused_is_marked_after_a_while_in_turn() -> None:
     async with grouping() as scene:
         scene.crowd()
         await scene.pod("alone")
         await scene.settles()
         (group,) = await scene.groups()
+        assert await scene.mark("alone") == (None, None)
+        scene.advance(30.1)
+        await scene.settles()
         assert await scene.mark("alone") == (group.name, None)
 
 
-async def _marked(scene: Scene, pod: str) -> bool:
-    return (await scene.mark(pod))[0] is not None
+async def test_in_upstreams_manner_every_pod_is_marked_at_once_and_no_group_says_whose_it_is() -> None:
+    async with grouping(GrouperSettings(manner=manner([KAI]))) as scene:
+        await scene.pod("alone")
+        await scene.pod("train-0", await scene.job("train"))
+        await scene.settles()
+        marks = {(await scene.mark(name))[0] for name in ("alone", "train-0")}
+        groups = await scene.groups()
+        assert marks == {group.name for group in groups}
+        assert not any(names.MEMBERS in group.annotations for group in groups)
+
+
+async def _grouped(scene: Scene) -> bool:
+    return bool(await scene.groups())

@@ -3,11 +3,11 @@ own account."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from embedded import PATIENCE, until
+from embedded import PATIENCE, TestedWorld
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import CONFIG, DEPLOYMENT, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object, Raw
@@ -22,9 +22,12 @@ NODES = "nodes: [{name: cpu, count: 2, gpus: 0, cpu: 64, memory: 256Gi}]"
 WORLD = ("kubelet", "controller-manager", "default-scheduler")
 
 
-class Ground:
+class Ground(TestedWorld):
     def __init__(self, platform: Platform) -> None:
         self.platform, self.client = platform, platform.admin
+
+    async def settles(self) -> None:
+        await self.platform.settles(PATIENCE)
 
     async def config(self, name: str = "kai-config", **spec: Any) -> None:
         await self.client.apply(CONFIG, {"metadata": {"name": name}, "spec": spec}, manager="test")
@@ -61,9 +64,6 @@ class Ground:
             return text in (await self.said(kind, name, type))[1]
 
         await self.until(now, f"{type} of {kind.kind} {name} saying {text!r}")
-
-    async def until(self, condition: Callable[[], Awaitable[bool]], what: str, seconds: float = PATIENCE) -> None:
-        await until(condition, what, seconds, picture=self.picture)
 
     async def gone(self, kind: Kind[Any], name: str, namespace: str = SPACE) -> None:
         async def now() -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from embedded import PATIENCE, define_ours, until
+from embedded import PATIENCE, define_ours
 from gangline.admission.scheduling.settings import AdmissionSettings
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import EVENT, NODE, POD, Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
-from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explain
+from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.components import COMPONENTS
@@ -170,14 +170,6 @@ class Story(Words):
 
     async def settles(self) -> None:
         await self.platform.settles(PATIENCE)
-
-    async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "", seconds: float = PATIENCE) -> None:
-        await until(condition, what or "the condition", seconds, picture=self.picture)
-
-    async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
-        """What must hold when nothing moves any more; a real control plane may settle without our seeing it."""
-        await self.settles()
-        await self.until(condition, what)
 
     async def pods(self, of: str = "", phase: str = "") -> list[Pod]:
         """Pods of a set (or all), in a phase (or any)."""

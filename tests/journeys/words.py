@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from embedded import TestedWorld
 from gangline.api import names
 from gangline.api.builtin import Untyped
 from gangline.api.core import Event, Pod
 from gangline.api.kai import PodGroup, Queue
 from gangline.api.kinds import CRD, EVENT, POD, POD_GROUP, PRIORITY_CLASS, QUEUE, RESOURCE_CLAIM, TOPOLOGY, Kind
 from gangline.api.meta import Condition, Raw, condition
-from gangline.client import Client
 from gangline.errors import AlreadyExists, Forbidden, NotFound
 from gangline.runtime import Component
 from gangline.scheduler.loop.component import component as scheduler_component
@@ -29,18 +29,7 @@ GANG = "gang"
 Amount = str | int | float
 
 
-class Words:
-    client: Client
-
-    async def settles(self) -> None:
-        raise NotImplementedError
-
-    async def at_rest(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
-        raise NotImplementedError
-
-    async def until(self, condition: Callable[[], Awaitable[bool]], what: str = "") -> None:
-        raise NotImplementedError
-
+class Words(TestedWorld):
     # --- what is created ----------------------------------------------------------------------------------------------
 
     async def queue(
@@ -334,13 +323,6 @@ class Words:
         await self.settles()
         told = (await self.get_group(group)).status.scheduling_conditions
         return [reason for item in told for reason in item.reasons]
-
-    async def is_gone(self, kind: Kind[Any], name: str, namespace: str = "default") -> bool:
-        try:
-            await self.client.get(kind, name, namespace)
-        except NotFound:
-            return True
-        return False
 
 
 def pod(

@@ -3,6 +3,7 @@ says that Kubernetes reads and writes the same."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ def objects(name: str, depth: int) -> st.SearchStrategy[Obj]:
     for field in messages()[name].values():
         inlined = messages()[field.type].values() if field.form == "=" else [field]
         fields |= {
-            inner.name: st.deferred(lambda inner=inner: shaped(inner, depth))
+            inner.name: st.deferred(partial(shaped, inner, depth))
             for inner in inlined
             if depth > 0 or inner.type in SCALARS
         }

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from conformance.apiserver.player import Handle
 from gangline.api.crds import crds
 from gangline.api.kinds import CRD
 from gangline.client.wire import JSON, Request, Response
@@ -17,7 +18,7 @@ from gangline.cluster.server.call import read_path
 from gangline.cluster.server.catalogue import Catalogue, Resource, builtin_resources
 from gangline.cluster.server.wire.codec import PROTOBUF
 from gangline.cluster.server.wire.protobuf import decode, encode
-from real.pair import Handle, sender, trusting
+from real.pair import sender, trusting
 from real.plane import TOKEN, Plane, missing
 from real.scripts import scripts
 
@@ -67,7 +68,8 @@ async def test_what_kubernetes_writes_is_read_as_its_json(real: Handle, resource
 def without_revision(listing: Obj) -> Obj:
     """Others write meanwhile."""
     listing["metadata"].pop("resourceVersion", None)
-    return without_null(listing)
+    told: Obj = without_null(listing)
+    return told
 
 
 def without_null(value: Any) -> Any:
@@ -114,5 +116,8 @@ async def test_kubernetes_reads_what_we_write(real: Handle) -> None:
 def comparable(obj: Obj) -> Obj:
     """Without what the server makes anew for each."""
     uid = obj["metadata"].get("uid", "")
-    told = without_null({**obj, "metadata": {key: obj["metadata"][key] for key in obj["metadata"] if key not in MADE}})
-    return msgspec.json.decode(msgspec.json.encode(told).replace(uid.encode(), b"uid")) if uid else told
+    told: Obj = without_null(
+        {**obj, "metadata": {key: obj["metadata"][key] for key in obj["metadata"] if key not in MADE}}
+    )
+    same = msgspec.json.encode(told).replace(uid.encode(), b"uid") if uid else msgspec.json.encode(told)
+    return msgspec.json.decode(same, type=Obj)

@@ -4,14 +4,14 @@ cluster."""
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cluster.world.living import pod_spec
-from embedded import until
+from embedded import TestedWorld
 from gangline.api import names
 from gangline.api.kinds import (
     CONFIG_MAP,
@@ -34,30 +34,26 @@ from gangline.api.kinds import (
     STATEFUL_SET,
     STORAGE_CLASS,
     WORKLOAD,
-    Kind,
 )
-from gangline.api.meta import Object, Raw
+from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.client.kubeconfig import load, transport
 from gangline.cluster.world.component import components
 from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.cluster.world.settings import WorldSettings
-from gangline.errors import NotFound
 from gangline.runtime import Manager
 from real.plane import Plane, missing
 
 pytestmark = pytest.mark.skipif(os.environ.get("GANGLINE_SERVER") != "real", reason="`make test-real` runs it")
-PATIENCE = 60.0
 
 
-class Cluster:
+class Cluster(TestedWorld):
     """A real API server whose cluster is our world."""
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
         self._clients: list[Client] = []
         self._managers: list[Manager] = []
-        self.client: Client
 
     def _connect(self, name: str) -> Client:
         client = Client(transport(load(self._plane.kubeconfig), name), manager=name)
@@ -73,7 +69,10 @@ class Cluster:
         for component in components(settings):
             self._managers.append(Manager(component, self._connect(component.name)))
             await self._managers[-1].start()
-        await self.until(lambda: self._has(SERVICE_ACCOUNT, "default"), "the default account")
+        await self.until(self._has_account, "the default account")
+
+    async def _has_account(self) -> bool:
+        return not await self.is_gone(SERVICE_ACCOUNT, "default")
 
     async def stop(self) -> None:
         for manager in self._managers:
@@ -81,26 +80,6 @@ class Cluster:
         for client in self._clients:
             await client.close()
         await self._plane.stop()
-
-    async def make(
-        self, kind: Kind[Any], name: str, body: Raw | None = None, namespace: str = "default", **meta: Any
-    ) -> Object:
-        where = {"namespace": namespace} if kind.namespaced else {}
-        made: Object = await self.client.create(kind, {"metadata": {"name": name, **where, **meta}, **(body or {})})
-        return made
-
-    async def _has(self, kind: Kind[Any], name: str, namespace: str = "default") -> bool:
-        try:
-            await self.client.get(kind, name, namespace)
-        except NotFound:
-            return False
-        return True
-
-    async def gone(self, kind: Kind[Any], name: str, namespace: str = "default") -> bool:
-        return not await self._has(kind, name, namespace)
-
-    async def until(self, condition: Callable[[], Awaitable[bool]], what: str) -> None:
-        await until(condition, what, PATIENCE)
 
 
 @pytest.fixture
@@ -173,7 +152,7 @@ async def test_workloads_run_scale_and_go(cluster: Cluster) -> None:
     await cluster.until(live, "everything runs")
     await client.delete(HPA, "web", "default")
     await client.delete(DEPLOYMENT, "web", "default", propagation="Foreground")
-    await cluster.until(lambda: cluster.gone(DEPLOYMENT, "web"), "foreground deletion")
+    await cluster.until(lambda: cluster.is_gone(DEPLOYMENT, "web"), "foreground deletion")
     assert (await client.list(REPLICA_SET, "default")).items == []
 
 
@@ -215,7 +194,7 @@ async def test_gangs_claims_accounts_namespaces_and_nodes(cluster: Cluster) -> N
     await cluster.make(NAMESPACE, "team")
     await cluster.make(CONFIG_MAP, "c", namespace="team")
     await client.delete(NAMESPACE, "team")
-    await cluster.until(lambda: cluster.gone(NAMESPACE, "team", ""), "the namespace is gone")
+    await cluster.until(lambda: cluster.is_gone(NAMESPACE, "team", ""), "the namespace is gone")
     lost = (await client.get(POD, "g0", "default")).spec.node_name
     await client.delete(NODE, lost)
-    await cluster.until(lambda: cluster.gone(POD, "g0"), "the pod of a removed node is gone")
+    await cluster.until(lambda: cluster.is_gone(POD, "g0"), "the pod of a removed node is gone")

@@ -48,6 +48,15 @@ def test_a_gang_that_was_just_saved_loses_less_than_a_younger_one() -> None:
     assert two_borrowers(checkpoint_interval=HOUR).gang("b/mine", 1, gpus=8).decide().evicted == ["old-0"]
 
 
+def test_a_queue_within_its_quota_gives_nothing_for_what_its_sibling_borrows_however_cheap_that_were() -> None:
+    scene = Scene(settings=native()).nodes(3).queue("research", quota=16).queue("serving", quota=8)
+    scene.queue("vision", quota=8, parent="research").queue("language", quota=8, parent="research")
+    for place in range(2):
+        scene.gang(f"vision/sweep{place}", 1, gpus=8, on=f"n{place}", last_start=NOW - HOUR)
+    scene.gang("language/young", 1, gpus=8, on="n2", last_start=NOW - MINUTE)
+    assert scene.gang("serving/mine", 1, gpus=8).decide().evicted == ["sweep0-0"]
+
+
 def test_preempt_takes_lower_priority_first_and_then_the_gang_that_loses_least() -> None:
     scene = Scene(settings=native()).nodes(3).queue("a", quota=24)
     scene.gang("a/old", 1, gpus=8, on="n0", last_start=NOW - 10 * HOUR)
@@ -67,7 +76,11 @@ def test_the_price_of_an_eviction_is_told_with_it() -> None:
 def test_a_request_for_48_gpus_never_evicts_376() -> None:
     scene = Scene(settings=native()).nodes(47).queue("a", quota=0).queue("b", quota=48)
     scene.gang("a/huge", 47, gpus=8, on=[f"n{place}" for place in range(47)], last_start=NOW)
-    assert not scene.gang("b/mine", 6, gpus=8).decide().evicted
+    after = scene.gang("b/mine", 6, gpus=8).decide()
+    assert not after.evicted and (
+        "1 workload(s) could make room, but evicting them would cost more work than it is worth yet, or they were "
+        "evicted or placed a short time ago"
+    ) in after.why("mine")
 
 
 def test_of_376_borrowed_gpus_a_request_for_48_takes_48() -> None:
@@ -103,6 +116,19 @@ def test_a_gang_within_its_quota_waits_for_cheap_victims_no_longer_than_its_pati
         return scene.gang("b/mine", 1, gpus=8, last_eviction=NOW - waited).decide().evicted
 
     assert not evicted(HOUR) and evicted(2 * HOUR) == ["old-0"]
+
+
+def test_what_may_be_evicted_goes_by_all_that_is_asked_for_also_while_a_part_of_it_is_tried() -> None:
+    scene = Scene(settings=native()).nodes(1, gpus=4).queue("a", quota=4)
+    scene.gang("a/old", 4, needs=3, on="n0", priority=30, last_start=NOW - MINUTE)
+    assert len(scene.gang("a/new", 2).decide().evicted) == 4
+
+
+def test_a_gang_that_is_too_small_to_evict_anybody_does_not_hold_back_a_larger_one() -> None:
+    scene = Scene(settings=native()).nodes(1).queue("a", quota=0).queue("b", quota=8)
+    scene.gang("a/old", 1, gpus=8, on="n0", last_start=NOW - MINUTE)
+    after = scene.gang("b/small", 1, gpus=1).gang("b/large", 1, gpus=7).decide()
+    assert after.evicted == ["old-0"] and "large-0" in after.waiting
 
 
 # ── nobody twice in a row ──

@@ -48,8 +48,10 @@ def random_case(seed: int) -> RandomCase:
     objects, chance = cluster(seed), random.Random(seed)
     mine = [obj for obj in objects if _gang_of(obj) == GANG]
     ground = [_simulated(obj) for obj in objects if obj not in mine]
+    jobs = _as_jobs(ground, chance) if chance.random() < 0.5 else []
+    ground = [obj for obj in ground if not jobs or obj["kind"] not in ("Pod", "PodGroup")] + jobs
     nodes = [obj["metadata"]["name"] for obj in ground if obj["kind"] == "Node"]
-    gangs = [obj["metadata"]["name"] for obj in ground if obj["kind"] == "PodGroup"]
+    gangs = [obj["metadata"]["name"] for obj in ground if obj["kind"] in ("PodGroup", "Job")]
     changes = WhatifChanges(
         drain=(chance.choice(nodes),) if chance.random() < 0.3 else (),
         add_nodes=(f"gpus:{chance.choice([4, 8])},cpu:64={chance.randint(1, 2)}",) if chance.random() < 0.3 else (),
@@ -63,10 +65,40 @@ def random_case(seed: int) -> RandomCase:
 
 
 def _gang_of(obj: Raw) -> str:
+    """By the name that users know: of the Job, or of the group itself."""
     meta = obj["metadata"]
-    if obj["kind"] == "PodGroup":
-        return str(meta["name"])
+    owners = [owner["name"] for owner in meta.get("ownerReferences") or () if owner["kind"] == "Job"]
+    if owners or obj["kind"] == "PodGroup":
+        return str(owners[0] if owners else meta["name"])
     return str((meta.get("annotations") or {}).get("pod-group-name", ""))
+
+
+def _as_jobs(ground: Sequence[Raw], chance: random.Random) -> list[Raw]:
+    """The work of a cluster as Jobs, whose pods come again when they are gone."""
+    sizes = {
+        _gang_of(pod): pod["spec"]["containers"][0]["resources"]["requests"] for pod in ground if pod["kind"] == "Pod"
+    }
+    return [
+        _job(group["metadata"]["name"], group["spec"]["queue"], sizes[_gang_of(group)], chance.randint(1, 2))
+        for group in ground
+        if group["kind"] == "PodGroup"
+    ]
+
+
+def _job(name: str, queue: str, wanted: Raw, pods: int) -> Raw:
+    container = _container({"name": "c", "resources": {"requests": wanted}})
+    spec = {"schedulerName": "kai-scheduler", "restartPolicy": "Never", "containers": [container]}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "parallelism": pods,
+            "completions": pods,
+            "backoffLimit": 100,
+            "template": {"metadata": {"labels": {"kai.scheduler/queue": queue}}, "spec": spec},
+        },
+    }
 
 
 def _simulated(obj: Raw) -> Raw:
@@ -101,7 +133,10 @@ async def compared(seed: int) -> Agreement:
         for obj in case.ground:
             kind = kinds.known(obj["apiVersion"], obj["kind"])
             assert kind is not None
-            source.server.plant(kind.group, kind.plural, obj)
+            if kind is kinds.JOB:
+                await source.admin.create(kind, obj)
+            else:
+                source.server.plant(kind.group, kind.plural, obj)
         return await _compared(source.admin, case)
     finally:
         await source.stop()
@@ -128,8 +163,10 @@ async def _really(client: Client, case: RandomCase) -> None:
     for pod in await client.list_raw(kinds.POD):
         if pod["spec"].get("nodeName") in changes.drain or _gang_of(pod) in changes.without:
             await client.delete(kinds.POD, pod["metadata"]["name"], "default", grace=0)
-    for group in changes.without:
-        await client.delete(kinds.POD_GROUP, group, "default")
+    for kind in (kinds.JOB, kinds.POD_GROUP):
+        for obj in await client.list_raw(kind):
+            if obj["metadata"]["name"] in changes.without or _gang_of(obj) in changes.without:
+                await client.delete(kind, obj["metadata"]["name"], "default")
     for obj in added(case.ground, changes.add_nodes):
         await client.create(kinds.NODE, _simulated(obj))
         await client.patch(kinds.NODE, obj["metadata"]["name"], "", {"status": obj["status"]}, subresource="status")

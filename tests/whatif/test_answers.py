@@ -17,7 +17,8 @@ import yaml
 from cli.test_commands import call
 from gangline.api import kinds
 from gangline.api.meta import Raw
-from gangline.cli.whatif import _whatif, apply_all, lines
+from gangline.cli.whatif import _whatif, apply_all
+from gangline.cli.whatif_text import lines
 from gangline.client import Client, User
 from gangline.errors import BadInput
 from gangline.local import Platform, PlatformSettings, write_kubeconfig

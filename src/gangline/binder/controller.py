@@ -22,7 +22,7 @@ from gangline.binder.plugins.volumes import claims_of
 from gangline.binder.pod_binder import PodBinder, tell_bound
 from gangline.binder.request_rules import SUCCESS, failures_of
 from gangline.binder.settings import DEFAULTS, BinderSettings
-from gangline.rules.bind_requests import FAILED, SUCCEEDED, by_gpu_group, by_pod, live
+from gangline.rules.gangs.bind_requests import FAILED, SUCCEEDED, by_gpu_group, by_pod, live
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.writer import Writer
 

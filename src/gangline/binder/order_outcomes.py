@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from gangline.api.core import Pod
 from gangline.api.kai import BindOrder, BindRequest
 from gangline.api.meta import Raw
-from gangline.rules.bind_requests import FAILED, orders
+from gangline.rules.gangs.bind_requests import FAILED, orders
 
 SPELLED_OUT = 3
 """So many pods that were not bound are named in a status."""

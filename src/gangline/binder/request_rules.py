@@ -15,7 +15,7 @@ from gangline.api.core import Node, Pod
 from gangline.api.kai import BindOrder
 from gangline.binder.settings import BinderSettings
 from gangline.rules import requests
-from gangline.rules.bind_requests import SUCCEEDED
+from gangline.rules.gangs.bind_requests import SUCCEEDED
 
 NUMA_PREDICTED = "kai.scheduler/numa-placement-predicted"
 SUCCESS = {"phase": SUCCEEDED, "reason": None}

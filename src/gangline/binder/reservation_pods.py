@@ -13,7 +13,7 @@ from gangline.api.kinds import BIND_REQUEST, POD
 from gangline.api.meta import Raw, as_raw, condition
 from gangline.binder.attempt import BindAttempt
 from gangline.binder.settings import BinderSettings
-from gangline.rules.bind_requests import FAILED, SUCCEEDED, by_gpu_group, live
+from gangline.rules.gangs.bind_requests import FAILED, SUCCEEDED, by_gpu_group, live
 from gangline.runtime import Reader
 from gangline.runtime.clock import timestamp
 

@@ -32,7 +32,7 @@ from gangline.binder.reservation_pods import (
 from gangline.binder.settings import BinderSettings
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
-from gangline.rules.bind_requests import by_gpu_group
+from gangline.rules.gangs.bind_requests import by_gpu_group
 from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
 

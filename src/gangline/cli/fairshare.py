@@ -95,12 +95,12 @@ def _show(data: Any, text: str, output: str) -> None:
 
 def _read(file: str) -> dict[str, Any]:
     try:
-        found = read_yaml(standard_input() if file == "-" else Path(file).read_text())
+        question = read_yaml(standard_input() if file == "-" else Path(file).read_text())
     except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise BadInput(f"{file} cannot be read: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(question, dict):
         raise BadInput(f"{file} holds no mapping with totalResource and queues")
-    return found
+    return question
 
 
 def application() -> web.Application:

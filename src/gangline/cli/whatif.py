@@ -5,37 +5,26 @@ The cluster is read, and the scheduler's own core is asked about the changed pic
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections import Counter
-from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-import yaml
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
-from gangline.cli.apply import apply_one
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.objects.apply import apply_one
+from gangline.cli.whatif_text import shown
 from gangline.client import Client
 from gangline.errors import ApiError, BadInput
 
 if TYPE_CHECKING:
-    from gangline.whatif import WhatifAnswer, WhatifChanges
-    from gangline.whatif.compare import GangOutcome
+    from gangline.whatif import WhatifChanges
 
-COUNTED = {"Node": "nodes", "Pod": "pods", "PodGroup": "podgroups", "Queue": "queues"}
-MARKS = {
-    "starts": ("✓", "green"),
-    "waits": ("✗", "red"),
-    "starts in part": ("◐", "yellow"),
-    "loses its place": ("✗", "red"),
-}
 EXIT_WAITING = 3
 """The exit code of `--fail-if-waiting` when something would wait; 1 is an error, 2 a wrong command line."""
 NODE_FILE = ("v1", "Node")
@@ -154,56 +143,3 @@ async def apply_all(client: Client, objects: list[Raw], namespace: str) -> None:
 
 async def _kinds(stage: ClusterConnection) -> dict[tuple[str, str], Kind[Object]]:
     return {(item.kind.api_version, item.kind.kind): item.kind for item in await stage.served()}
-
-
-def shown(counts: Counter[str], answer: WhatifAnswer, output: str, server: str) -> str:
-    if output == "text":
-        read = ", ".join(f"{counts[kind]} {word}" for kind, word in COUNTED.items())
-        return "\n".join([f"{read} of {server} read; nothing there is changed", *lines(answer)])
-    data = {"read": {word: counts[kind] for kind, word in COUNTED.items()}, **as_data(answer)}
-    if output == "json":
-        return json.dumps(data, indent=2, ensure_ascii=False)
-    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
-
-
-def as_data(answer: WhatifAnswer) -> dict[str, Any]:
-    def outcomes(gangs: list[GangOutcome]) -> list[dict[str, Any]]:
-        return [{key: value for key, value in asdict(gang).items() if key != "uid"} for gang in gangs]
-
-    return {
-        "waits": answer.waits,
-        "new": outcomes(answer.new),
-        "others": outcomes(answer.others),
-        "notJudged": answer.not_judged,
-    }
-
-
-def lines(answer: WhatifAnswer) -> list[str]:
-    told = [line for gang in answer.new for line in _new(gang)]
-    told += [line for gang in answer.others for line in _other(gang)]
-    told += [f"? {text}" for text in answer.not_judged]
-    return told or ["nothing would start or stop"]
-
-
-def _new(gang: GangOutcome) -> list[str]:
-    mark, colour = MARKS[gang.fate]
-    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{_where(gang)}"
-    return [first, *(f"    {line}" for line in gang.why.splitlines())]
-
-
-def _other(gang: GangOutcome) -> list[str]:
-    """What happened to it stands in its line, a verdict below."""
-    mark, colour = MARKS.get(gang.fate, ("↷", "yellow"))
-    happened, *verdict = gang.why.splitlines() or [""]
-    why = f" by {happened}" if happened else ""
-    where = _where(gang) if gang.fate in ("starts", "moves") else ""
-    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{where}{why}"
-    return [first, *(f"    {line}" for line in verdict)]
-
-
-def _where(gang: GangOutcome) -> str:
-    return f" on {', '.join(f'{node} ({count})' for node, count in gang.nodes.items())}" if gang.nodes else ""
-
-
-def _pods(count: int) -> str:
-    return f"{count} pod{'' if count == 1 else 's'}"

@@ -1,13 +1,11 @@
 """Pods in, PodGroups out: the shell around plan.py and write.py.
 
 Watches the pods of our scheduler. For each it lets the plan think, fetches the owners it asks for, writes the PodGroup
-if it differs, and then (never before) marks the pod as its member; in a crowd, a pod that stands for itself is marked
-when reports have their turn, unless its bind was faster. A pod that cannot be grouped gets a Warning event, and is
-tried again."""
+if it differs, and then (never before) marks the pod as its member, if the bind will not (marks.py). A pod that cannot
+be grouped gets a Warning event, and is tried again."""
 
 from __future__ import annotations
 
-from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, Kind
@@ -18,6 +16,7 @@ from gangline.grouper import write
 from gangline.grouper.foreign import Foreign
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
+from gangline.grouper.marks import before_mark, known_without_mark, possible_groups
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
 from gangline.rules.schedulers import pod_fields
@@ -25,7 +24,7 @@ from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, its
 
 WARNING = "PodGrouperWarning"
 MEMBERS = "members"
-"""Index of pods by the group they are in."""
+"""Index of pods by the groups they may be in."""
 
 
 def controller(settings: GrouperSettings) -> Controller:
@@ -47,14 +46,9 @@ def controller(settings: GrouperSettings) -> Controller:
         [pods, lost_groups],
         reads=reads,
         workers=settings.workers,
-        indexes=[(POD, MEMBERS, _group_of)],
+        indexes=[(POD, MEMBERS, possible_groups)],
         selectors=selectors,
     )
-
-
-def _group_of(pod: Pod) -> list[str]:
-    name = pod.annotations.get(names.POD_GROUP_NAME)
-    return [f"{pod.namespace}/{name}"] if name else []
 
 
 class Reconciler:
@@ -79,8 +73,9 @@ class Reconciler:
             grouping = await self._think(ctx, pod)
             if grouping is not None:
                 await self._write_group(ctx, grouping)
-                if _known_by_name(pod, grouping):
-                    ctx.writer.take_turn()
+                wait = before_mark(pod, grouping, self._settings, ctx.clock.now())
+                if wait > 0:
+                    return Again(wait)
                 await _write_pod(ctx, pod, grouping)
         except Conflict:
             raise
@@ -139,12 +134,6 @@ class Reconciler:
         return written or shown
 
 
-def _known_by_name(pod: Pod, grouping: Grouping) -> bool:
-    """A pod that stands for itself needs no mark to be placed: the scheduler finds its group by name, and the bind
-    marks it."""
-    return grouping.name == names.kai_pod_group(pod.name, pod.uid) and not grouping.leaf
-
-
 def _revision(group: PodGroup) -> int:
     return int(group.metadata.resource_version or 0)
 
@@ -152,4 +141,6 @@ def _revision(group: PodGroup) -> int:
 async def _write_pod(ctx: Context, pod: Pod, grouping: Grouping) -> None:
     patch = write.pod_change(pod, grouping)
     if patch is not None:
+        if known_without_mark(pod, grouping):
+            ctx.writer.take_turn()
         await ctx.writer.patch_unless_gone(POD, pod.name, pod.namespace, patch)

@@ -40,6 +40,10 @@ class GrouperSettings:
     workers: int = field(default=32, metadata={"flag": "max-concurrent-reconciles"})
     """How many pods are looked at side by side."""
 
+    mark_after: float = 30.0
+    """Seconds before a pod that was neither placed nor refused is marked as a member of a group that is known
+    without."""
+
     @property
     def has_defaults(self) -> bool:
         return bool(self.defaults_name and self.defaults_namespace)

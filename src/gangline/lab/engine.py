@@ -91,31 +91,10 @@ class Simulation:
     def run(self, tell: Callable[[int], None] = lambda ended: None) -> PlayedTrace:
         """`tell` hears now and then how many jobs have ended or been dropped."""
         arrived, changed, last_cycle, told = 0, 0, -math.inf, 0
-        jobs, changes, played = self._jobs, self._changes, self._played
-        while True:
-            moment = self._next_moment(arrived, changed, last_cycle)
-            if moment is None:
-                break
-            over = moment > self._it.until
-            moment = min(moment, self._it.until)
-            while True:
-                change_at = changes[changed].time if changed < len(changes) else math.inf
-                arrival = jobs[arrived].arrival if arrived < len(jobs) else math.inf
-                end = self._ends[0][0] if self._ends else math.inf
-                soonest = min(change_at, arrival, end)
-                if soonest > moment:
-                    break
-                self._clock.advance(soonest)
-                if end == soonest:
-                    self._end(*heapq.heappop(self._ends))
-                elif change_at == soonest:
-                    self._change(changes[changed])
-                    changed += 1
-                else:
-                    self._arrive(jobs[arrived])
-                    arrived += 1
-            self._clock.advance(moment)
-            if over:
+        jobs, played = self._jobs, self._played
+        while (moment := self._next_moment(arrived, changed, last_cycle)) is not None:
+            arrived, changed = self._until(min(moment, self._it.until), arrived, changed)
+            if moment > self._it.until:
                 break
             if self._due() and moment >= last_cycle + self._it.period:
                 last_cycle = moment
@@ -128,6 +107,28 @@ class Simulation:
                 tell(done)
         tell(len(jobs))
         return self._finish()
+
+    def _until(self, moment: float, arrived: int, changed: int) -> tuple[int, int]:
+        """Let everything happen that does up to this moment; how many jobs have then arrived, and nodes changed."""
+        jobs, changes = self._jobs, self._changes
+        while True:
+            change_at = changes[changed].time if changed < len(changes) else math.inf
+            arrival = jobs[arrived].arrival if arrived < len(jobs) else math.inf
+            end = self._ends[0][0] if self._ends else math.inf
+            soonest = min(change_at, arrival, end)
+            if soonest > moment:
+                break
+            self._clock.advance(soonest)
+            if end == soonest:
+                self._end(*heapq.heappop(self._ends))
+            elif change_at == soonest:
+                self._change(changes[changed])
+                changed += 1
+            else:
+                self._arrive(jobs[arrived])
+                arrived += 1
+        self._clock.advance(moment)
+        return arrived, changed
 
     def _next_moment(self, arrived: int, changed: int, last_cycle: float) -> float | None:
         """When to look again: at the next cycle if one is due, else at the next event; None when nothing is left to

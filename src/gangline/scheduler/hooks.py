@@ -87,6 +87,7 @@ class Hooks:
         self.not_placed = tell(overriding(Plugin.not_placed, asked, lambda plugin: plugin.not_placed))
         self.before_scoring = tell(overriding(Plugin.before_scoring, asked, lambda plugin: plugin.before_scoring))
         self.before_solving = tell(overriding(Plugin.before_solving, asked, lambda plugin: plugin.before_solving))
+        self.not_solved = tell(overriding(Plugin.not_solved, asked, lambda plugin: plugin.not_solved))
         self.allocated = tell(overriding(Plugin.allocated, asked, lambda plugin: plugin.allocated))
         self.deallocated = tell(overriding(Plugin.deallocated, asked, lambda plugin: plugin.deallocated))
 

@@ -215,6 +215,9 @@ class Plugin:
     def before_solving(self, preemptor: GangInfo) -> None:
         """Victims are about to be searched for a reclaiming gang."""
 
+    def not_solved(self, preemptor: GangInfo) -> None:
+        """No victims were found that would make room for a gang."""
+
     def allocated(self, task: TaskInfo) -> None:
         """A task got a place, for good or in a what-if."""
 

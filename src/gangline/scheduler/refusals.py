@@ -14,6 +14,7 @@ PODS = "PodSchedulingErrors"
 OVER_LIMIT = "OverLimit"
 OVER_QUOTA = "NonPreemptibleOverQuota"
 DELAYED = "PreemptionDelayNotElapsed"
+TOO_DEAR = "EvictionTooCostly"
 NO_QUEUE = "QueueDoesNotExist"
 NO_ROOM = "Not enough resources for the workload"
 

@@ -226,7 +226,7 @@ def _number(value: str, word: str) -> float:
 def gangs_without(titles: Mapping[str, str], words: Sequence[str]) -> list[str]:
     """The gangs that are meant by their names: as users know them, or as their PodGroups are called; `namespace/name`
     says which of several. `titles`: gang → the name that users know."""
-    found: list[str] = []
+    gangs: list[str] = []
     for word in words:
         meant = [
             uid
@@ -238,5 +238,5 @@ def gangs_without(titles: Mapping[str, str], words: Sequence[str]) -> list[str]:
             raise BadInput(f"--without {word}: there is no such gang{did_you_mean(word, titles.values())}")
         if len(spaces) > 1:
             raise BadInput(f"--without {word}: there are several; write {' or '.join(f'{s}/{word}' for s in spaces)}")
-        found += meant
-    return found
+        gangs += meant
+    return gangs

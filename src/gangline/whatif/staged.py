@@ -50,11 +50,11 @@ def ground(objects: Sequence[Raw], groups: Iterable[str], existing: Sequence[Raw
     owns."""
     plain = {kind.kind for kind in GROUND} - {kinds.RESOURCE_QUOTA.kind}
     wanted = set(groups)
-    found = [obj for obj in objects if obj["kind"] in plain]
-    found += [obj for obj in objects if obj["kind"] == kinds.CRD.kind and obj["spec"]["group"] in wanted]
+    planted = [obj for obj in objects if obj["kind"] in plain]
+    planted += [obj for obj in objects if obj["kind"] == kinds.CRD.kind and obj["spec"]["group"] in wanted]
     if not existing:
-        found += [_left(obj) for obj in objects if obj["kind"] == kinds.RESOURCE_QUOTA.kind]
-    return [*found, *_orphaned(existing)]
+        planted += [_left(obj) for obj in objects if obj["kind"] == kinds.RESOURCE_QUOTA.kind]
+    return [*planted, *_orphaned(existing)]
 
 
 def _left(quota: Raw) -> Raw:
@@ -87,16 +87,16 @@ def _orphaned(existing: Sequence[Raw]) -> list[Raw]:
 def with_owned(objects: Sequence[Raw], roots: Iterable[Named]) -> list[Raw]:
     """The objects of these names, and all that they own."""
     wanted = set(roots)
-    found = {str(obj["metadata"].get("uid")): obj for obj in objects if key_of(obj) in wanted}
+    owned = {str(obj["metadata"].get("uid")): obj for obj in objects if key_of(obj) in wanted}
     more = True
     while more:
         more = False
         for obj in objects:
             uid = str(obj["metadata"].get("uid"))
             owners = obj["metadata"].get("ownerReferences") or ()
-            if uid not in found and any(str(owner.get("uid")) in found for owner in owners):
-                found[uid], more = obj, True
-    return list(found.values())
+            if uid not in owned and any(str(owner.get("uid")) in owned for owner in owners):
+                owned[uid], more = obj, True
+    return list(owned.values())
 
 
 def established(definition: Raw) -> Raw:

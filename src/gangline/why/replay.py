@@ -14,9 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from gangline.api import kinds, names
+from gangline.api.core import Pod
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
+from gangline.rules.gangs.memberships import group_name_of
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Refuse
 from gangline.scheduler.model.cluster import ClusterModel, Key
@@ -261,7 +265,7 @@ def _of_pool(objects: ClusterObjects, given: Iterable[Raw], pool: str) -> Iterab
             continue
         if kind == kinds.POD.kind:
             if dig(obj, "status", "phase") != "Failed":
-                yield _in_own_group(obj, objects)
+                yield _in_its_group(obj, objects)
         else:
             yield obj
 
@@ -271,13 +275,14 @@ def _pooled(obj: Raw) -> bool:
     return kind is not None and kind.resource in POOLED
 
 
-def _in_own_group(pod: Raw, objects: ClusterObjects) -> Raw:
-    """A pod that stands for itself is in the group made for it, whether or not it is marked yet."""
+def _in_its_group(pod: Raw, objects: ClusterObjects) -> Raw:
+    """A pod whose group is known is a member of it, whether or not it is marked yet."""
     meta = pod["metadata"]
     noted = meta.get("annotations") or {}
     if names.POD_GROUP_NAME in noted:
         return pod
-    own = names.kai_pod_group(meta["name"], str(meta.get("uid") or ""))
-    if objects.raw(kinds.POD_GROUP, own, meta.get("namespace", "")) is None:
-        return pod
-    return {**pod, "metadata": {**meta, "annotations": {**noted, names.POD_GROUP_NAME: own}}}
+    namespace = meta.get("namespace", "")
+    group = group_name_of(
+        msgspec.convert({"metadata": meta}, Pod), lambda name: objects.get(kinds.POD_GROUP, name, namespace)
+    )
+    return {**pod, "metadata": {**meta, "annotations": {**noted, names.POD_GROUP_NAME: group}}} if group else pod

@@ -15,6 +15,7 @@ from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
+from gangline.rules.gangs.memberships import candidates, group_name_of, is_member
 from gangline.rules.verdicts import group_of
 from gangline.why.objects import ClusterObjects, dig
 
@@ -134,19 +135,20 @@ def of_owner(objects: ClusterObjects, word: str, owner: Raw) -> Iterator[Subject
 
 
 def group_of_pod(objects: ClusterObjects, pod: Pod) -> PodGroup | None:
-    name = pod.annotations.get(names.POD_GROUP_NAME) or names.kai_pod_group(pod.name, pod.uid)
-    return objects.get(kinds.POD_GROUP, name, pod.namespace)
+    name = group_name_of(pod, lambda name: objects.get(kinds.POD_GROUP, name, pod.namespace))
+    return objects.get(kinds.POD_GROUP, name, pod.namespace) if name else None
 
 
 def pods_of_group(objects: ClusterObjects, group: PodGroup) -> list[Pod]:
     def by_group() -> dict[tuple[str, str], list[Pod]]:
         pods: dict[tuple[str, str], list[Pod]] = {}
         for pod in objects.all(kinds.POD):
-            name = pod.annotations.get(names.POD_GROUP_NAME) or names.kai_pod_group(pod.name, pod.uid)
-            pods.setdefault((pod.namespace, name), []).append(pod)
+            for name in candidates(pod):
+                pods.setdefault((pod.namespace, name), []).append(pod)
         return pods
 
-    return objects.remembered("pods by group", by_group).get((group.namespace, group.name), [])
+    possible = objects.remembered("pods by group", by_group).get((group.namespace, group.name), [])
+    return [pod for pod in possible if is_member(pod, group)]
 
 
 def owned_by(objects: ClusterObjects, pod: Pod, owner: Raw) -> bool:

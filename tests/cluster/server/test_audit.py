@@ -53,7 +53,7 @@ async def test_every_request_is_one_line_without_its_body(tmp_path: Path) -> Non
 
 async def test_a_log_that_has_grown_large_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "audit.log"
-    monkeypatch.setattr("gangline.cluster.server.audit_log.LARGEST", 2000)
+    monkeypatch.setattr("gangline.cluster.server.audit.log.LARGEST", 2000)
     server = Server(ServerSettings(audit_log=file))
     await server.open()
     for number in range(30):

@@ -8,23 +8,22 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pytest
 
-from embedded import admin, embedded
+from embedded import Condition, TestedWorld, admin, embedded, holds, is_quiet
 from gangline.api.core import Pod
-from gangline.api.kinds import NAMESPACE, POD, Kind
-from gangline.api.meta import Object, Raw
+from gangline.api.kinds import NAMESPACE, POD
+from gangline.api.meta import Raw
 from gangline.client import Client, Transport, User
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.world.component import components
 from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.cluster.world.settings import NodePace, WorldSettings
-from gangline.errors import NotFound
 from gangline.runtime import Component, Manager, ManualClock
 from real.releases import USUAL, Release
 
@@ -57,16 +56,14 @@ class InProcess:
             latest = self.server.latest()
             behind = any(manager.behind(latest) for manager in managers)
             await asyncio.sleep(0.001 if behind else 0)
-            revision = self.server.revision
-            still = not behind and all(manager.idle for manager in managers)
-            quiet = quiet + 1 if still and revision == self.server.revision else 0
+            quiet = quiet + 1 if not behind and is_quiet(self.server, managers) else 0
             if quiet > 60:
                 return True
         return False
 
 
 @dataclass(slots=True)
-class World:
+class World(TestedWorld):
     client: Client
     clock: ManualClock
     managers: list[Manager]
@@ -94,34 +91,20 @@ class World:
             seconds -= steps
             await self.settles()
 
-    async def until(self, condition: Callable[[], Awaitable[bool]], seconds: float = 120) -> None:
+    async def until(self, condition: Condition, what: str = "the condition", seconds: float = 120) -> None:
         """Let time pass until the condition holds."""
         for _ in range(int(seconds)):
             await self.rests()
-            if await condition():
+            if await holds(condition):
                 return
             self.clock.advance(1)
-        raise AssertionError(f"the condition did not come true in {seconds} simulated seconds")
+        raise AssertionError(f"{what} did not come true in {seconds} simulated seconds")
 
     async def phases(self, namespace: str = "default") -> dict[str, str]:
         return {pod.name: pod.status.phase for pod in await self.pods(namespace)}
 
     async def pods(self, namespace: str = "default") -> list[Pod]:
         return sorted((await self.client.list(POD, namespace)).items, key=lambda pod: pod.name)
-
-    async def gone(self, kind: Kind[Any], name: str, namespace: str = "default") -> bool:
-        try:
-            await self.client.get(kind, name, namespace)
-        except NotFound:
-            return True
-        return False
-
-    async def make(
-        self, kind: Kind[Any], name: str, body: Raw | None = None, namespace: str = "default", **meta: Any
-    ) -> Object:
-        where = {"namespace": namespace} if kind.namespaced else {}
-        made: Object = await self.client.create(kind, {"metadata": {"name": name, **where, **meta}, **(body or {})})
-        return made
 
 
 @asynccontextmanager

@@ -80,7 +80,7 @@ async def test_a_deleted_claim_stays_as_long_as_a_pod_holds_it() -> None:
         assert (await claim(lived)).metadata.deleting and (await status(lived))["allocation"] == GIVEN
         await lived.client.delete(POD, "a", "default")
         await lived.settles()
-        assert await lived.gone(RESOURCE_CLAIM, "c")
+        assert await lived.is_gone(RESOURCE_CLAIM, "c")
 
 
 async def test_a_deleted_claim_that_nobody_holds_goes_with_its_allocation() -> None:
@@ -88,7 +88,7 @@ async def test_a_deleted_claim_that_nobody_holds_goes_with_its_allocation() -> N
         await held(lived)
         await lived.client.delete(RESOURCE_CLAIM, "c", "default")
         await lived.settles()
-        assert await lived.gone(RESOURCE_CLAIM, "c")
+        assert await lived.is_gone(RESOURCE_CLAIM, "c")
 
 
 async def test_a_pod_that_succeeded_gives_its_claim_back_and_one_made_for_it_goes() -> None:

@@ -129,10 +129,10 @@ async def test_a_claim_that_waits_for_its_consumer_is_bound_where_that_goes_and_
         assert volume.status["phase"] == "Bound"
         await lived.client.delete(PVC, "v", "default")
         await lived.settles()
-        assert not await lived.gone(PVC, "v"), "a claim in use is kept"
+        assert not await lived.is_gone(PVC, "v"), "a claim in use is kept"
         await lived.client.delete(POD, "p", "default")
         await lived.settles()
-        assert await lived.gone(PVC, "v") and await lived.gone(PV, volume.name, "")
+        assert await lived.is_gone(PVC, "v") and await lived.is_gone(PV, volume.name, "")
 
 
 async def test_a_claim_takes_the_smallest_volume_that_fits() -> None:
@@ -185,7 +185,7 @@ async def test_a_services_endpoints_are_its_ready_pods() -> None:
         await lived.client.delete(SERVICE, "web", "default")
         await lived.settles()
         assert (await lived.client.list(ENDPOINT_SLICE, "default", of)).items == []
-        assert await lived.gone(ENDPOINTS, "web")
+        assert await lived.is_gone(ENDPOINTS, "web")
 
 
 async def test_endpoints_whose_service_went_while_nobody_looked_go_and_those_of_somebody_else_stay() -> None:
@@ -197,8 +197,8 @@ async def test_endpoints_whose_service_went_while_nobody_looked_go_and_those_of_
             ENDPOINTS, "outside", {"subsets": [{"addresses": [{"ip": "192.0.2.1"}], "ports": [{"port": 80}]}]}
         )
         await lived.settles()
-        assert await lived.gone(ENDPOINTS, "ours")
-        assert not await lived.gone(ENDPOINTS, "theirs") and not await lived.gone(ENDPOINTS, "outside")
+        assert await lived.is_gone(ENDPOINTS, "ours")
+        assert not await lived.is_gone(ENDPOINTS, "theirs") and not await lived.is_gone(ENDPOINTS, "outside")
 
 
 async def test_a_budget_says_how_many_pods_may_be_disturbed() -> None:
@@ -282,7 +282,7 @@ async def test_a_token_secret_is_filled_and_goes_with_its_account() -> None:
         assert base64.b64decode(secret.data["namespace"]) == b"default"
         await lived.client.delete(SERVICE_ACCOUNT, "robot", "default")
         await lived.settles()
-        assert await lived.gone(SECRET, "t")
+        assert await lived.is_gone(SECRET, "t")
 
 
 async def test_a_pod_gets_the_claims_its_templates_describe_and_gives_them_back() -> None:
@@ -386,10 +386,10 @@ async def test_an_owner_of_a_kind_added_later_is_collected_too() -> None:
         reference: dict[str, Any] = {"apiVersion": "x.example.com/v1", "kind": "Thing", "name": "o", "uid": owner.uid}
         await lived.make(CONFIG_MAP, "c", ownerReferences=[reference])
         await lived.settles()
-        assert not await lived.gone(CONFIG_MAP, "c")
+        assert not await lived.is_gone(CONFIG_MAP, "c")
         await lived.client.delete(thing, "o", "default")
         await lived.settles()
-        assert await lived.gone(CONFIG_MAP, "c")
+        assert await lived.is_gone(CONFIG_MAP, "c")
 
 
 async def test_a_deleted_job_that_orphans_its_pods_lets_go_of_them() -> None:
@@ -417,7 +417,7 @@ async def test_a_namespace_says_what_holds_it_up() -> None:
             "Some content in the namespace has finalizers remaining: x.io/f in 1 resource instances"
         )
         await lived.client.patch(CONFIG_MAP, "held", "team", {"metadata": {"finalizers": None}})
-        await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
+        await lived.until(lambda: lived.is_gone(NAMESPACE, "team", ""))
 
 
 async def test_a_namespace_that_somebody_holds_stays_whole_until_it_is_let_go() -> None:
@@ -425,7 +425,7 @@ async def test_a_namespace_that_somebody_holds_stays_whole_until_it_is_let_go() 
         await lived.make(NAMESPACE, "team", labels={"owner": "me"}, finalizers=["x.io/f"])
         await lived.make(CONFIG_MAP, "c", namespace="team")
         await lived.client.delete(NAMESPACE, "team")
-        await lived.until(lambda: lived.gone(CONFIG_MAP, "c", "team"))
+        await lived.until(lambda: lived.is_gone(CONFIG_MAP, "c", "team"))
         await lived.settles()
         left = await lived.client.get_raw(NAMESPACE, "team")
         assert (left["metadata"]["finalizers"], left["metadata"]["labels"]["owner"], left["spec"]) == (
@@ -434,7 +434,7 @@ async def test_a_namespace_that_somebody_holds_stays_whole_until_it_is_let_go() 
             {},
         )
         await lived.client.patch(NAMESPACE, "team", "", {"metadata": {"finalizers": None}})
-        await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
+        await lived.until(lambda: lived.is_gone(NAMESPACE, "team", ""))
 
 
 async def test_a_deployment_made_again_adopts_what_the_first_one_left() -> None:
@@ -443,7 +443,7 @@ async def test_a_deployment_made_again_adopts_what_the_first_one_left() -> None:
         await lived.settles()
         before = {pod.uid for pod in await lived.pods()}
         await lived.client.delete(DEPLOYMENT, "web", "default", propagation="Orphan")
-        await lived.until(lambda: lived.gone(DEPLOYMENT, "web"))
+        await lived.until(lambda: lived.is_gone(DEPLOYMENT, "web"))
         assert {pod.uid for pod in await lived.pods()} == before
         again = await lived.make(DEPLOYMENT, "web", web(2))
         await lived.settles()
@@ -457,7 +457,7 @@ async def test_a_deployment_deleted_in_the_foreground_goes_last() -> None:
         await lived.make(DEPLOYMENT, "web", web(2))
         await lived.settles()
         await lived.client.delete(DEPLOYMENT, "web", "default", propagation="Foreground")
-        await lived.until(lambda: lived.gone(DEPLOYMENT, "web"))
+        await lived.until(lambda: lived.is_gone(DEPLOYMENT, "web"))
         assert await lived.pods() == [] and (await lived.client.list(REPLICA_SET, "default")).items == []
 
 

@@ -112,10 +112,10 @@ async def test_owners_and_namespaces_take_everything_with_them(seed: int) -> Non
             await lived.make(POD, f"p{number}", pod_spec(), "team", ownerReferences=[reference])
         await lived.rests()
         await lived.client.delete(CONFIG_MAP, "o", "team", propagation="Foreground")
-        await lived.until(lambda: lived.gone(CONFIG_MAP, "o", "team"))
+        await lived.until(lambda: lived.is_gone(CONFIG_MAP, "o", "team"))
         assert await lived.pods("team") == []
         await lived.client.delete(NAMESPACE, "team")
-        await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
+        await lived.until(lambda: lived.is_gone(NAMESPACE, "team", ""))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -136,4 +136,4 @@ async def test_a_group_starts_whole_is_told_and_goes_with_its_pods(seed: int) ->
         await lived.client.delete(KUBE_POD_GROUP, "g", "default")
         for number in range(4):
             await lived.client.delete(POD, f"p{number}", "default")
-        await lived.until(lambda: lived.gone(KUBE_POD_GROUP, "g"))
+        await lived.until(lambda: lived.is_gone(KUBE_POD_GROUP, "g"))

@@ -284,12 +284,12 @@ async def test_a_deleted_group_goes_with_its_last_pod_and_not_before(release: Re
         await lived.settles()
         await lived.client.delete(kind, "g", "default")
         await lived.settles()
-        assert not await lived.gone(kind, "g"), "two pods name it"
+        assert not await lived.is_gone(kind, "g"), "two pods name it"
         await lived.client.delete(POD, "g-0", "default")
         await lived.settles()
-        assert not await lived.gone(kind, "g"), "one pod names it"
+        assert not await lived.is_gone(kind, "g"), "one pod names it"
         await lived.client.delete(POD, "g-1", "default")
-        await lived.until(lambda: lived.gone(kind, "g"))
+        await lived.until(lambda: lived.is_gone(kind, "g"))
 
 
 async def test_a_pod_that_is_done_keeps_no_group_and_a_group_without_pods_goes_at_once() -> None:
@@ -306,8 +306,8 @@ async def test_a_pod_that_is_done_keeps_no_group_and_a_group_without_pods_goes_a
         for name in ("empty", "g"):
             await lived.client.delete(KUBE_POD_GROUP, name, "default")
         await lived.settles()
-        assert (await lived.gone(KUBE_POD_GROUP, "empty"), await lived.gone(KUBE_POD_GROUP, "g")) == (True, False)
-        await lived.until(lambda: lived.gone(KUBE_POD_GROUP, "g"))
+        assert (await lived.is_gone(KUBE_POD_GROUP, "empty"), await lived.is_gone(KUBE_POD_GROUP, "g")) == (True, False)
+        await lived.until(lambda: lived.is_gone(KUBE_POD_GROUP, "g"))
         assert await lived.phases() == {"p": "Succeeded"}
 
 
@@ -318,7 +318,7 @@ async def test_a_namespace_goes_with_its_groups() -> None:
         await lived.make(POD, "p", pod_spec(schedulingGroup={"podGroupName": "g"}), "team")
         await lived.settles()
         await lived.client.delete(NAMESPACE, "team")
-        await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
+        await lived.until(lambda: lived.is_gone(NAMESPACE, "team", ""))
 
 
 class Blind:

@@ -61,7 +61,7 @@ async def test_a_deleted_pod_stops_within_its_grace_period() -> None:
         await lived.after(400, steps=400)
         assert (await lived.client.get(POD, "p", "default")).metadata.deleting
         await lived.after(120, steps=120)
-        assert await lived.gone(POD, "p")
+        assert await lived.is_gone(POD, "p")
 
 
 async def test_each_reservation_pod_learns_its_own_gpu() -> None:
@@ -147,7 +147,7 @@ async def test_a_lost_node_is_tainted_and_emptied_and_comes_back() -> None:
         assert leaving.metadata.deleting
         await lived.client.patch(NODE, "n-0", "", {"metadata": {"annotations": {names.HEALTH: None}}})
         await lived.settles()
-        assert await lived.gone(POD, "p")
+        assert await lived.is_gone(POD, "p")
         back = await lived.client.get(NODE, "n-0")
         said = condition(back.status.conditions, "Ready")
         assert said is not None and said.status == "True" and not back.spec.taints
@@ -169,7 +169,7 @@ async def test_pods_of_a_removed_node_are_given_up() -> None:
         await lived.settles()
         await lived.client.delete(NODE, "n-0")
         await lived.after(30)
-        assert await lived.gone(POD, "p")
+        assert await lived.is_gone(POD, "p")
 
 
 async def test_a_pod_bound_to_a_node_it_does_not_select_is_turned_away() -> None:

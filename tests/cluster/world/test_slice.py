@@ -92,7 +92,7 @@ async def test_deleting_an_owner_deletes_its_pods() -> None:
         await lived.settles()
         await lived.client.delete(CONFIG_MAP, "o", "default")
         await lived.settles()
-        assert await lived.gone(POD, "p")
+        assert await lived.is_gone(POD, "p")
 
 
 async def test_a_deleted_namespace_goes_with_everything_in_it() -> None:
@@ -103,4 +103,4 @@ async def test_a_deleted_namespace_goes_with_everything_in_it() -> None:
         await lived.make(POD, "p", pod_spec(), "team")
         await lived.settles()
         await lived.client.delete(NAMESPACE, "team")
-        await lived.until(lambda: lived.gone(NAMESPACE, "team", ""))
+        await lived.until(lambda: lived.is_gone(NAMESPACE, "team", ""))

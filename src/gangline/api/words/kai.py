@@ -98,25 +98,25 @@ QueueDetails
 BindRequest
   spec  Which pod is bound to which node, with what.
   status  How far the binder has come; written by the binder.
-BindOrder
-  annotations  Annotations that the pod gets when it is bound.
+BindRequestSpec
+  backoffLimit  How often the binder tries before it gives up, as a number of tries.
   extendedResourceClaimAllocation  The claim that is made for extended resources which the node has only as devices.
-  podName  The pod, in the namespace of this request.
-  podUID  The pod's uid; another pod of that name is not bound.
+  gang  The gang whose pods are bound, by the name of its PodGroup; empty where the request is of one pod.
+  nodeCount  How many nodes the pods are bound to.
+  podCount  How many pods are bound.
+  podName  The pod, in the namespace of this request; empty where the request is of a gang.
+  pods  What is done with each pod of the gang; empty where the request is of one pod.
   predictedNUMAZones  What the pod is expected to get of each NUMA zone.
   receivedGPU  How many GPUs the pod gets, and what part of each.
   receivedResourceType  How the pod gets GPUs: Regular, Fraction or MigInstance.
   resourceClaimAllocations  Devices for the pod's claims.
   selectedGPUGroups  Names of the shared GPUs that the pod gets a part of.
   selectedNode  The node.
-BindRequestSpec
-  backoffLimit  How often the binder tries before it gives up, as a number of tries.
+BindOrder
+  annotations  Annotations that the pod gets when it is bound.
   extendedResourceClaimAllocation  The claim that is made for extended resources which the node has only as devices.
-  gang  The PodGroup whose pods are bound, where one request is for many of them.
-  nodeCount  On how many nodes they are bound.
-  podCount  How many pods are bound.
   podName  The pod, in the namespace of this request.
-  pods  Each pod with its node, where one request is for many of them.
+  podUID  The uid of the pod; another pod of the same name is left alone.
   predictedNUMAZones  What the pod is expected to get of each NUMA zone.
   receivedGPU  How many GPUs the pod gets, and what part of each.
   receivedResourceType  How the pod gets GPUs: Regular, Fraction or MigInstance.

@@ -38,6 +38,7 @@ from gangline.cluster.server.store.journal import SqliteJournal
 from gangline.cluster.server.store.journal_records import read_records
 from gangline.cluster.server.store.store import Store
 from gangline.cluster.server.verbs.reviews import Reviews
+from gangline.cluster.server.verbs.usage.metrics import SERVED as METRICS
 
 Obj = dict[str, Any]
 
@@ -47,7 +48,8 @@ class ServerParts:
         self.settings = settings or ServerSettings()
         self.admission = Admission()
         self.store = Store(self.settings.history, history_bytes=self.settings.history_bytes)
-        self.catalogue = Catalogue(row for row in builtin_resources() if self._is_served(row))
+        rows = [*builtin_resources(), *(METRICS if self.settings.resource_metrics else ())]
+        self.catalogue = Catalogue(row for row in rows if self._is_served(row))
         self.core = Core(self.settings, self.store, self.catalogue, self.admission, self.allow)
         self.secrets = Secrets(self.settings.folder)
         fixed = {token: administrator(name) for token, name in (self.settings.tokens or {}).items()}

@@ -63,6 +63,8 @@ class ServerSettings:
     """Which versions of scheduling.k8s.io serve the Workload API: one of features.WORKLOAD_GENERATIONS."""
     features: frozenset[str] = frozenset()
     """Feature gates of Kubernetes that are on beyond its defaults (features.py)."""
+    resource_metrics: bool = False
+    """Serve metrics.k8s.io for simulated nodes, as if a metrics-server ran."""
     audit_log: Path | None = None
     """Where every request is written down; None: nowhere."""
     clock: Callable[[], float] = time.time

@@ -32,6 +32,9 @@ from gangline.cluster.server.verbs.bodies import read_object
 from gangline.cluster.server.verbs.kind_rules import RETURNING, rules_for
 from gangline.cluster.server.verbs.subresources import container_output, pods
 from gangline.cluster.server.verbs.subresources.scale import scale
+from gangline.cluster.server.verbs.usage.answers import usage
+from gangline.cluster.server.verbs.usage.metrics import GROUP as METRICS
+from gangline.cluster.server.wire.codec import encode
 from gangline.errors import ApiError
 
 Obj = dict[str, Any]
@@ -71,6 +74,8 @@ class Dispatcher:
             if answerer is None:
                 raise no_such_resource()
             return await answerer(self, call)
+        if call.resource.group == METRICS:
+            return Response(200, encode(usage(self._core, call)))
         if call.verb == "list":
             shape = list_shape(call)
             return await self._listed(call, shape, reads.listing(self._core, call))

@@ -39,20 +39,20 @@ class Site:
         if path in ("/api", "/apis"):
             shape = read_discovery_accept(request.accept)
             if shape.kind:
-                document = encode(discovery.aggregated(catalogue, path == "/apis"))
-                return Response(200, document, f"{shape.media}{discovery.AGGREGATED}")
+                every_group = encode(discovery.aggregated(catalogue, path == "/apis"))
+                return Response(200, every_group, f"{shape.media}{discovery.AGGREGATED}")
         if path == "/openapi/v2" or path.startswith("/openapi/v3"):
             return self._openapi(path)
-        found = self._discovery(path)
-        if found is None:
-            return Response(404, b"404 page not found\n", TEXT)
+        document = self._discovery(path)
+        if document is None:
+            return Response(404, b"404 page not document\n", TEXT)
         if request.method != "GET" and not _ANY_METHOD.fullmatch(path):
             raise method_not_allowed()
         if path == "/version":
             check_takes_json(request.accept)
         if path in UNNEGOTIATED:
-            return Response(200, encode(found))
-        return Response(200, encode(found), plain_media(request.accept))
+            return Response(200, encode(document))
+        return Response(200, encode(document), plain_media(request.accept))
 
     def _health(self) -> Response:
         broken = self._core.store.broken

@@ -16,7 +16,7 @@ from gangline.client.wire import JSON, InProcess, Request, Response, User
 from gangline.cluster.schema import BadForm
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.assembly import ServerParts
-from gangline.cluster.server.audit_log import AuditLog
+from gangline.cluster.server.audit.log import AuditLog
 from gangline.cluster.server.bootstrap import bootstrap
 from gangline.cluster.server.call import ServerCall, as_list, named_by_selector, read_path, verb_of
 from gangline.cluster.server.core import ServerSettings

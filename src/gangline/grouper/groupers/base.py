@@ -6,6 +6,7 @@ and delays; most families search only the object they group by, the default grou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gangline.api import names
 from gangline.api.core import Pod
@@ -15,6 +16,7 @@ from gangline.grouper.defaults import defaults_of, kind_defaults
 from gangline.grouper.grouping import Grouping, GroupTopology
 from gangline.grouper.look import GrouperView
 from gangline.grouper.topowner import described
+from gangline.rules.gangs.memberships import OWNED
 from gangline.rules.values import times
 
 TRAIN, BUILD, INFERENCE = "train", "build", "inference"
@@ -39,6 +41,14 @@ def base(pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = (), fal
         staleness_grace=_delay(pod, searched, names.STALENESS_GRACE, negative=True),
         placement=placement(owners.annotations_of(owner)),
     )
+
+
+def with_all_of_owner(grouping: Grouping, pod: Pod, read: GrouperView) -> Grouping:
+    """The same group, which has every pod that its owner owns: those need no mark to be known as its members."""
+    direct = grouping.owner["uid"] in [reference.uid for reference in pod.metadata.owner_references[:1]]
+    if not direct or read.settings.manner.marks_every_pod:
+        return grouping
+    return replace(grouping, annotations={**grouping.annotations, names.MEMBERS: OWNED})
 
 
 def group_labels(pod: Pod, owner: Raw) -> dict[str, str]:

@@ -12,7 +12,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import owners
-from gangline.grouper.groupers.base import INFERENCE, base
+from gangline.grouper.groupers.base import INFERENCE, base, with_all_of_owner
 from gangline.grouper.grouping import Grouping
 from gangline.grouper.look import GrouperView
 
@@ -32,7 +32,7 @@ class DefaultGrouper:
     reads = ("kubevirt.io/v1 VirtualMachine",)
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
-        return base(pod, owner, read, chain)
+        return with_all_of_owner(base(pod, owner, read, chain), pod, read)
 
 
 @dataclass(frozen=True, slots=True)

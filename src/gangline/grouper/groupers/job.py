@@ -12,7 +12,7 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
-from gangline.grouper.groupers.base import base
+from gangline.grouper.groupers.base import base, with_all_of_owner
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import GrouperView
 
@@ -26,7 +26,7 @@ class JobGrouper:
         older = names.kai_pod_group(pod.name, owners.uid_of(owner))
         if read.settings.search_legacy and older != grouping.name and read.pod_group(pod.namespace, older):
             return replace(grouping, name=older)
-        return replace(grouping, minimum=batch_minimum(owner))
+        return with_all_of_owner(replace(grouping, minimum=batch_minimum(owner)), pod, read)
 
 
 def batch_minimum(owner: Raw) -> int:

@@ -1,4 +1,4 @@
-"""Carries out the decisions of a cycle: BindRequests for placed pods (request_writer.py), a delete per evicted one,
+"""Carries out the decisions of a cycle: BindRequests for placed pods (requests/writer.py), a delete per evicted one,
 time stamps of gangs, events.
 
 Each write goes to the writer, which sends it beside the next cycle; what is on its way is laid over what the watch
@@ -19,7 +19,7 @@ from gangline.scheduler.loop import decision_writes, metrics
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.loop.request_writer import RequestWriter
+from gangline.scheduler.loop.requests.writer import RequestWriter
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.deadlines import start_matters
 from gangline.scheduler.thought.options import SchedulerOptions

@@ -41,13 +41,14 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Object, Raw, as_raw
 from gangline.rules import requests
-from gangline.rules.bind_requests import orders
+from gangline.rules.gangs.bind_requests import orders
+from gangline.rules.gangs.memberships import group_name_of, unmarked_for
 from gangline.rules.selectors import parse_labels
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler import objects
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.loop.request_lookup import RequestLookup
+from gangline.scheduler.loop.requests.lookup import RequestLookup
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
 from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import (
@@ -91,6 +92,8 @@ OWN_HANDLERS = (
 )
 POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
 """What is divided into node pools: only our own pool's are put into the model."""
+UNMARKED = "unmarked"
+"""Index of pods that are marked for no group, by the groups they may be in."""
 PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
 
 T = TypeVar("T", bound=Object)
@@ -116,6 +119,7 @@ class Feed:
         for kind in POOLED:
             cache.informer(kind)
         cache.informer(POD).add_index("claim", _claims_of)
+        cache.informer(POD).add_index(UNMARKED, unmarked_for)
         RequestLookup.prepare(cache)
         for other in (*OWN_HANDLERS, *PLAIN):
             cache.informer(cast("Kind[Any]", other))
@@ -171,10 +175,9 @@ class Feed:
         """What others write into its status changes nothing here."""
         if before is None or after is None or read_of(before) != read_of(after):
             self._changed_itself(POD_GROUP, before, after)
-        if before is None and after is not None:
-            for owner in after.metadata.owner_references:
-                if owner.kind == POD.kind:
-                    self.note(POD, Key(after.namespace, owner.name))
+        if after is not None and (before is None or _whose(before) != _whose(after)):
+            for pod in self._cache.by(POD, UNMARKED, f"{after.namespace}/{after.name}"):
+                self.note(POD, key_of(pod))
 
     def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
         if (
@@ -277,7 +280,7 @@ class Feed:
         if pod is None:
             return
         self._uids[key] = pod.uid
-        pod = self._in_own_group(pod)
+        pod = self._in_its_group(pod)
         when = turns(pod, self._options.stuck_releasing)
         if when is not None and when > now:
             self._turns[key] = when
@@ -290,12 +293,12 @@ class Feed:
         over = self._overlay.of_pod(pod, request)
         yield ModelChange(TaskRecord, pod.uid, partial(read_task, pod, request, claims, reading, over, now))
 
-    def _in_own_group(self, pod: Pod) -> Pod:
-        """A pod that stands for itself is in the group made for it, whether or not it is marked as its member yet."""
+    def _in_its_group(self, pod: Pod) -> Pod:
+        """A pod whose group is known is a member of it, whether or not it is marked yet."""
         if names.POD_GROUP_NAME in pod.annotations:
             return pod
-        group = names.kai_pod_group(pod.name, pod.uid)
-        if self._cache.get(POD_GROUP, group, pod.namespace) is None:
+        group = group_name_of(pod, lambda name: self._cache.get(POD_GROUP, name, pod.namespace))
+        if not group:
             return pod
         marked = {**pod.annotations, names.POD_GROUP_NAME: group}
         return structs.replace(pod, metadata=structs.replace(pod.metadata, annotations=marked))
@@ -361,6 +364,10 @@ class Feed:
     def note_turned(self, now: float) -> None:
         for key in [key for key, when in self._turns.items() if when <= now]:
             self.note(POD, key)
+
+
+def _whose(group: PodGroup) -> str | None:
+    return group.annotations.get(names.MEMBERS)
 
 
 def _claims_of(pod: Pod) -> list[str]:

@@ -26,7 +26,7 @@ from gangline.scheduler.loop.explainer import GangExplainer
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
-from gangline.scheduler.loop.request_keeper import RequestKeeper
+from gangline.scheduler.loop.requests.keeper import RequestKeeper
 from gangline.scheduler.loop.teller import GangTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid

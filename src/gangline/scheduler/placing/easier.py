@@ -2,11 +2,13 @@
 
 Gangs are compared by a signature of everything but their size (`signature`); per signature the smallest failed gang is
 kept. Used by the evicting actions when signatures are switched on and every plugin is a built-in one: one of another
-package may refuse a gang for what no signature has."""
+package may refuse a gang for what no signature has. Where evictions have a price a larger gang, or one that has waited
+for longer, may evict more than a smaller one: then only gangs of the same size that came later are skipped."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo, Group, PodSet
@@ -23,12 +25,18 @@ class FailedGangs:
 
     def __init__(self, session: Session) -> None:
         self._on = session.settings.signatures and session.built_in_only
+        self._priced = session.hooks.somebody_prices
         self._smallest: dict[str, list[Vector]] = {}
+        self._earliest: dict[tuple[str, tuple[Vector, ...]], float] = {}
+        """Where evictions have a price: since when the gang waits that failed, per signature and size."""
 
     def hopeless(self, gang: GangInfo) -> bool:
         """Whether a gang that is no harder has failed already."""
         if not self._on:
             return False
+        if self._priced:
+            earliest = self._earliest.get((gang_signature(gang), tuple(sizes(gang))))
+            return earliest is not None and waits_since(gang) >= earliest
         failed = self._smallest.get(gang_signature(gang))
         return failed is not None and not easier(sizes(gang), failed)
 
@@ -36,9 +44,18 @@ class FailedGangs:
         if not self._on:
             return
         signature, mine = gang_signature(gang), sizes(gang)
+        if self._priced:
+            key = (signature, tuple(mine))
+            self._earliest[key] = min(waits_since(gang), self._earliest.get(key, math.inf))
+            return
         known = self._smallest.get(signature)
         if known is None or (len(mine) <= len(known) and all(fits(a, b) for a, b in zip(mine, known, strict=False))):
             self._smallest[signature] = mine
+
+
+def waits_since(gang: GangInfo) -> float:
+    """When the gang came, or was evicted last."""
+    return gang.created if gang.last_eviction is None else max(gang.created, gang.last_eviction)
 
 
 def sizes(gang: GangInfo) -> list[Vector]:

@@ -23,7 +23,7 @@ from gangline.api.core import ConfigMap, Node, PersistentVolumeClaim, Pod
 from gangline.api.meta import Raw
 from gangline.errors import BadInput, Problem
 from gangline.rules import requests
-from gangline.rules.bind_requests import live, order_for, orders
+from gangline.rules.gangs.bind_requests import live, order_for, orders
 from gangline.scheduler import objects
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions

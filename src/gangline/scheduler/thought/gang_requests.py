@@ -1,6 +1,6 @@
 """What one cycle places → BindRequests: one for what it places of a gang, one for many pods that stand for themselves.
 
-So a decision is one write: it is there as a whole or not at all, whoever is killed when. loop/request_writer.py sends
+So a decision is one write: it is there as a whole or not at all, whoever is killed when. loop/requests/writer.py sends
 them; upstream's form, one per pod, is in decision_objects.py. Pure."""
 
 from __future__ import annotations

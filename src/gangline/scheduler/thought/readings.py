@@ -14,7 +14,7 @@ from gangline.api.core import Pod
 from gangline.api.kai import BindRequest, PodGroup
 from gangline.api.meta import Object, as_raw
 from gangline.rules import requests
-from gangline.rules.bind_requests import live, order_for
+from gangline.rules.gangs.bind_requests import live, order_for
 from gangline.rules.values import times
 from gangline.scheduler import objects
 from gangline.scheduler.model.status import Status

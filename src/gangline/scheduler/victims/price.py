@@ -16,7 +16,7 @@ from gangline.scheduler.model.task import TaskInfo
 
 def gpus_held(tasks: Iterable[TaskInfo]) -> float:
     """GPUs that these tasks hold together."""
-    return sum(max(task.accepted_gpus, task.quota_gpus) + task.gpu.dra_gpus for task in tasks)
+    return sum(max(task.accepted_gpus + task.gpu.dra_gpus, task.quota_gpus) for task in tasks)
 
 
 def lost_gpu_seconds(gang: GangInfo, tasks: Iterable[TaskInfo], now: float) -> float:
@@ -44,8 +44,8 @@ def started(gang: GangInfo, now: float) -> float:
 
 
 def _checkpoint(task: TaskInfo, now: float) -> float:
-    said = task.record.last_checkpoint
-    return said if said is not None and said <= now else -math.inf
+    checkpoint = task.record.last_checkpoint
+    return checkpoint if checkpoint is not None and checkpoint <= now else -math.inf
 
 
 def struck(gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[TaskInfo]:

@@ -124,6 +124,7 @@ def solve(session: Session, gang: GangInfo, plan: VictimPlan) -> Solution:
         search.ended("deadline_exhausted")
         return Solution(stop=True)
     search.ended("generators_exhausted")
+    session.hooks.not_solved(gang)
     return Solution()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gangline.api import kinds, names
 from gangline.api.builtin import Lease
 from gangline.rights import LEASES
-from gangline.rules.bind_requests import orders
+from gangline.rules.gangs.bind_requests import orders
 from gangline.rules.schedulers import SERVED
 from gangline.rules.values import times
 from gangline.scheduler.why.verdict import spoken

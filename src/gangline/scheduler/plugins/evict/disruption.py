@@ -18,7 +18,9 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.placing.easier import waits_since
 from gangline.scheduler.plugin import Plugin
+from gangline.scheduler.refusals import TOO_DEAR, GangRefusals
 from gangline.scheduler.victims.ledger import HOUR, ledger_of
 from gangline.scheduler.victims.price import gpus_held, keeps_minima, lost_gpu_seconds, struck, taken
 
@@ -33,16 +35,16 @@ DUST = 1e-6
 @dataclass(frozen=True, slots=True)
 class DisruptionLimits:
     """Times are seconds. `ratio`: at most so many times the GPUs asked for are evicted. `consolidation` and `reclaim`:
-    so many times what the waiting gang gains may these actions cost. `headstart`: a gang that reclaims is taken to have
-    waited at least so long. `patience`: one within its queue's quota that has waited so long reclaims at any price.
-    `grace`: so long runs a gang that was evicted before the same action may evict it again. `restart`: what starting
-    again costs each GPU of a victim. `evictions`: of one gang in a day, and `lost`: GPU-hours of one queue in an hour,
-    at most, where the queue itself says nothing; infinite: no limit."""
+    so many times what the waiting gang gains may these actions cost. `headstart`: a waiting gang without a reserved
+    start is taken to have waited at least so long. `patience`: one within its queue's quota that has waited so long
+    reclaims at any price. `grace`: so long runs a gang that was evicted before the same action may evict it again.
+    `restart`: what starting again costs each GPU of a victim. `evictions`: of one gang in a day, and `lost`: GPU-hours
+    of one queue in an hour, at most, where the queue itself says nothing; infinite: no limit."""
 
     ratio: float = 2.0
     consolidation: float = 0.5
     reclaim: float = 1.0
-    headstart: float = 600.0
+    headstart: float = 3600.0
     patience: float = 86400.0
     grace: float = 3600.0
     restart: float = 300.0
@@ -63,28 +65,47 @@ class DisruptionPlugin(Plugin):
         self._asked: dict[str, float] = {}
         self._gains: dict[tuple[str, str], float] = {}
         self._waits: dict[str, float] | None = None
+        self._spared: dict[str, dict[str, None]] = {}
 
     # ── who may be a victim ──
 
     def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        return self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
+        may = self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
+        return may or self._spare(preemptor, victim)
 
     def preempt_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        return self._may_lose(preemptor, victim)
+        return self._may_lose(preemptor, victim) or self._spare(preemptor, victim)
 
     def consolidate_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
 
     def _worth_losing(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        return victim.elastic or self._price(victim, victim.allocated_tasks) <= self._gain(preemptor)
+        gain = self._gain(preemptor)
+        return victim.elastic or self._price(victim, victim.allocated_tasks) <= gain
 
     def _may_lose(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        """A gang with surplus may in any case give that, unless it was placed just now."""
+        """A gang with surplus may in any case give that, unless it was placed just now. What the preemptor asks for is
+        worked out here, where nothing of it is placed in a what-if yet."""
+        most = self._most_gpus(preemptor)
         if self._placed_now(victim):
             return False
         if victim.elastic:
             return True
-        return gpus_held(victim.allocated_tasks) <= self._most_gpus(preemptor) and not self._protected(victim)
+        return gpus_held(victim.allocated_tasks) <= most and not self._protected(victim)
+
+    def _spare(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        """Remember, for the preemptor to be told, that this one could have made room."""
+        self._spared.setdefault(preemptor.uid, {})[victim.uid] = None
+        return False
+
+    def not_solved(self, preemptor: GangInfo) -> None:
+        spared = self._spared.get(preemptor.uid)
+        if spared and self._session.first_time(("spared", preemptor.uid)):
+            text = (
+                f"{len(spared)} workload(s) could make room, but evicting them would cost more work than it is worth "
+                f"yet, or they were evicted or placed a short time ago"
+            )
+            self._session.refuse(preemptor, GangRefusals(TOO_DEAR, (text,), self.name))
 
     def _placed_now(self, gang: GangInfo) -> bool:
         """Whether it got its place, or the promise of one, in this cycle."""
@@ -162,12 +183,13 @@ class DisruptionPlugin(Plugin):
         """The same per GPU: for as long as the gang would wait. What has no reserved start is taken to wait as long
         again as it has waited."""
         now, limits = self._session.now, self._limits
-        waited = now - max(preemptor.created, preemptor.last_eviction or preemptor.created)
+        waited = now - waits_since(preemptor)
+        wait = max(waited, limits.headstart)
         if self._session.action == CONSOLIDATION:
-            return limits.consolidation * max(self._reserved_in(preemptor, waited), 0.0)
+            return limits.consolidation * max(self._reserved_in(preemptor, wait), 0.0)
         if waited >= limits.patience and self._within_quota(preemptor):
             return math.inf
-        return limits.reclaim * max(waited, limits.headstart)
+        return limits.reclaim * wait
 
     def _reserved_in(self, gang: GangInfo, otherwise: float) -> float:
         """Seconds until the start that is reserved for the gang."""
@@ -186,13 +208,13 @@ class DisruptionPlugin(Plugin):
 
     def _evictions_allowed(self, gang: GangInfo) -> float:
         queue = self._session.queues.get(gang.queue)
-        said = queue.record.evictions_per_day if queue is not None else None
-        return self._limits.evictions if said is None else said
+        own = queue.record.evictions_per_day if queue is not None else None
+        return self._limits.evictions if own is None else own
 
     def _within_budget(self, name: str, lost: float) -> bool:
         queue = self._session.queues.get(name)
-        said = queue.record.lost_per_hour if queue is not None else None
-        allowed = self._limits.lost if said is None else said
+        own = queue.record.lost_per_hour if queue is not None else None
+        allowed = self._limits.lost if own is None else own
         if allowed == math.inf:
             return True
         before = self._ledger.lost_in_an_hour(name, self._session.now) + self._lost_now(name)

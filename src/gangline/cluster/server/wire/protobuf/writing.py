@@ -95,13 +95,13 @@ def _message(message: Message) -> Writer:
 
 
 def _field(number: int, field: WireField) -> Writer:
-    one = _one(number, field.type)
+    write = _one(number, field.type)
     if field.form == "*":
-        return lambda items: b"".join([one(item) for item in items])
+        return lambda items: b"".join([write(item) for item in items])
     if field.form == "%":
         key, value = _one(1, "s"), _one(2, field.type)
         return lambda entries: b"".join([tagged(number, key(name) + value(item)) for name, item in entries.items()])
-    return one
+    return write
 
 
 def _one(number: int, kind: str) -> Writer:

@@ -1,0 +1,76 @@
+"""What `gangline whatif` answers, as people read it and as data; no command of `gangline`. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+import yaml
+
+if TYPE_CHECKING:
+    from gangline.whatif import WhatifAnswer
+    from gangline.whatif.compare import GangOutcome
+
+COUNTED = {"Node": "nodes", "Pod": "pods", "PodGroup": "podgroups", "Queue": "queues"}
+MARKS = {
+    "starts": ("✓", "green"),
+    "waits": ("✗", "red"),
+    "starts in part": ("◐", "yellow"),
+    "loses its place": ("✗", "red"),
+}
+
+
+def shown(counts: Counter[str], answer: WhatifAnswer, output: str, server: str) -> str:
+    if output == "text":
+        read = ", ".join(f"{counts[kind]} {word}" for kind, word in COUNTED.items())
+        return "\n".join([f"{read} of {server} read; nothing there is changed", *lines(answer)])
+    data = {"read": {word: counts[kind] for kind, word in COUNTED.items()}, **as_data(answer)}
+    if output == "json":
+        return json.dumps(data, indent=2, ensure_ascii=False)
+    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
+
+
+def as_data(answer: WhatifAnswer) -> dict[str, Any]:
+    def outcomes(gangs: list[GangOutcome]) -> list[dict[str, Any]]:
+        return [{key: value for key, value in asdict(gang).items() if key != "uid"} for gang in gangs]
+
+    return {
+        "waits": answer.waits,
+        "new": outcomes(answer.new),
+        "others": outcomes(answer.others),
+        "notJudged": answer.not_judged,
+    }
+
+
+def lines(answer: WhatifAnswer) -> list[str]:
+    told = [line for gang in answer.new for line in _new(gang)]
+    told += [line for gang in answer.others for line in _other(gang)]
+    told += [f"? {text}" for text in answer.not_judged]
+    return told or ["nothing would start or stop"]
+
+
+def _new(gang: GangOutcome) -> list[str]:
+    mark, colour = MARKS[gang.fate]
+    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{_where(gang)}"
+    return [first, *(f"    {line}" for line in gang.why.splitlines())]
+
+
+def _other(gang: GangOutcome) -> list[str]:
+    """What happened to it stands in its line, a verdict below."""
+    mark, colour = MARKS.get(gang.fate, ("↷", "yellow"))
+    happened, *verdict = gang.why.splitlines() or [""]
+    why = f" by {happened}" if happened else ""
+    where = _where(gang) if gang.fate in ("starts", "moves") else ""
+    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{where}{why}"
+    return [first, *(f"    {line}" for line in verdict)]
+
+
+def _where(gang: GangOutcome) -> str:
+    return f" on {', '.join(f'{node} ({count})' for node, count in gang.nodes.items())}" if gang.nodes else ""
+
+
+def _pods(count: int) -> str:
+    return f"{count} pod{'' if count == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""What is a gang's: its members, and the requests that bind them."""

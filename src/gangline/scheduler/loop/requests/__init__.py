@@ -1,0 +1,1 @@
+"""BindRequests of the scheduler: written, looked up, removed when they are over."""
