@@ -21,7 +21,6 @@ from gangline.controllers.parts import PartUnreadable, PodPart, part
 from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
 from gangline.rules import priorities, requests
-from gangline.rules.gangs.memberships import candidates, is_member
 from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
@@ -47,9 +46,9 @@ class GroupSums:
         self.standings.put(key, None if pod is None else standing(pod))
 
 
-def groups_of(pod: Pod) -> list[Key]:
-    """The groups that the pod may be in."""
-    return [Key(pod.namespace, name) for name in candidates(pod)]
+def group_of(pod: Pod) -> Key | None:
+    name = pod.annotations.get(names.POD_GROUP_NAME)
+    return Key(pod.namespace, name) if name else None
 
 
 class Ledger:
@@ -59,15 +58,13 @@ class Ledger:
         self._schedulers, self._manner = schedulers, manner
         self._accounts: dict[Key, GroupSums] = {}
 
-    def account(self, group: Key, read: Reader) -> GroupSums:
-        """A group that is new has all pods that may be in it to be looked at."""
-        if group not in self._accounts:
-            pods = read.by(POD, GROUP, f"{group.namespace}/{group.name}")
-            self._accounts[group] = GroupSums(changed={key_of(pod): None for pod in pods})
-        return self._accounts[group]
+    def account(self, group: Key) -> GroupSums:
+        return self._accounts.setdefault(group, GroupSums())
 
     def forget(self, group: Key) -> None:
-        self._accounts.pop(group, None)
+        account = self._accounts.get(group)
+        if account is not None and not account.changed:
+            del self._accounts[group]
 
     def ours(self, pod: Pod | None) -> bool:
         return pod is not None and pod.spec.scheduler_name in self._schedulers
@@ -75,17 +72,17 @@ class Ledger:
     def pod_changed(self, before: Pod | None, after: Pod | None) -> bool:
         """Notes the pod in the group it left and the one it is in."""
         for pod in (before, after):
-            for group in groups_of(pod) if pod is not None and self.ours(pod) else ():
-                if pod is not None and group in self._accounts:
-                    self._accounts[group].changed[key_of(pod)] = None
+            group = group_of(pod) if pod is not None and self.ours(pod) else None
+            if pod is not None and group is not None:
+                self.account(group).changed[key_of(pod)] = None
         return True
 
-    def bring_up_to_date(self, group: PodGroup, read: Reader) -> GroupSums:
+    def bring_up_to_date(self, group: Key, read: Reader) -> GroupSums:
         """Works out the parts of changed pods; a pod that cannot be read stays to be tried again."""
-        account = self.account(key_of(group), read)
+        account = self.account(group)
         for key in list(account.changed):
             pod = read.get(POD, key.name, key.namespace)
-            member = pod if pod is not None and self.ours(pod) and is_member(pod, group) else None
+            member = pod if pod is not None and self.ours(pod) and group_of(pod) == group else None
             account.put(key, member, self._part(member, read) if member is not None else PodPart())
             del account.changed[key]
         return account
@@ -149,7 +146,7 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         if group is None:
             ledger.forget(key)
             return None
-        account = ledger.bring_up_to_date(group, ctx.read)
+        account = ledger.bring_up_to_date(key, ctx.read)
         preemptible = priorities.preemptible(group, ctx.read.list(PRIORITY_CLASS))
         patch = status_patch(group, account, preemptible, manner, timestamp(ctx.clock.now()))
         if patch is not None:
@@ -163,7 +160,9 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         """Pods whose part depends on an object that changed."""
         for pod in read.by(POD, index, value):
             ledger.pod_changed(None, pod)
-            yield from groups_of(pod)
+            group = group_of(pod)
+            if group is not None:
+                yield group
 
     return Controller(
         "podgroup",
@@ -171,13 +170,12 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         workers=workers,
         watches=(
             Watch(POD_GROUP, itself),
-            Watch(POD, lambda pod, read: groups_of(pod), ledger.pod_changed),
+            Watch(POD, lambda pod, read: [key for key in [group_of(pod)] if key is not None], ledger.pod_changed),
             Watch(RESOURCE_CLAIM, lambda claim, read: again(claim, read, CLAIM, f"{claim.namespace}/{claim.name}")),
             Watch(NODE, lambda node, read: again(node, read, "memory-on", node.name), _labels_changed),
             Watch(PRIORITY_CLASS, lambda item, read: [key_of(group) for group in read.list(POD_GROUP)]),
         ),
         indexes=(
-            (POD, GROUP, lambda pod: [f"{key.namespace}/{key.name}" for key in groups_of(pod)]),
             (POD, CLAIM, lambda pod: [f"{pod.namespace}/{name}" for name in requests.claim_names(pod).values()]),
             (POD, "memory-on", lambda pod: [pod.spec.node_name] if names.GPU_MEMORY in pod.annotations else []),
         ),

@@ -30,7 +30,7 @@ OWN, WHOLE, PART = group("pg-p-1"), group("pg-train-j", **{names.MEMBERS: OWNED}
 @pytest.mark.parametrize(
     ("case", "groups", "name"),
     [
-        (pod(**{names.POD_GROUP_NAME: "g"}), [], "g"),
+        (pod(None, **{names.POD_GROUP_NAME: "g"}), [], "g"),
         (pod(JOB, **{names.POD_GROUP_NAME: "g"}), [WHOLE], "g"),
         (pod(), [], ""),
         (pod(), [OWN], "pg-p-1"),

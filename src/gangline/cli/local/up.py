@@ -112,7 +112,6 @@ def command(
     level: str,
 ) -> None:
     from gangline.cli.deploy.run import configured
-    from gangline.cli.local.left_out import without
     from gangline.components.options import ComponentOptions
     from gangline.local import PlatformSettings
     from gangline.runtime.logs import set_up
@@ -128,8 +127,21 @@ def command(
         audit_log=Path(audit_log) if audit_log else None,
     )
     settings = replace(settings, feature_gates=(*settings.feature_gates, *gates))
-    settings = without(settings, {name.strip() for text in absent for name in text.split(",") if name.strip()})
+    settings = _without(settings, {name.strip() for text in absent for name in text.split(",") if name.strip()})
     run(_up(settings, port, host, None if no_dashboard else dashboard_port), serves=True)
+
+
+def _without(settings: PlatformSettings, absent: set[str]) -> PlatformSettings:
+    """With components left out. Without a scheduler of our own nobody makes one for each shard either."""
+    from gangline.components.left_out import check_leavable
+
+    check_leavable(absent)
+    return replace(
+        settings,
+        components=tuple(name for name in settings.components if name not in absent),
+        shards=settings.shards and not {"scheduler", "installer"} & absent,
+        admission=settings.admission and "admission" not in absent,
+    )
 
 
 def _read_nodes(path: str) -> str:

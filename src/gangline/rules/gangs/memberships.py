@@ -1,8 +1,9 @@
 """Which PodGroup a pod is in: the one it is marked for, or one that is known without a mark.
 
 A pod that stands for itself has a group that carries its name and uid. A group that says so (annotation
-`gangline.io/members`) has every pod that its owner owns. Such pods need no mark to be placed or counted: the bind
-writes it. Read by everybody who asks for the members of a group. Pure."""
+`gangline.io/members`) has every pod that its owner owns. Such pods need no mark to be placed: the bind
+writes it. Read by the grouper, the scheduler and explain; who only counts what groups ask for and hold (the PodGroup
+controller) waits for the mark. Pure."""
 
 from __future__ import annotations
 
