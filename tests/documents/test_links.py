@@ -24,7 +24,7 @@ def leads(page: Path, target: str) -> bool:
 
 def test_a_link_to_nowhere_is_noticed() -> None:
     page = REPOSITORY / "docs" / "tour.md"
-    assert leads(page, "vocabulary.md") and leads(page, "#10-bindrequest--bound-pod")
+    assert leads(page, "vocabulary.md") and leads(page, "#11-the-pod-runs")
     assert not leads(page, "nowhere.md") and not leads(page, "#nowhere") and not leads(page, "vocabulary.md#nowhere")
 
 
