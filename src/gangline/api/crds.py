@@ -333,9 +333,8 @@ def schema_of(table: str, name: str) -> Obj:
 
 
 def _head(struct: Struct) -> Obj:
-    typed = {"apiVersion": "string", "kind": "string"} if struct.typed else {}
-    types = typed | ({"metadata": "object"} if struct.meta else {})
-    return {name: {"description": HEAD[name], "type": kind} for name, kind in types.items()}
+    typed = {name: {"description": HEAD[name], "type": "string"} for name in HEAD} if struct.typed else {}
+    return typed | ({"metadata": {"type": "object"}} if struct.meta else {})
 
 
 def _field_schema(about: Field) -> Obj:

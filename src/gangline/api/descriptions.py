@@ -17,8 +17,8 @@ TABLES = {"grove": ("grove",), "kai": ("kai", "config")}
 HEAD = {
     "apiVersion": "The API group and version of this object, as in group/version.",
     "kind": "The kind of this object.",
-    "metadata": "Name, namespace, labels and what else every object has.",
 }
+"""Not metadata: an API server describes it itself, and refuses a definition that does."""
 
 
 def described(table: str, kind: str, field: str) -> str:
