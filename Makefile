@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart docs clean
+.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart docs docs-site pictures clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -46,7 +46,7 @@ lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 BENCHES := $(sort $(basename $(notdir $(wildcard bench/[a-z]*.py))) $(notdir $(patsubst %/__main__.py,%,$(wildcard bench/*/__main__.py))))
-bench: $(DEV) ## BENCH=core|decisions|apiserver|connections|e2e|operator|backends|world|dashboard|truth|whatif, one JSON line per scenario
+bench: $(DEV) ## BENCH=core|decisions|apiserver|connections|e2e|operator|backends|world|dashboard|truth|whatif|cli, one JSON line per scenario
 	@set -e; for each in $(or $(BENCH),$(BENCHES)); do \
 		if [ -d bench/$$each ]; then $(BIN)/python bench/$$each $(ARGS); else $(BIN)/python bench/$$each.py $(ARGS); fi; done
 
@@ -141,7 +141,7 @@ crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 	@$(BIN)/python -m gangline.api.crds charts/gangline/crds
 
 chart: crds ## print the Helm chart anew into charts/gangline
-	@$(BIN)/python -m gangline.cli.chart charts/gangline
+	@$(BIN)/python -m gangline.cli.deploy.chart charts/gangline
 
 docs: $(DEV) ## print anew what pages say of the code
 	@$(BIN)/python tests/compat_table.py
@@ -149,6 +149,21 @@ docs: $(DEV) ## print anew what pages say of the code
 	@PYTHONPATH=tests $(BIN)/python tests/rooms_picture.py
 	@PYTHONPATH=tests $(BIN)/python -m real.differences_table
 	@PYTHONPATH=tests $(BIN)/python -m truth.page
+	@PYTHONPATH=tests $(BIN)/python -m documents.reference
+	@PYTHONPATH=tests $(BIN)/python -m documents.pictures
+
+SITE := .cache/docs-venv/bin/mkdocs
+$(SITE): pyproject.toml
+	@test -x $@ || $(PYTHON) -m venv .cache/docs-venv
+	@.cache/docs-venv/bin/pip install -q --disable-pip-version-check 'mkdocs-material>=9.5'
+	@touch $@
+
+docs-site: $(SITE) ## make a site of the documents in .cache/site; a dead link fails it
+	@NO_MKDOCS_2_WARNING=1 $(SITE) build -q --strict
+	@echo ".cache/site/index.html"
+
+pictures: $(DEV) ## take the pictures of the page anew, light and dark (needs a Chromium)
+	@$(BIN)/python tests/page_picture.py
 
 clean: ## remove what make made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

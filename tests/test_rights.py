@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from gangline.api.kinds import CRD, POD, QUEUE, SECRET, Kind, foreign
-from gangline.cli.rights import command
+from gangline.cli.deploy.rights import command
 from gangline.client import Client, Request, Response
 from gangline.components import COMPONENTS, build
 from gangline.components.options import ComponentOptions

@@ -35,7 +35,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw, condition
-from gangline.cli.run import command
+from gangline.cli.deploy.run import command
 from gangline.client import Client
 from gangline.components import build
 from gangline.components.options import ComponentOptions

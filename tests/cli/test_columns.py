@@ -7,7 +7,7 @@ from cli.test_whatif import cluster
 from embedded import until
 from gangline.api.kinds import POD_GROUP
 from gangline.cli.connection import ClusterConnection
-from gangline.cli.get import _ask, as_text
+from gangline.cli.objects.get import _ask, as_text
 
 
 async def table(here: ClusterConnection, kind: str) -> list[str]:
@@ -27,6 +27,6 @@ async def test_groups_and_queues_are_one_line_each_with_what_they_ask_for_hold_a
     assert groups[0].split() == ["NAME", "QUEUE", "PHASE", "MIN", "ASKED", "GPUS", "AGE", "WHY"]
     assert len(groups) == 3
     waits = next(line for line in groups if "pg-large" in line)
-    assert "Pending" in waits and waits.split()[4] == "40" and "no nodes with enough resources were found" in waits
+    assert "Pending" in waits and waits.split()[4] == "40" and " large-0 waits: " in waits
     assert queues[0].split()[-3:] == ["QUOTA", "ASKED", "USED"]
     assert len(queues) == 3 and queues[1].split()[-2:] == queues[2].split()[-2:]

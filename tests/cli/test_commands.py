@@ -29,7 +29,7 @@ def test_help_lists_every_command_with_its_purpose(
 ) -> None:
     assert call(monkeypatch, "--help") == 0
     shown = capsys.readouterr().out
-    assert all(name in shown and text in shown for name, text in COMMANDS.items())
+    assert all(name in shown and entry.purpose in shown for name, entry in COMMANDS.items())
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
@@ -44,7 +44,10 @@ def test_an_unknown_command_names_those_there_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(monkeypatch, "upp") == 2
-    assert "no command 'upp'; there are: up, demo, run" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "no command 'upp'; there are: up, demo, examples, run" in shown and shown.rstrip().endswith(
+        "; did you mean 'up'?"
+    )
 
 
 def test_without_a_cluster_a_command_says_how_to_get_one(

@@ -8,7 +8,7 @@ from msgspec import convert
 
 from cli.test_commands import call
 from gangline.api.kai import Queue
-from gangline.cli.demo import SCENES, queue_lines
+from gangline.cli.local.demo import SCENES, queue_lines
 
 
 def test_every_scene_goes_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from gangline.cli import run
-from gangline.cli.flags import MEANINGS
+from gangline.cli.deploy import run
+from gangline.cli.deploy.flags import MEANINGS
 from gangline.component_flags import idle_flags, known_flags
 from gangline.components import COMPONENTS
 

@@ -24,7 +24,7 @@ runpy.run_module("gangline", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("module", ["gangline.cli", "click", "gangline.cli.up"])
+@pytest.mark.parametrize("module", ["gangline.cli", "click", "gangline.cli.local.up"])
 def test_ctrl_c_while_it_is_imported_ends_it_without_a_word(module: str) -> None:
     script = INTERRUPTED.replace("MODULE", repr(module))
     done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
@@ -33,7 +33,7 @@ def test_ctrl_c_while_it_is_imported_ends_it_without_a_word(module: str) -> None
 
 def test_the_console_script_begins_there_too() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    assert project["project"]["scripts"] == {"gangline": "gangline.start:main"}
+    assert set(project["project"]["scripts"].values()) == {"gangline.start:main"}
 
 
 KUBECONFIG = """

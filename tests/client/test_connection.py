@@ -379,7 +379,7 @@ async def test_an_event_without_end_ends_the_watch(monkeypatch: pytest.MonkeyPat
 
 
 async def test_through_a_proxy_a_body_has_an_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangline.client.http.LONGEST_BODY", 1_000_000)
+    monkeypatch.setattr("gangline.client.proxied.LONGEST_BODY", 1_000_000)
 
     async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")

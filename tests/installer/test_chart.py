@@ -24,8 +24,9 @@ from gangline.api.kinds import (
     SERVICE_ACCOUNT,
 )
 from gangline.api.meta import Raw
-from gangline.cli import chart, connection, install, uninstall
+from gangline.cli import connection
 from gangline.cli.connection import ClusterConnection
+from gangline.cli.deploy import chart, install, uninstall
 from gangline.client import Client, User, kubeconfig
 from gangline.components.installer_parts import installer_parts
 from gangline.errors import BadInput

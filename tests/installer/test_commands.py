@@ -22,8 +22,9 @@ from gangline.api.kinds import (
     QUEUE,
     SCHEDULING_SHARD,
 )
-from gangline.cli import component_process, install, main, uninstall
-from gangline.cli import run as run_command
+from gangline.cli import main
+from gangline.cli.deploy import component_process, install, uninstall
+from gangline.cli.deploy import run as run_command
 from gangline.components import build
 from gangline.components.installer_parts import installer_parts
 from gangline.components.options import ComponentOptions

@@ -19,7 +19,7 @@ import pytest
 from embedded import PATIENCE
 from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT
 from gangline.api.meta import Raw
-from gangline.cli import install
+from gangline.cli.deploy import install
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts, Pair

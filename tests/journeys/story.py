@@ -23,9 +23,9 @@ from gangline.api.core import Pod
 from gangline.api.kinds import EVENT, NODE, POD, Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
-from gangline.cli.apply import apply_one, kind_of
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explain
+from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.components import COMPONENTS

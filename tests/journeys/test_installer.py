@@ -27,7 +27,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from gangline.cli import install, uninstall
+from gangline.cli.deploy import install, uninstall
 from gangline.client import Client, Request, Response, Transport
 from gangline.components import build
 from gangline.components.options import ComponentOptions

@@ -20,8 +20,8 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.api.meta import Raw
-from gangline.cli import uninstall
 from gangline.cli.connection import ClusterConnection
+from gangline.cli.deploy import uninstall
 from gangline.client import Client, Request, Response, Transport
 from gangline.components import build
 from gangline.components.options import ComponentOptions

@@ -25,7 +25,7 @@ from gangline.api.kinds import (
     SCHEDULING_SHARD,
 )
 from gangline.api.meta import Raw
-from gangline.cli import install
+from gangline.cli.deploy import install
 from gangline.cli.manifests import parse
 from gangline.client import Transport
 from gangline.cluster.world.component import simulated_nodes

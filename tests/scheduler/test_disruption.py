@@ -48,6 +48,15 @@ def test_a_gang_that_was_just_saved_loses_less_than_a_younger_one() -> None:
     assert two_borrowers(checkpoint_interval=HOUR).gang("b/mine", 1, gpus=8).decide().evicted == ["old-0"]
 
 
+def test_a_queue_within_its_quota_gives_nothing_for_what_its_sibling_borrows_however_cheap_that_were() -> None:
+    scene = Scene(settings=native()).nodes(3).queue("research", quota=16).queue("serving", quota=8)
+    scene.queue("vision", quota=8, parent="research").queue("language", quota=8, parent="research")
+    for place in range(2):
+        scene.gang(f"vision/sweep{place}", 1, gpus=8, on=f"n{place}", last_start=NOW - HOUR)
+    scene.gang("language/young", 1, gpus=8, on="n2", last_start=NOW - MINUTE)
+    assert scene.gang("serving/mine", 1, gpus=8).decide().evicted == ["sweep0-0"]
+
+
 def test_preempt_takes_lower_priority_first_and_then_the_gang_that_loses_least() -> None:
     scene = Scene(settings=native()).nodes(3).queue("a", quota=24)
     scene.gang("a/old", 1, gpus=8, on="n0", last_start=NOW - 10 * HOUR)

@@ -11,9 +11,9 @@ import yaml
 
 from gangline.api.kinds import NODE, POD
 from gangline.api.meta import Raw
-from gangline.cli.apply import kind_of
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explained
+from gangline.cli.objects.apply import kind_of
 from gangline.client.wire import MERGE_PATCH
 from gangline.errors import NotFound
 from gangline.explaining.platform_trial import gone

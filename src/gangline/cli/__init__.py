@@ -1,6 +1,7 @@
-"""`gangline`: the commands. One file per command; this one only lists them.
+"""`gangline`: the commands. This file only lists them; each has a file of its own, in the room of its job.
 
-Commands are imported when they are called, so that `gangline --help` answers at once.
+Commands are imported when they are called, so that `gangline --help` answers at once. Rooms: `objects` reads and writes
+objects, `look` shows a cluster, `care` examines it, `deploy` brings components into one, `local` needs none.
 """
 
 from __future__ import annotations
@@ -9,30 +10,45 @@ import importlib
 import os
 import signal
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from gangline import __version__
+from gangline.cli.hints import hint
+from gangline.cli.suggestions import did_you_mean
 from gangline.errors import GanglineError
 
+
+class CommandEntry(NamedTuple):
+    module: str
+    """Below `gangline.cli`; it has a `command`."""
+    purpose: str
+
+
 COMMANDS = {
-    "up": "start the platform on this machine and keep it running",
-    "demo": "start the platform, play six scenes, stop",
-    "run": "run one component against a cluster",
-    "install": "bring everything into a cluster, and keep it there",
-    "uninstall": "take it out again",
-    "rights": "print what components need to be allowed in a cluster",
-    "apply": "create or change objects from files",
-    "get": "show objects as a table, JSON or YAML",
-    "delete": "delete objects by name or from files",
-    "explain": "say why a gang waits, and what would start it",
-    "whatif": "say what a workload would do to a cluster, without touching it",
-    "tree": "draw a PodCliqueSet with all that belongs to it",
-    "dashboard": "serve a web page: what waits and why, who holds the GPUs",
-    "simulate": "play a trace of work in virtual time: who would wait how long",
-    "fairshare": "say what share of a cluster each queue would get",
-    "initc": "wait in an init container for cliques that start first",
+    "up": CommandEntry("local.up", "start the platform on this machine and keep it running"),
+    "demo": CommandEntry("local.demo", "start the platform, play six scenes, stop"),
+    "examples": CommandEntry("local.examples", "write the examples into a folder"),
+    "run": CommandEntry("deploy.run", "run one component against a cluster"),
+    "install": CommandEntry("deploy.install", "bring everything into a cluster, and keep it there"),
+    "uninstall": CommandEntry("deploy.uninstall", "take it out again"),
+    "rights": CommandEntry("deploy.rights", "print what components need to be allowed in a cluster"),
+    "apply": CommandEntry("objects.apply", "create or change objects from files"),
+    "get": CommandEntry("objects.get", "show gangs, queues, nodes or any objects"),
+    "delete": CommandEntry("objects.delete", "delete objects by name or from files"),
+    "queue": CommandEntry("objects.queue", "change quota, limit and other settings of a queue"),
+    "top": CommandEntry("look.top", "show nodes, queues and gangs, renewed every few seconds"),
+    "explain": CommandEntry("explain", "say why a gang waits, and what would start it"),
+    "whatif": CommandEntry("whatif", "say what a workload would do to a cluster, without touching it"),
+    "tree": CommandEntry("look.tree", "draw a PodCliqueSet with all that belongs to it"),
+    "dashboard": CommandEntry("look.dashboard", "serve a web page: what waits and why, who holds the GPUs"),
+    "simulate": CommandEntry("local.simulate", "play a trace of work in virtual time: who would wait how long"),
+    "fairshare": CommandEntry("fairshare", "say what share of a cluster each queue would get"),
+    "doctor": CommandEntry("care.doctor", "examine a cluster: what is wrong, with a remedy for each"),
+    "bundle": CommandEntry("care.bundle", "pack what others need to look into a problem, without secrets"),
+    "completion": CommandEntry("local.completion", "make bash, zsh or fish complete commands and names"),
+    "initc": CommandEntry("deploy.initc", "wait in an init container for cliques that start first"),
 }
 
 
@@ -43,16 +59,16 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"gangline.cli.{name}").command
+        command: click.Command = importlib.import_module(f"gangline.cli.{COMMANDS[name].module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, entry.purpose) for name, entry in COMMANDS.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS:
-            ctx.fail(f"no command {args[0]!r}; there are: {', '.join(COMMANDS)}")
+            ctx.fail(f"no command {args[0]!r}; there are: {', '.join(COMMANDS)}{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
 
@@ -68,7 +84,7 @@ def group() -> None:
 def main() -> None:
     """The console script: errors of ours are one line, never a traceback."""
     try:
-        group(standalone_mode=False)
+        group(standalone_mode=False, prog_name=_called(), complete_var="_GANGLINE_COMPLETE", color=_colour())
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
@@ -76,6 +92,8 @@ def main() -> None:
         sys.exit(error.exit_code)
     except GanglineError as error:
         click.echo(f"error: {error}", err=True)
+        if advice := hint(error):
+            click.echo(f"hint: {advice}", err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -86,6 +104,16 @@ def main() -> None:
         _say_no_more()
         click.echo(f"error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
         sys.exit(1)
+
+
+def _called() -> str:
+    """How we were called: alone, or as a plugin of kubectl."""
+    return "kubectl gangline" if os.path.basename(sys.argv[0]).startswith("kubectl-gangline") else "gangline"
+
+
+def _colour() -> bool | None:
+    """Colours only on a terminal, which click sees to; and nowhere for those who say so (no-color.org)."""
+    return False if os.environ.get("NO_COLOR") else None
 
 
 def _say_no_more() -> None:

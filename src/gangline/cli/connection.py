@@ -12,18 +12,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from gangline.api import kinds
-from gangline.api.kinds import Kind
-from gangline.api.meta import Object
-from gangline.client import Client
-from gangline.client.http import Http
-from gangline.client.kubeconfig import in_cluster, load, own_namespace, transport
+from gangline.cli.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput
+
+if TYPE_CHECKING:
+    from gangline.api.kinds import Kind
+    from gangline.api.meta import Object
+    from gangline.client import Client
+    from gangline.client.http import Http
 
 PREFERRED = ("", "grove.io", "scheduler.grove.io", "scheduling.run.ai")
 """Groups that win where several have a kind of the same name."""
@@ -54,7 +54,9 @@ class ClusterConnection:
         found = [item for item in served if wanted in item.names or wanted == item.kind.resource]
         if not found:
             known = sorted({item.kind.plural for item in served})
-            raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}")
+            words = sorted({word for item in served for word in item.names})
+            meant = did_you_mean(name, words)
+            raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}{meant}")
         return min(found, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
 
     async def served(self) -> list[ServedKinds]:
@@ -81,6 +83,8 @@ class ClusterConnection:
         return list(found.values())
 
     async def json(self, path: str) -> dict[str, Any]:
+        import msgspec
+
         answer: dict[str, Any] = msgspec.json.decode((await self.client.send("GET", path)).body)
         return answer
 
@@ -92,6 +96,8 @@ class ServedKinds:
 
 
 def _resources(group_version: str, listing: dict[str, Any]) -> list[ServedKinds]:
+    from gangline.api import kinds
+
     served = []
     for resource in listing.get("resources", []):
         if "/" in resource["name"]:
@@ -110,6 +116,8 @@ def _resources(group_version: str, listing: dict[str, Any]) -> list[ServedKinds]
 
 @asynccontextmanager
 async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterator[ClusterConnection]:
+    from gangline.client import Client
+
     carrier, usual = _carrier(kubeconfig_path(kubeconfig))
     client = Client(carrier, manager="gangline-cli", retries=1)
     try:
@@ -120,6 +128,8 @@ async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterato
 
 def _carrier(path: Path | None) -> tuple[Http, str]:
     """The way to the server, and the namespace that is meant if none is said."""
+    from gangline.client.kubeconfig import in_cluster, load, own_namespace, transport
+
     if path is None and inside():
         return in_cluster("gangline-cli"), own_namespace()
     target = load(path)
@@ -137,4 +147,12 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")(
         function
     )
-    return click.option("-n", "--namespace", metavar="NAME", help="namespace (default: the kubeconfig's)")(function)
+    return click.option(
+        "-n", "--namespace", metavar="NAME", shell_complete=_namespaces, help="namespace (default: the kubeconfig's)"
+    )(function)
+
+
+def _namespaces(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from gangline.cli.completing import namespaces_of_cluster
+
+    return namespaces_of_cluster(context, parameter, incomplete)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gangline.cli.completing import gangs_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.client import Client
@@ -35,7 +36,7 @@ OVER = ("runs", "has finished", "has failed", "was evicted")
     help="Say why a workload waits or what became of it, and what would start it. NAME: a gang, a set, a PodGroup, a "
     "pod, a Job or another workload, as in job/train; without it, every gang that waits."
 )
-@click.argument("name", required=False, default="")
+@click.argument("name", required=False, default="", shell_complete=gangs_of_cluster)
 @click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="look in every namespace")
 @click.option(
     "--fix",

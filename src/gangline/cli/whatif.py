@@ -15,9 +15,9 @@ import click
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
-from gangline.cli.apply import apply_one
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.objects.apply import apply_one
 from gangline.cli.whatif_text import shown
 from gangline.client import Client
 from gangline.errors import ApiError, BadInput

@@ -1,7 +1,8 @@
 """Requests over HTTP, to a real API server or to the embedded one in another process.
 
 Adds the bearer token (asked for anew when it may have changed), keeps connections (connection.py), and turns "no
-answer" into `Unavailable`. Through a proxy aiohttp carries them instead. Nothing here knows kinds; client.py does."""
+answer" into `Unavailable`. Through a proxy aiohttp carries them instead (proxied.py, imported only then, since aiohttp
+takes longer to import than a command may take). Nothing here knows kinds; client.py does."""
 
 from __future__ import annotations
 
@@ -10,17 +11,17 @@ import re
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
-import aiohttp
-from yarl import URL
-
 from gangline.client.connection import ClientConnection
 from gangline.client.exchange import ask
-from gangline.client.response_reader import LONGEST_BODY
 from gangline.client.wire import ByteStream, Request, Response
 from gangline.errors import ConfigError, Unavailable
+
+if TYPE_CHECKING:
+    from gangline.client.proxied import Proxied
 
 Token = Callable[[], Awaitable[str]]
 CONNECTING, PATIENCE = 10.0, 60.0
@@ -40,7 +41,7 @@ def _query(query: tuple[tuple[str, str], ...]) -> str:
     return f"?{urlencode(query)}" if query else ""
 
 
-def _target(request: Request) -> str:
+def target_of(request: Request) -> str:
     path = request.path if _PLAIN_PATH.fullmatch(request.path) else quote(request.path, safe=_PLAIN)
     return path + _query(request.query)
 
@@ -48,6 +49,14 @@ def _target(request: Request) -> str:
 def _environment_names_proxy(server: str) -> bool:
     named, where = getproxies_environment(), urlsplit(server)
     return where.scheme in named and not proxy_bypass(where.netloc)
+
+
+def _line(server: str, tls: ssl.SSLContext | None, proxy: str | None) -> Direct | Proxied:
+    if not proxy and not _environment_names_proxy(server):
+        return Direct(server, tls)
+    from gangline.client.proxied import Proxied
+
+    return Proxied(server, tls, proxy)
 
 
 class Http:
@@ -64,8 +73,7 @@ class Http:
         self.server = server.rstrip("/")
         self._token = token
         self._agent = agent
-        proxied = bool(proxy) or _environment_names_proxy(self.server)
-        self._line: Direct | Proxied = Proxied(self.server, tls, proxy) if proxied else Direct(self.server, tls)
+        self._line = _line(self.server, tls, proxy)
 
     async def send(self, request: Request) -> Response:
         headers = {"Accept": request.accept, "User-Agent": self._agent, **request.headers}
@@ -76,7 +84,7 @@ class Http:
         watching = bool(request.query) and request.argument("watch") in ("true", "1")
         try:
             answer = await self._line.send(request, headers, watching)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except OSError as error:
             raise Unavailable(
                 {
                     "message": f"no answer from {self.server}: {error or type(error).__name__}",
@@ -96,7 +104,7 @@ async def _whole(stream: ByteStream) -> AsyncGenerator[bytes, None]:
     try:
         async for chunk in stream:
             yield chunk
-    except (aiohttp.ClientError, OSError) as error:
+    except OSError as error:
         raise Unavailable({"message": f"the watch was cut off: {error}", "code": 503}) from error
     finally:
         await stream.aclose()
@@ -126,7 +134,7 @@ class Direct:
 
     def _text(self, request: Request, headers: dict[str, str]) -> bytes:
         lines = [
-            f"{request.method} {self._prefix}{_target(request)} HTTP/1.1",
+            f"{request.method} {self._prefix}{target_of(request)} HTTP/1.1",
             f"Host: {self._name}",
             *(f"{name}: {value}" for name, value in headers.items()),
         ]
@@ -167,70 +175,3 @@ class Direct:
         for connection in list(self._connections):
             connection.abort()
         await asyncio.sleep(0)
-
-
-_READING = aiohttp.ClientTimeout(total=None, connect=CONNECTING, sock_read=PATIENCE)
-_WATCHING = aiohttp.ClientTimeout(total=None, connect=CONNECTING, sock_read=None)
-
-
-class Proxied:
-    """Through the proxy that the kubeconfig or the environment names."""
-
-    def __init__(self, server: str, tls: ssl.SSLContext | None, proxy: str | None) -> None:
-        self._server, self._tls, self._proxy = server, tls, proxy
-        self._session: aiohttp.ClientSession | None = None
-
-    def _connected(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            connector = aiohttp.TCPConnector(ssl=self._tls if self._tls is not None else True, limit=0)
-            self._session = aiohttp.ClientSession(
-                connector=connector,
-                auto_decompress=True,
-                trust_env=self._proxy is None,
-                cookie_jar=aiohttp.DummyCookieJar(),
-            )
-        return self._session
-
-    async def send(self, request: Request, headers: dict[str, str], watching: bool) -> Response:
-        url = URL(f"{self._server}{_target(request)}", encoded=True)
-        answer = await self._connected().request(
-            request.method,
-            url,
-            data=request.body or None,
-            headers=headers,
-            timeout=_WATCHING if watching else _READING,
-            proxy=self._proxy,
-        )
-        answered_headers = {key.lower(): value for key, value in answer.headers.items()}
-        warnings = tuple(answer.headers.getall("Warning", []))
-        if watching and answer.status == 200:
-            return Response(
-                200,
-                content_type=answer.content_type,
-                headers=answered_headers,
-                warnings=warnings,
-                stream=_chunks(answer),
-            )
-        return Response(answer.status, await _body(answer), answer.content_type, answered_headers, warnings)
-
-    async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-
-
-async def _body(answer: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in _chunks(answer):
-        body += chunk
-        if len(body) > LONGEST_BODY:
-            raise ConnectionError(f"an answer is larger than {LONGEST_BODY} bytes")
-    return bytes(body)
-
-
-async def _chunks(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
-    try:
-        async for chunk in answer.content.iter_any():
-            yield chunk
-    finally:
-        answer.close()

@@ -22,7 +22,9 @@ class JsonLines(logging.Formatter):
 
 
 def set_up(level: str, form: str = "json") -> None:
-    """`form`: json, or text for people."""
+    """`form`: json, text for people, or auto: text where a person reads along on a terminal."""
+    if form == "auto":
+        form = "text" if sys.stderr.isatty() else "json"
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         JsonLines() if form == "json" else logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")

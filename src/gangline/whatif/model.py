@@ -11,14 +11,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from gangline.api import kinds
+from gangline.api import kinds, names
+from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
+from gangline.rules.gangs.memberships import group_name_of
 from gangline.rules.verdicts import owner, renamed
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Refuse
@@ -58,6 +61,8 @@ class WhatifModel:
         """Task → why it lost its node."""
         self._owners: dict[str, str] = {}
         """Pod → the kind of its controller."""
+        self._groups: dict[tuple[str, str], PodGroup] = {}
+        """By namespace and name."""
         self._refusals: dict[str, Refuse] = {}
         self._numbers = itertools.count(1)
         spaces = {
@@ -78,7 +83,7 @@ class WhatifModel:
         )
         self._context: dict[ObjectKey, Raw] = {}
         self._note(objects)
-        self.cluster = ClusterModel.build(records_from_objects(objects, self._reading).records)
+        self.cluster = ClusterModel.build(records_from_objects(self._marked(objects), self._reading).records)
         for uid in [task.uid for task in self.cluster.tasks.values() if task.record.status is LEAVING]:
             self.cluster.remove(TaskRecord, uid)
 
@@ -88,7 +93,7 @@ class WhatifModel:
         """Objects that are new or otherwise than before; a pod that the cycle has placed keeps its place."""
         before = _by_key(records_from_objects(self._context.values(), self._reading).records)
         self._note(given)
-        both = {**self._context, **{_key(obj): obj for obj in given}}
+        both = {**self._context, **{_key(obj): obj for obj in self._marked(given)}}
         for key, record in _by_key(records_from_objects(both.values(), self._reading).records).items():
             if before.get(key) != record and not self._is_placed(record):
                 self.cluster.apply(record)
@@ -125,10 +130,26 @@ class WhatifModel:
             elif kind == kinds.POD_GROUP.kind:
                 group = msgspec.convert({"metadata": meta}, PodGroup)
                 self.titles[gang_uid(group.namespace, group.name)] = owner(group)
+                self._groups[group.namespace, group.name] = group
             elif kind == kinds.POD.kind:
                 self._owners[str(meta.get("uid"))] = next(
                     (str(item.get("kind")) for item in meta.get("ownerReferences") or () if item.get("controller")), ""
                 )
+
+    def _marked(self, objects: Iterable[Raw]) -> Iterable[Raw]:
+        """A pod whose group is known is a member of it, whether or not it is marked yet."""
+        for obj in objects:
+            noted = obj["metadata"].get("annotations") or {}
+            if obj["kind"] == kinds.POD.kind and names.POD_GROUP_NAME not in noted:
+                meta = obj["metadata"]
+                pod = msgspec.convert({"metadata": meta}, Pod)
+                group = group_name_of(pod, partial(self._group, pod.namespace))
+                if group:
+                    obj = {**obj, "metadata": {**meta, "annotations": {**noted, names.POD_GROUP_NAME: group}}}
+            yield obj
+
+    def _group(self, namespace: str, name: str) -> PodGroup | None:
+        return self._groups.get((namespace, name))
 
     # ── cycles ──
 

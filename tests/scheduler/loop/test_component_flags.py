@@ -7,7 +7,7 @@ import pytest
 
 from gangline.binder.flags import read_flags as binder_flags
 from gangline.binder.settings import BinderPluginSetting
-from gangline.cli.component_process import _election
+from gangline.cli.deploy.component_process import _election
 from gangline.components import COMPONENTS, build, home, lease
 from gangline.components.options import ComponentOptions
 from gangline.controllers.flags import node_scale_flags, queue_flags

@@ -5,11 +5,13 @@ preemptible gangs of other queues. Whether a scenario is fair is decided by the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue, SortedGangs
+from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.cheapest import cheapest_sets
 from gangline.scheduler.victims.evictions import may_evict, reclaim_message, victim_invariant_holds
 from gangline.scheduler.victims.search import VictimPlan, solve
@@ -46,7 +48,11 @@ def _plan(session: Session, gang: GangInfo) -> VictimPlan:
         valid=session.hooks.reclaim_scenario,
         message=reclaim_message(session, gang),
         most=lambda view: _most(session, view),
-        first=lambda tasks: cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang)),
+        first=lambda tasks: (
+            batches
+            for batches in cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang))
+            if _only_borrowed(session, batches)
+        ),
     )
 
 
@@ -69,13 +75,32 @@ def _victims(session: Session, gang: GangInfo) -> GangQueue:
 
 
 def _accepted(session: Session, gang: GangInfo) -> list[GangInfo]:
-    """The same, in no order."""
+    """Those of them whose own queue borrows, in no order."""
     return [
         other
-        for _, listed in _givers(session, gang)
+        for name, listed in _givers(session, gang)
+        if _borrowed(session, name) > 0
         for other in listed.gangs
         if session.hooks.reclaim_victim(gang, other)
     ]
+
+
+def _borrowed(session: Session, name: str) -> float:
+    """GPUs that a queue holds above its own quota."""
+    queue = session.queues.get(name)
+    if queue is None:
+        return 0.0
+    held, quota = session.hooks.queue_allocated(queue), session.hooks.queue_deserved(queue)
+    return held[2] - quota[2] if held is not None and quota is not None and quota[2] >= 0 else 0.0
+
+
+def _only_borrowed(session: Session, batches: Sequence[Batch]) -> bool:
+    """Whether each queue still borrows when the last of its gangs goes: cheap victims of one that borrows a little are
+    not taken for what another one borrows."""
+    taken: dict[str, list[float]] = {}
+    for batch in batches:
+        taken.setdefault(batch.gang.queue, []).append(sum(gpus for _, gpus in batch.freed))
+    return all(sum(gpus) - max(gpus) < _borrowed(session, name) for name, gpus in taken.items())
 
 
 def _givers(session: Session, gang: GangInfo) -> list[tuple[str, SortedGangs]]:

@@ -1,0 +1,95 @@
+"""What `gangline doctor` and `gangline bundle` read of a cluster: every answer once, and why there is none.
+
+First in their journey: checks.py judges these facts, bundle.py packs them. Reads only; what may not be read becomes a
+sentence in `refused` and ends nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import time
+from typing import TYPE_CHECKING, Any
+
+from gangline.cli.care.checks import RIGHTS, AskedRight, DoctorFacts
+from gangline.errors import ApiError, NotFound
+
+if TYPE_CHECKING:
+    from gangline.cli.connection import ClusterConnection
+
+PATHS = {
+    "definitions": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    "validating": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    "mutating": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    "slices": "/apis/discovery.k8s.io/v1/endpointslices",
+    "leases": "/apis/coordination.k8s.io/v1/leases",
+    "deployments": "/apis/apps/v1/deployments",
+    "configs": "/apis/kai.scheduler/v1/configs",
+    "shards": "/apis/kai.scheduler/v1/schedulingshards",
+    "queues": "/apis/scheduling.run.ai/v2/queues",
+    "nodes": "/api/v1/nodes",
+}
+"""What is listed, by the name it has among the facts."""
+
+
+async def gather_facts(connection: ClusterConnection) -> DoctorFacts:
+    """Raises Unavailable and Unauthorized: without an answer there is nothing to examine."""
+    version, skew = await _version(connection)
+    lists = await asyncio.gather(*(_list(connection, path) for path in PATHS.values()))
+    facts = dict(zip(PATHS, lists, strict=True))
+    return DoctorFacts(
+        server=connection.server,
+        now=time.time(),
+        version=version,
+        skew=skew,
+        user=await _user(connection),
+        rights=tuple(await asyncio.gather(*(_right(connection, *right) for right in RIGHTS))),
+        lists={name: items for name, (items, _) in facts.items()},
+        refused={name: trouble for name, (_, trouble) in facts.items() if trouble},
+    )
+
+
+async def _version(connection: ClusterConnection) -> tuple[dict[str, Any], float | None]:
+    """The server's version, and by how many seconds its clock goes before ours; None where it does not say."""
+    import msgspec
+
+    asked = time.time()
+    answer = await connection.client.send("GET", "/version")
+    told = email.utils.parsedate_to_datetime(answer.headers["date"]).timestamp() if "date" in answer.headers else None
+    # The header counts whole seconds: the moment lies anywhere in that second.
+    skew = None if told is None else told + 0.5 - (asked + time.time()) / 2
+    version: dict[str, Any] = msgspec.json.decode(answer.body)
+    return version, skew
+
+
+async def _list(connection: ClusterConnection, path: str) -> tuple[list[dict[str, Any]], str]:
+    try:
+        return list((await connection.json(path)).get("items") or []), ""
+    except NotFound:
+        return [], ""
+    except ApiError as error:
+        return [], str(error)
+
+
+async def _user(connection: ClusterConnection) -> str:
+    answer = await _ask(connection, "authentication.k8s.io", "SelfSubjectReview", {})
+    info: dict[str, Any] = answer.get("status", {}).get("userInfo", {})
+    return str(info.get("username") or "")
+
+
+async def _right(connection: ClusterConnection, verb: str, group: str, resource: str) -> AskedRight:
+    about = {"verb": verb, "group": group, "resource": resource, "namespace": connection.namespace}
+    answer = await _ask(connection, "authorization.k8s.io", "SelfSubjectAccessReview", {"resourceAttributes": about})
+    return AskedRight(verb, group, resource, bool(answer.get("status", {}).get("allowed")))
+
+
+async def _ask(connection: ClusterConnection, group: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
+    import msgspec
+
+    body = msgspec.json.encode({"apiVersion": f"{group}/v1", "kind": kind, "spec": spec})
+    try:
+        answer = await connection.client.send("POST", f"/apis/{group}/v1/{kind.lower()}s", body)
+    except ApiError:
+        return {}
+    read: dict[str, Any] = msgspec.json.decode(answer.body)
+    return read

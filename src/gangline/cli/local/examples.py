@@ -1,0 +1,40 @@
+"""`gangline examples [DIR]`: the examples as files, wherever gangline is installed. Never overwrites what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gangline.errors import BadInput
+
+FOLDER = "gangline-examples"
+
+
+@click.command(
+    help=f"Write the examples into a folder (default: {FOLDER}), to look at and to apply: `gangline apply -f "
+    f"{FOLDER}/01-gang`. A folder that has files of the same names is left alone."
+)
+@click.argument("folder", default=FOLDER, type=click.Path(file_okay=False))
+def command(folder: str) -> None:
+    target = Path(folder)
+    files = {path.relative_to(shipped()): path for path in sorted(shipped().rglob("*")) if _wanted(path)}
+    taken = [name for name in files if (target / name).exists()]
+    if taken:
+        raise BadInput(f"{target / taken[0]} exists already; name another folder: gangline examples DIR")
+    for name, path in files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_bytes(path.read_bytes())
+    click.echo(f"{len(files)} files in {target}; {target / 'README.md'} says what each shows")
+    click.echo(f"next: gangline up, and in another terminal: gangline apply -f {target / '01-gang'}")
+
+
+def shipped() -> Path:
+    """The examples, from the installed package or from the repository."""
+    here = Path(__file__)
+    inside = here.parents[2] / "examples"
+    return inside if inside.is_dir() else here.parents[4] / "examples"
+
+
+def _wanted(path: Path) -> bool:
+    return path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc"

@@ -1,0 +1,1 @@
+"""Commands that only look at a cluster and show what is there: trees, tables that renew themselves, the web page."""

@@ -1,0 +1,50 @@
+"""`gangline delete KIND NAME` or `gangline delete -f FILE`."""
+
+from __future__ import annotations
+
+import click
+
+from gangline.cli import manifests
+from gangline.cli.completing import kinds_of_cluster, objects_of_kind
+from gangline.cli.connection import cluster_options, connect
+from gangline.cli.ending import run
+from gangline.cli.objects.apply import kind_of
+from gangline.errors import BadInput, NotFound
+
+
+@click.command(help="Delete objects by name, or those that files describe. What they own goes with them.")
+@click.argument("kind", required=False, shell_complete=kinds_of_cluster)
+@click.argument("names", nargs=-1, shell_complete=objects_of_kind)
+@click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="file, folder or - (may be repeated)")
+@cluster_options
+def command(
+    kind: str | None, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None, namespace: str | None
+) -> None:
+    if not files and not (kind and names):
+        raise click.UsageError("say what to delete: KIND NAME, or -f FILE")
+    run(_delete(kind or "", names, files, kubeconfig, namespace))
+
+
+async def _delete(
+    kind_name: str, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None, namespace: str | None
+) -> None:
+    async with connect(kubeconfig, namespace) as connection:
+        targets = []
+        if kind_name:
+            kind = await connection.kind(kind_name)
+            targets += [(kind, name, connection.namespace) for name in names]
+        for obj in manifests.read(files):
+            meta = obj["metadata"]
+            targets.append(
+                (await kind_of(connection, obj), meta["name"], meta.get("namespace") or connection.namespace)
+            )
+        missing = 0
+        for kind, name, where in targets:
+            try:
+                await connection.client.delete(kind, name, where, propagation="Background")
+                click.echo(f"{kind.resource}/{name} deleted")
+            except NotFound as error:
+                missing += 1
+                click.echo(f"error: {error}", err=True)
+        if missing:
+            raise BadInput(f"{missing} of {len(targets)} objects were not there")

@@ -1,0 +1,143 @@
+"""`gangline get KIND [NAME]`: the table the server prints, or the objects themselves.
+
+Gangs, queues and nodes have a table of our own (look/summaries.py), which says what a server's cannot: who holds how
+many GPUs, what waits, and why. A gang is no object, so `-o json` of gangs prints the same lines as data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gangline.cli.columns import aligned
+from gangline.cli.completing import kinds_of_cluster, objects_of_kind
+from gangline.cli.connection import ClusterConnection, cluster_options, connect
+from gangline.cli.ending import run
+from gangline.errors import BadInput, api_error
+
+if TYPE_CHECKING:
+    from gangline.api.kinds import Kind
+    from gangline.api.meta import Object
+    from gangline.cli.look.summaries import Summary
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+TABLES = ("table", "wide")
+DERIVED = ("gang", "gangs")
+"""What no server has as a kind."""
+
+
+@click.command(
+    help="Show objects as a table, or whole with -o json or -o yaml. KIND: gangs, queues, nodes, or any kind that the "
+    "cluster serves, as in pods, pcs or podgroups.scheduling.run.ai."
+)
+@click.argument("kind", shell_complete=kinds_of_cluster)
+@click.argument("name", required=False, shell_complete=objects_of_kind)
+@click.option(
+    "-o", "--output", type=click.Choice(["table", "wide", "json", "yaml", "name"]), default="table", show_default=True
+)
+@click.option("-A", "--all-namespaces", is_flag=True, help="of every namespace")
+@click.option("-l", "--selector", default="", help="only objects with these labels")
+@cluster_options
+def command(
+    kind: str,
+    name: str | None,
+    output: str,
+    all_namespaces: bool,
+    selector: str,
+    kubeconfig: str | None,
+    namespace: str | None,
+) -> None:
+    run(_get(kind, name or "", output, all_namespaces, selector, kubeconfig, namespace))
+
+
+async def _get(
+    kind_name: str,
+    name: str,
+    output: str,
+    everywhere: bool,
+    selector: str,
+    kubeconfig: str | None,
+    namespace: str | None,
+) -> None:
+    from gangline.cli.look.summaries import summary_of
+
+    async with connect(kubeconfig, namespace) as connection:
+        summary = None if selector else summary_of(kind_name)
+        if summary and (output in TABLES or kind_name.lower() in DERIVED):
+            click.echo(await _summarized(connection, summary, name, output, everywhere))
+            return
+        kind = await connection.kind(kind_name)
+        answer = await _ask(connection, kind, name, everywhere, selector, table=output in TABLES)
+    if output in TABLES:
+        click.echo(as_text(answer, wide=output == "wide", everywhere=everywhere and kind.namespaced))
+    elif output == "name":
+        items = answer.get("items", [answer])
+        click.echo("\n".join(f"{kind.resource}/{item['metadata']['name']}" for item in items))
+    else:
+        click.echo(written(answer, output), nl=False)
+
+
+def written(data: Any, output: str) -> str:
+    """Data as JSON or YAML."""
+    import msgspec
+    import yaml
+
+    if output == "json":
+        return msgspec.json.format(msgspec.json.encode(data)).decode() + "\n"
+    return yaml.safe_dump(msgspec.to_builtins(data), sort_keys=False)
+
+
+async def _summarized(connection: ClusterConnection, summary: Summary, name: str, output: str, everywhere: bool) -> str:
+    from gangline.cli.look.sight import look_at
+
+    view = await look_at(connection)
+    for trouble in view.source.troubles:
+        click.echo(f"warning: {trouble}", err=True)
+    here = ("", connection.namespace)
+    lines = [line for line in summary.lines(view) if everywhere or summary.place(line)[0] in here]
+    if name:
+        lines = [line for line in lines if name in (summary.place(line)[1], summary.title(line))]
+        if not lines:
+            raise BadInput(f"there is no {summary.kind} {name}")
+    if output in TABLES:
+        return summary.table(lines, view.source.now, wide=output == "wide")
+    if output == "name":
+        return "\n".join(summary.name(line) for line in lines)
+    return written(lines[0] if name else {"items": lines}, output).rstrip("\n")
+
+
+async def _ask(
+    connection: ClusterConnection, kind: Kind[Object], name: str, everywhere: bool, selector: str, *, table: bool
+) -> Any:
+    import msgspec
+
+    from gangline.client.wire import Request
+
+    path = kind.path("" if everywhere else connection.namespace, name)
+    query = (("labelSelector", selector),) if selector else ()
+    request = Request("GET", path, query, accept=TABLE if table else "application/json")
+    answer = await connection.client.transport.send(request)
+    body = msgspec.json.decode(answer.body)
+    if answer.status >= 400:
+        raise api_error(body, answer.status)
+    return body
+
+
+def as_text(table: Any, *, wide: bool, everywhere: bool) -> str:
+    """A Table answer as aligned columns."""
+    columns = [
+        (number, column_definition["name"].upper())
+        for number, column_definition in enumerate(table["columnDefinitions"])
+        if wide or not column_definition.get("priority")
+    ]
+    heading = (["NAMESPACE"] if everywhere else []) + [title for _, title in columns]
+    rows = [
+        ([row["object"]["metadata"].get("namespace", "")] if everywhere else [])
+        + [_cell(row["cells"][number]) for number, _ in columns]
+        for row in table.get("rows") or []
+    ]
+    return aligned(heading, rows)
+
+
+def _cell(value: Any) -> str:
+    return "<none>" if value is None or value == "" else str(value)

@@ -1,0 +1,107 @@
+"""`gangline queue set NAME gpu.quota=8 …`: the settings of a queue, in units that people use.
+
+A Queue object counts CPU in thousandths of a core and memory in millions of bytes; here both are quantities as in pods.
+What is said goes to the server as one merge patch; the rest of the queue stays. What a setting may be called is one
+line in `SETTINGS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from gangline.cli.completing import queues_of_cluster
+from gangline.cli.connection import ClusterConnection, cluster_options, connect
+from gangline.cli.ending import run
+from gangline.cli.objects.queue_settings import SETTINGS, complete, patch_of
+from gangline.errors import BadInput, NotFound
+
+
+@click.group(help="Change the settings of queues.")
+def command() -> None:
+    pass
+
+
+@command.command(
+    name="set",
+    help="Change settings of a queue: `gangline queue set team-a gpu.quota=16 gpu.limit=unlimited memory.quota=512Gi`. "
+    "Settings: " + ", ".join(SETTINGS) + ". CPU is in cores and memory in bytes, as in pods (0.5, 64Gi); `unlimited` "
+    "stands for no bound, `parent=` for none.",
+)
+@click.argument("name", shell_complete=queues_of_cluster)
+@click.argument("settings", nargs=-1, required=True, metavar="SETTING=VALUE…")
+@click.option("--create", "made", is_flag=True, help="make the queue if there is none of this name")
+@click.option("--dry-run", "tried", is_flag=True, help="let the server check it, and change nothing")
+@cluster_options
+def set_command(
+    name: str, settings: tuple[str, ...], made: bool, tried: bool, kubeconfig: str | None, namespace: str | None
+) -> None:
+    run(_set(name, patch_of(settings), made, tried, kubeconfig, namespace))
+
+
+async def _set(
+    name: str, spec: dict[str, Any], made: bool, tried: bool, kubeconfig: str | None, namespace: str | None
+) -> None:
+    from gangline.api.kinds import QUEUE
+
+    async with connect(kubeconfig, namespace) as connection:
+        try:
+            before = await connection.client.get_raw(QUEUE, name)
+        except NotFound:
+            if not made:
+                raise await _no_queue(connection, name) from None
+            obj = {
+                "apiVersion": QUEUE.api_version,
+                "kind": QUEUE.kind,
+                "metadata": {"name": name},
+                "spec": complete(spec),
+            }
+            await connection.client.create(QUEUE, obj, dry_run=tried)
+            click.echo(f"queue/{name} {'would be created' if tried else 'created'}")
+            return
+        await _send(connection, name, spec, tried)
+    changes = list(differences(before.get("spec") or {}, spec))
+    click.echo(f"queue/{name} {_outcome(changes, tried)}" + "".join(f"\n  {change}" for change in changes))
+
+
+def _outcome(changes: list[str], tried: bool) -> str:
+    if not changes:
+        return "unchanged"
+    return "would change" if tried else "changed"
+
+
+async def _send(connection: ClusterConnection, name: str, spec: dict[str, Any], tried: bool) -> None:
+    import msgspec
+
+    from gangline.api.kinds import QUEUE
+
+    await connection.client.send(
+        "PATCH",
+        QUEUE.path("", name),
+        query=(("dryRun", "All"),) if tried else (),
+        body=msgspec.json.encode({"spec": spec}),
+        content_type="application/merge-patch+json",
+    )
+
+
+async def _no_queue(connection: ClusterConnection, name: str) -> BadInput:
+    from gangline.api.kinds import QUEUE
+    from gangline.cli.suggestions import did_you_mean
+
+    there = sorted(queue.name for queue in (await connection.client.list(QUEUE)).items)
+    return BadInput(
+        f"there is no queue {name}; there are: {', '.join(there) or 'none'}{did_you_mean(name, there)} "
+        "--create makes a new one"
+    )
+
+
+def differences(before: dict[str, Any], after: dict[str, Any], path: str = "spec") -> Iterable[str]:
+    """What a merge patch changes, one line per field, in the object's own units."""
+    for field, value in after.items():
+        old = before.get(field)
+        if isinstance(value, dict):
+            yield from differences(old if isinstance(old, dict) else {}, value, f"{path}.{field}")
+        elif old != value:
+            yield f"{path}.{field}: {'(none)' if old is None else old} → {'(none)' if value is None else value}"

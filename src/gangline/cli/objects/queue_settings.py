@@ -1,0 +1,117 @@
+"""What `gangline queue set` can be told: names of settings, how values are read, the patch they make. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gangline.cli.suggestions import did_you_mean
+from gangline.errors import BadInput
+
+UNLIMITED = -1
+"""How a Queue says that there is no bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSetting:
+    path: tuple[str, ...]
+    """Of the field, below `spec`."""
+    read: Callable[[str], Any]
+
+
+def _gpus(text: str) -> float:
+    return _plain(_bounded(text, float(text) if text != "unlimited" else UNLIMITED))
+
+
+def _millicores(text: str) -> float:
+    from gangline.api import resources
+
+    return UNLIMITED if text == "unlimited" else _plain(_bounded(text, resources.milli(text)))
+
+
+def _megabytes(text: str) -> float:
+    from gangline.api import resources
+
+    return UNLIMITED if text == "unlimited" else _plain(_bounded(text, resources.number(text) / 1e6))
+
+
+def _weight(text: str) -> float:
+    return _plain(_bounded(text, float(text)))
+
+
+def _bounded(text: str, value: float) -> float:
+    if value < 0 and text != "unlimited":
+        raise ValueError("it must not be negative; `unlimited` stands for no bound")
+    return value
+
+
+def _plain(value: float) -> float:
+    """A whole number as one."""
+    return int(value) if float(value).is_integer() else value
+
+
+def _duration(text: str) -> str:
+    from gangline.rules.values.times import duration
+
+    duration(text)
+    return text
+
+
+def _name(text: str) -> str | None:
+    return text or None
+
+
+READERS = {"gpu": _gpus, "cpu": _millicores, "memory": _megabytes}
+FIELDS = {"quota": "quota", "limit": "limit", "weight": "overQuotaWeight"}
+SETTINGS = {
+    **{
+        f"{resource}.{word}": QueueSetting(("resources", resource, field), _weight if word == "weight" else read)
+        for resource, read in READERS.items()
+        for word, field in FIELDS.items()
+    },
+    "parent": QueueSetting(("parentQueue",), _name),
+    "priority": QueueSetting(("priority",), int),
+    "title": QueueSetting(("displayName",), _name),
+    "preempt-min-runtime": QueueSetting(("preemptMinRuntime",), _duration),
+    "reclaim-min-runtime": QueueSetting(("reclaimMinRuntime",), _duration),
+}
+OTHER_NAMES = {f"{resource}.overQuotaWeight": f"{resource}.weight" for resource in READERS}
+"""Upstream's word for a weight."""
+
+
+def patch_of(settings: Iterable[str]) -> dict[str, Any]:
+    """`gpu.quota=8` … → the part of a Queue's spec that says so. Raises BadInput with what is wrong."""
+    spec: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        known = SETTINGS.get(OTHER_NAMES.get(name, name))
+        if not equals or known is None:
+            meant = did_you_mean(name, SETTINGS)
+            raise BadInput(
+                f"{setting!r} is no setting of a queue: write SETTING=VALUE with {', '.join(SETTINGS)}{meant}"
+            )
+        try:
+            value = known.read(text)
+        except ValueError as error:
+            raise BadInput(f"{setting}: {error}") from None
+        _put(spec, known.path, value)
+    return spec
+
+
+def complete(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec of a new queue: what is not given has no bound, and a quota of no GPUs. A Queue that leaves a limit out
+    may use nothing at all."""
+    given = spec.get("resources", {})
+    usual = {"gpu": 0, "cpu": UNLIMITED, "memory": UNLIMITED}
+    resources = {
+        name: {"quota": quota, "limit": UNLIMITED, "overQuotaWeight": 1} | given.get(name, {})
+        for name, quota in usual.items()
+    }
+    return {field: value for field, value in spec.items() if value is not None} | {"resources": resources}
+
+
+def _put(spec: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for field in path[:-1]:
+        spec = spec.setdefault(field, {})
+    spec[path[-1]] = value

@@ -1,0 +1,14 @@
+"""What somebody may have meant who wrote a word that is not known; nothing here prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+LIKENESS = 0.6
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'explain'?`, or nothing where no known word is like it."""
+    near = get_close_matches(word.lower(), list(known), 1, LIKENESS)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,95 @@
+"""Commands that need no cluster: examples, completion, wrong settings of a queue; and how we are called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cli.test_commands import call
+from gangline.cli import group
+from gangline.cli.objects.queue_settings import SETTINGS, patch_of
+from gangline.errors import BadInput
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_examples_are_written_as_files_once(tmp_path: Path) -> None:
+    target = tmp_path / "mine"
+    done = CliRunner().invoke(group, ["examples", str(target)])
+    assert (
+        done.exit_code == 0 and f"next: gangline up, and in another terminal: gangline apply -f {target}" in done.output
+    )
+    assert (target / "01-gang" / "llm.yaml").read_text() == (EXAMPLES / "01-gang" / "llm.yaml").read_text()
+    again = CliRunner().invoke(group, ["examples", str(target)])
+    assert isinstance(again.exception, BadInput) and "exists already; name another folder" in str(again.exception)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_what_completion_prints_is_accepted_by_the_shell(shell: str) -> None:
+    printed = CliRunner().invoke(group, ["completion", shell])
+    assert printed.exit_code == 0 and "_GANGLINE_COMPLETE" in printed.output
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=printed.output, text=True, check=True)
+
+
+def test_a_wrong_setting_of_a_queue_names_those_there_are() -> None:
+    with pytest.raises(BadInput) as refused:
+        patch_of(["gpu.qota=8"])
+    every = ", ".join(SETTINGS)
+    assert str(refused.value) == (
+        f"'gpu.qota=8' is no setting of a queue: write SETTING=VALUE with {every}; did you mean 'gpu.quota'?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("gpu.quota=-3", "it must not be negative; `unlimited` stands for no bound"),
+        ("gpu.quota=many", "could not convert string to float: 'many'"),
+        ("memory.quota=4Gx", "4Gx"),
+        ("priority=high", "invalid literal"),
+        ("preempt-min-runtime=soon", "soon"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_told_with_its_setting(setting: str, problem: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        patch_of([setting])
+    assert str(refused.value).startswith(f"{setting}: ") and problem in str(refused.value)
+
+
+def test_upstreams_word_for_a_weight_is_understood() -> None:
+    assert patch_of(["gpu.overQuotaWeight=2", "parent="]) == {
+        "resources": {"gpu": {"overQuotaWeight": 2}},
+        "parentQueue": None,
+    }
+
+
+def test_kubectl_finds_us_as_a_plugin_and_help_says_so() -> None:
+    program = Path(sys.executable).parent / "kubectl-gangline"
+    shown = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("Usage: kubectl gangline [OPTIONS] COMMAND")
+
+
+def test_nobody_who_asks_for_no_colour_gets_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "--version") == 0
+    assert "\x1b" not in capsys.readouterr().out
+    script = "import os, pty, sys; os.environ['NO_COLOR'] = sys.argv[1]; pty.spawn([sys.executable, '-c', sys.argv[2]])"
+    inner = (
+        "import click, gangline.cli as c; c.group.callback = None; c.COMMANDS.clear(); "
+        "red = click.Command('x', callback=lambda: click.secho('hi', fg='red')); "
+        "c.Commands.resolve_command = lambda *_: ('x', red, []); import sys; sys.argv = ['gangline', 'x']; c.main()"
+    )
+    for value, coloured in (("", True), ("1", False)):
+        told = [sys.executable, "-c", script, value, inner]
+        shown = subprocess.run(
+            told, capture_output=True, text=True, check=True, env=os.environ | {"TERM": "xterm"}
+        ).stdout
+        assert ("\x1b[31m" in shown) is coloured
