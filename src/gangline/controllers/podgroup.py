@@ -37,6 +37,8 @@ class GroupSums:
     standings: Standings = field(default_factory=Standings)
     written: list[Raw] = field(default_factory=list)
     """The conditions as last written."""
+    sent: tuple[str, Raw] = ("", {})
+    """The revision of the group that was looked at, and what was written then."""
     changed: dict[Key, None] = field(default_factory=dict)
 
     def put(self, key: Key, pod: Pod | None, value: PodPart) -> None:
@@ -149,9 +151,11 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         account = ledger.bring_up_to_date(key, ctx.read)
         preemptible = priorities.preemptible(group, ctx.read.list(PRIORITY_CLASS))
         patch = status_patch(group, account, preemptible, manner, timestamp(ctx.clock.now()))
-        if patch is not None:
+        seen = group.metadata.resource_version
+        if patch is not None and (seen, patch) != account.sent:
             if await ctx.writer.report(POD_GROUP, key.name, key.namespace, patch):
                 account.written = patch["status"].get("conditions", account.written)
+                account.sent = seen, patch
             else:
                 ledger.forget(key)
         return None
