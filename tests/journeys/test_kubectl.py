@@ -37,8 +37,8 @@ async def test_apply_get_describe_wait_and_delete_work_on_a_set(story: Story, ru
     pods = (await run("get", "pods", "--no-headers")).splitlines()
     assert len(pods) == 5 and all("Running" in line for line in pods)
     heading, group = (line.split() for line in (await run("get", "podgroups.scheduling.run.ai")).splitlines())
-    assert heading[:5] == ["NAME", "QUEUE", "MIN", "GPUS", "PHASE"] and group[0].startswith("pg-llm-0-")
-    assert (group[1:3], group[4]) == (["default-queue", "4"], "Running")
+    assert heading[:6] == ["NAME", "QUEUE", "PHASE", "MIN", "ASKED", "GPUS"] and group[0].startswith("pg-llm-0-")
+    assert group[1:4] == ["default-queue", "Running", "4"]
     described = await run("describe", "podgang", "llm-0")
     assert "Kind:         PodGang" in described and "llm-0-decode" in described
     assert "node-" in await run("describe", "pod", pods[0].split()[0])

@@ -62,23 +62,30 @@ class Endpoint:
     ) -> None:
         """`namespace`: what upstream's metrics begin with instead of `kai`."""
         self._ready, self._registries, self._namespace = ready, registries, namespace
-        self._app = web.Application()
-        self._app.add_routes(
-            [web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)]
-        )
-        for path, answer in (pages or {}).items():
-            self._app.router.add_get(path, _handler(_always(answer)))
-        if rest is not None:
-            self._app.router.add_route("*", "/{rest:.*}", _handler(rest))
+        self._pages, self._rest = dict(pages or {}), rest
         self._runner: web.AppRunner | None = None
 
     async def open(self, host: str = "127.0.0.1", port: int = 0) -> int:
-        """Starts serving; gives the port."""
-        self._runner = runner(self._app, host)
+        """Starts serving; gives the port. Where the port is taken, it may be opened again at another one."""
+        self._runner = runner(self._application(), host)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, host, port)
-        await site.start()
+        try:
+            await web.TCPSite(self._runner, host, port).start()
+        except OSError:
+            await self.close()
+            raise
         return int(self._runner.addresses[0][1])
+
+    def _application(self) -> web.Application:
+        app = web.Application()
+        app.add_routes(
+            [web.get("/healthz", self._alive), web.get("/readyz", self._readyz), web.get("/metrics", self._metrics)]
+        )
+        for path, answer in self._pages.items():
+            app.router.add_get(path, _handler(_always(answer)))
+        if self._rest is not None:
+            app.router.add_route("*", "/{rest:.*}", _handler(self._rest))
+        return app
 
     async def close(self) -> None:
         if self._runner is not None:

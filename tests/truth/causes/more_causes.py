@@ -97,13 +97,6 @@ MORE_CAUSES = [
         ONE,
     ),
     TruthCase(
-        "a Job that ran out of time",
-        "job/x",
-        ("x has failed", "DeadlineExceeded"),
-        flat(job("x", spec={"activeDeadlineSeconds": 1})),
-        ONE,
-    ),
-    TruthCase(
         "a part of a GPU that makes no sense",
         "job/x",
         ("the server refuses its pods", "gpu-fraction"),
