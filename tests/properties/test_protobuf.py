@@ -3,7 +3,6 @@ says that Kubernetes reads and writes the same."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -53,16 +52,17 @@ def shaped(field: WireField, depth: int) -> st.SearchStrategy[Any]:
     return one.filter(lambda value: value not in ("", 0, False)) if field.drop_empty else one
 
 
+def _later(field: WireField, depth: int) -> st.SearchStrategy[Any]:
+    """The values of a field, worked out when the first is drawn."""
+    return st.deferred(lambda: shaped(field, depth))
+
+
 def objects(name: str, depth: int) -> st.SearchStrategy[Obj]:
     """Objects of a message with some of its fields; none of those that are messages themselves, once deep enough."""
     fields: dict[str, st.SearchStrategy[Any]] = {}
     for field in messages()[name].values():
         inlined = messages()[field.type].values() if field.form == "=" else [field]
-        fields |= {
-            inner.name: st.deferred(partial(shaped, inner, depth))
-            for inner in inlined
-            if depth > 0 or inner.type in SCALARS
-        }
+        fields |= {inner.name: _later(inner, depth) for inner in inlined if depth > 0 or inner.type in SCALARS}
     chosen = st.lists(st.sampled_from(sorted(fields)), unique=True, max_size=6) if fields else st.just([])
     return chosen.flatmap(lambda names: st.fixed_dictionaries({name: fields[name] for name in names}))
 

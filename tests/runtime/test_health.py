@@ -8,7 +8,8 @@ import aiohttp
 from prometheus_client import CollectorRegistry, Gauge
 
 import gangline
-from gangline.runtime.health import Endpoint, HttpPage, split_address
+from gangline.rules.values.hosts import split_address
+from gangline.runtime.health import Endpoint, HttpPage
 
 
 async def test_alive_ready_metrics_and_own_pages_are_served() -> None:

@@ -6,13 +6,14 @@ here changes anything."""
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+
+from gangline.rules.values.hosts import is_loopback, names_this_machine
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 ELSEWHERE = "This page is served on this machine only; ask for it as http://127.0.0.1 or http://localhost.\n"
@@ -44,7 +45,7 @@ FAREWELL_SECONDS = 1.0
 def runner(app: web.Application, host: str) -> web.AppRunner:
     """Serves an application on `host`; every listener but the API server's is made here. When it stops, who has not
     asked to the end does not keep it from stopping."""
-    if _loopback(host):
+    if is_loopback(host):
         app.middlewares.append(_check_host)
     return web.AppRunner(app, access_log=None, shutdown_timeout=FAREWELL_SECONDS)
 
@@ -107,7 +108,7 @@ class Endpoint:
 
 @web.middleware
 async def _check_host(request: web.Request, handler: Handler) -> web.StreamResponse:
-    if not _names_this_machine(request.headers.get("Host", "")):
+    if not names_this_machine(request.headers.get("Host", "")):
         return web.Response(
             status=403, text=ELSEWHERE, headers={"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
         )
@@ -126,26 +127,3 @@ def _handler(answer: Rest) -> Callable[[web.Request], Awaitable[web.Response]]:
         )
 
     return handle
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-_HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9.-]+))(?::[0-9]*)?", re.ASCII)
-
-
-def _names_this_machine(host: str) -> bool:
-    """Whether a request was meant for this machine. A foreign name that leads here is a web page reaching through
-    somebody's browser."""
-    parts = _HOST.fullmatch(host)
-    return parts is not None and _loopback((parts["six"] or parts["name"]).lower())
-
-
-def split_address(address: str, default_port: int) -> tuple[str, int]:
-    """`:8080`, `127.0.0.1:8080` or `0` (off) as host and port."""
-    host, _, port = address.rpartition(":")
-    return host.strip("[]") or "0.0.0.0", int(port or default_port)

@@ -21,6 +21,7 @@ KNOWN = {
     "verbs/patches.py",
     "verbs/subresources/budgets.py",
     "verbs/subresources/pod_requests.py",
+    "verbs/subresources/scale.py",
     "verbs/subresources/scale_object.py",
     "verbs/write_checks.py",
     "verbs/writes.py",

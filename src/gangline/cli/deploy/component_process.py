@@ -114,7 +114,7 @@ def _metrics_namespace(component: str, options: ComponentOptions) -> str:
 
 
 def _addresses(component: str, options: ComponentOptions) -> list[tuple[str, int]]:
-    from gangline.runtime.health import split_address
+    from gangline.rules.values.hosts import split_address
 
     named = ("listen-address", "metrics-bind-address", "metrics-listen-address", "health-probe-bind-address")
     given = [options.flags[flag] for flag in named if options.flags.get(flag)]

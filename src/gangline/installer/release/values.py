@@ -62,7 +62,7 @@ def schema(definitions: Iterable[Raw]) -> str:
         },
     }
     shared = _Shared(parts)
-    own = {value.name: {"description": value.meaning} | shared.short(parts[value.name], top=True) for value in VALUES}
+    own = {value.name: shared.short(parts[value.name], top=True) | {"description": value.meaning} for value in VALUES}
     helms = {
         "global": {
             "description": "Helm's own: what a chart that holds this one tells all its parts. Nothing of it is read.",
