@@ -45,7 +45,7 @@ class DisruptionLimits:
     consolidation: float = 0.5
     reclaim: float = 1.0
     headstart: float = 3600.0
-    patience: float = 86400.0
+    patience: float = 3600.0
     grace: float = 3600.0
     restart: float = 300.0
     evictions: float = math.inf
