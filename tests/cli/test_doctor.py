@@ -164,6 +164,11 @@ def test_queues_and_nodes_that_let_nothing_start_are_told() -> None:
     assert [item[1] for item in wrong(lists={"queues": orphan})] == [
         "queue a names the parent gone, which does not exist"
     ]
+    circle = [{"metadata": {"name": name}, "spec": {"parentQueue": above}} for name, above in (("a", "b"), ("b", "a"))]
+    assert [item[1] for item in wrong(lists={"queues": circle})] == [
+        "queue a is below itself: its parents go in a circle",
+        "queue b is below itself: its parents go in a circle",
+    ]
 
 
 def test_what_may_not_be_read_is_said_and_ends_nothing() -> None:

@@ -118,6 +118,19 @@ def test_a_gang_within_its_quota_waits_for_cheap_victims_no_longer_than_its_pati
     assert not evicted(HOUR) and evicted(2 * HOUR) == ["old-0"]
 
 
+def test_a_queue_within_its_quota_does_not_pay_for_what_its_sibling_borrows() -> None:
+    def evicted(**of_borrower: Any) -> list[str]:
+        scene = Scene(settings=native()).nodes(2).queue("top").queue("serving", quota=8)
+        scene.queue("language", quota=4, parent="top").queue("vision", quota=4, parent="top")
+        scene.gang("language/own", 1, gpus=4, on="n0", last_start=NOW - MINUTE)
+        for number, node in enumerate(("n0", "n1", "n1")):
+            scene.gang(f"vision/more-{number}", 1, gpus=4, on=node, last_start=NOW - MINUTE, **of_borrower)
+        return scene.gang("serving/claim", 1, gpus=8).decide().evicted
+
+    assert sorted(evicted()) == ["more-1-0", "more-2-0"]
+    assert not evicted(last_eviction=NOW - 2 * MINUTE), "all that was borrowed is in its grace: nobody else makes room"
+
+
 def test_what_may_be_evicted_goes_by_all_that_is_asked_for_also_while_a_part_of_it_is_tried() -> None:
     scene = Scene(settings=native()).nodes(1, gpus=4).queue("a", quota=4)
     scene.gang("a/old", 4, needs=3, on="n0", priority=30, last_start=NOW - MINUTE)

@@ -249,3 +249,10 @@ def test_how_far_a_reclaimer_stays_below_others_is_heard_under_the_name_of_upstr
 ) -> None:
     settings = SchedulerSettings(plugins=(PluginSetting("proportion", {name: "1.5"}),))
     assert ProportionPlugin(Session(ClusterModel(), settings, 0), settings.arguments("proportion")).multiplier == 1.5
+
+
+@pytest.mark.parametrize("parent", ["nobody", "lost"], ids=["a parent that is not there", "itself"])
+def test_a_queue_without_a_place_in_the_tree_keeps_no_other_from_reclaiming(parent: str) -> None:
+    scene = Scene().nodes(2).queue("top", quota=8).queue("b", quota=8, parent="top").queue("c", parent="top")
+    scene.queue("lost", parent=parent).gang("lost/old", 1, gpus=8, on="n0").gang("c/borrowed", 1, gpus=8, on="n1")
+    assert scene.gang("b/new", 1, gpus=8).decide().evicted == ["borrowed-0"]

@@ -160,6 +160,16 @@ def check_versions(facts: DoctorFacts) -> Iterable[DoctorFinding]:
                 yield DoctorFinding(WARN, "version", text, remedy)
 
 
+def _circles(name: str, queues: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether the line of parents comes back to the queue."""
+    above = queues[name].get("parentQueue") or ""
+    for _ in queues:
+        if above == name:
+            return True
+        above = (queues.get(above) or {}).get("parentQueue") or ""
+    return False
+
+
 def check_queues(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     queues = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in facts.lists.get("queues", [])}
     if not queues and "queues" not in facts.refused:
@@ -170,6 +180,9 @@ def check_queues(facts: DoctorFacts) -> Iterable[DoctorFinding]:
         if parent and parent not in queues:
             remedy = f"make it, or name another: gangline queue set {name} parent=…"
             yield DoctorFinding(FAIL, "queues", f"queue {name} names the parent {parent}, which does not exist", remedy)
+        elif _circles(name, queues):
+            remedy = f"give it another parent: gangline queue set {name} parent=…"
+            yield DoctorFinding(FAIL, "queues", f"queue {name} is below itself: its parents go in a circle", remedy)
     if queues:
         yield DoctorFinding(OK, "queues", f"{len(queues)} queues")
 

@@ -60,7 +60,10 @@ def can_reclaim(accounts: Accounts, taker: Taker) -> bool:
 
 
 def filter_victim(accounts: Accounts, taker: Taker, victim_queue: str) -> bool:
-    """Could a gang of that queue ever be taken? Says yes in doubt; `reclaimable` has the last word."""
+    """Could a gang of that queue ever be taken? Says yes in doubt; `reclaimable` has the last word. A queue whose line
+    of parents is broken, or goes in a circle, has no place in the tree, and nothing is taken from it."""
+    if victim_queue not in accounts:
+        return False
     mine, theirs = where_they_part(accounts, taker.queue, victim_queue)
     request = taker.request.amounts
     if not stays_within_quota(mine, request):

@@ -15,6 +15,7 @@ from gangline.errors import ConfigError
 from gangline.rules.values import times
 from gangline.scheduler.decisions import Evict
 from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.queue import QueueInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
@@ -70,6 +71,8 @@ class DisruptionPlugin(Plugin):
     # ── who may be a victim ──
 
     def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        if self._pays_for_its_sibling(victim):
+            return False
         may = self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
         return may or self._spare(preemptor, victim)
 
@@ -92,6 +95,19 @@ class DisruptionPlugin(Plugin):
         if victim.elastic:
             return True
         return gpus_held(victim.allocated_tasks) <= most and not self._protected(victim)
+
+    def _pays_for_its_sibling(self, victim: GangInfo) -> bool:
+        """Its queue is within its quota while another one below the same parent borrows: that one gives back."""
+        queues = self._session.queues
+        queue = queues.get(victim.queue)
+        if queue is None or queue.parent not in queues or self._borrows(queue):
+            return False
+        siblings = [queues[name] for name in queues[queue.parent].children if name in queues and name != queue.name]
+        return any(self._borrows(sibling) for sibling in siblings)
+
+    def _borrows(self, queue: QueueInfo) -> bool:
+        held, quota = self._session.hooks.queue_allocated(queue), self._session.hooks.queue_deserved(queue)
+        return held is not None and quota is not None and 0 <= quota[2] < held[2] - DUST
 
     def _spare(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         """Remember, for the preemptor to be told, that this one could have made room."""
