@@ -51,6 +51,25 @@ async def test_the_answer_goes_when_the_gang_runs() -> None:
         assert names.ANSWER not in group.annotations and names.VERDICT_REVISION not in group.annotations
 
 
+async def test_an_answer_is_worked_out_anew_when_what_it_names_has_changed() -> None:
+    async with told(component(), moved=True) as story:
+        await story.nodes(1, gpus=8)
+        await story.gang("train", 2, gpus=8)
+        await story.settles()
+        before = (await group_of(story)).annotations[names.ANSWER]
+        assert "node-0-more-1" in before
+        await story.nodes(1, gpus=8, name="node-0-more", unschedulable=True)
+
+        async def told_anew() -> bool:
+            story.advance(10)
+            await story.settles()
+            return (await group_of(story)).annotations[names.ANSWER] != before
+
+        await story.until(told_anew, "an answer that knows the new node")
+        text, _ = await asked(story, "train")
+        assert of_group(await group_of(story), "train").text == text
+
+
 async def test_an_answer_counts_only_beside_the_verdict_that_it_refines() -> None:
     async with told() as story:
         await story.nodes(1)

@@ -29,6 +29,15 @@ def is_left_over(group: PodGroup) -> bool:
     return names.ANSWER in group.annotations and names.VERDICT not in group.annotations
 
 
+def says_more(group: PodGroup, answer: GangAnswer) -> bool:
+    """Other words than the answer that stands there; where it stands in its queue, and the revision, are no news."""
+    standing = answer_of(group)
+    if standing is None:
+        return True
+    told = json.loads(note_of(group, answer))
+    return any(told[key] != standing.get(key) for key in ("headline", "remedies", "refines"))
+
+
 def note_of(group: PodGroup, answer: GangAnswer) -> str:
     """The note; `group` as it was when its gang was judged."""
     verdict = verdict_of(group) or {}
