@@ -42,7 +42,8 @@ GroupKey = tuple[str, str]
 class AnswerWriter:
     """Which gangs wait for an answer, and the loop that gives it."""
 
-    def __init__(self) -> None:
+    def __init__(self, fresh: float) -> None:
+        self._fresh = fresh
         self._pending: dict[GroupKey, None] = {}
         self._aged: dict[GroupKey, None] = {}
         self._news = asyncio.Event()
@@ -74,7 +75,7 @@ class AnswerWriter:
     async def _news_or_age(self, ctx: Context, cache: Cache) -> None:
         """Until there is something to do: a new verdict, or answers that are no longer fresh."""
         try:
-            await within(ctx.clock, FRESH, self._news.wait())
+            await within(ctx.clock, self._fresh, self._news.wait())
         except TimeoutError:
             waiting = [group for group in cache.list(kinds.POD_GROUP) if answer_of(group) is not None]
             self._aged.update({(group.namespace, group.name): None for group in waiting})
@@ -140,8 +141,9 @@ def _write(ctx: Context, group: PodGroup, note: str | None) -> None:
     ctx.writer.put((kinds.POD_GROUP.kind, group.namespace, group.name, "answer"), write)
 
 
-def component() -> Component:
-    writer = AnswerWriter()
+def component(fresh: float = FRESH) -> Component:
+    """`fresh`: seconds after which an answer is worked out anew."""
+    writer = AnswerWriter(fresh)
     return Component(
         "explainer", services=(BackgroundService("explainer", writer.run, lambda: writer.idle, writer.prepare),)
     )
