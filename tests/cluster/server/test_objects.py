@@ -5,6 +5,11 @@ from __future__ import annotations
 from cluster.server.conftest import MAPS, PODS, Api, config_map, pod
 
 
+async def test_a_path_that_nobody_serves_is_told_as_kubernetes_does(api: Api) -> None:
+    answer = await api.get("/apis/nobody/v1")
+    assert (answer.status, answer.body) == (404, b"404 page not found\n")
+
+
 async def test_a_created_object_has_an_identity_and_can_be_read_back(api: Api) -> None:
     made = await api.post(MAPS, config_map("a", {"k": "v"}))
     assert made.status == 201

@@ -45,7 +45,7 @@ class Site:
             return self._openapi(path)
         document = self._discovery(path)
         if document is None:
-            return Response(404, b"404 page not document\n", TEXT)
+            return Response(404, b"404 page not found\n", TEXT)
         if request.method != "GET" and not _ANY_METHOD.fullmatch(path):
             raise method_not_allowed()
         if path == "/version":
