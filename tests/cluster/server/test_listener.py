@@ -144,9 +144,10 @@ async def test_requests_without_end_are_not_answered_faster_than_the_answers_are
 async def watch_without_reading(
     listener: ServerListener, tls: bool, query: str
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A watcher that has been answered, and takes nothing from now on."""
+    """A watcher that has been answered, and takes nothing from now on. Its buffer is smaller than what is sent, and
+    large enough that megabytes do not trickle when it reads on."""
     plug = socket.create_connection(("127.0.0.1", listener.port))
-    plug.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    plug.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 262_144)
     reader, writer = await asyncio.open_connection(
         sock=plug, limit=30_000_000, ssl=trusting() if tls else None, server_hostname="x" if tls else None
     )
