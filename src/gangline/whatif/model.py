@@ -29,11 +29,11 @@ from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.status import ALIVE, ALLOCATED, Status
 from gangline.scheduler.objects.gangs import gang_uid
-from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import ClaimRecord, ConfigMapRecord, GangRecord, Record, TaskRecord, VolumeClaimRecord
 from gangline.scheduler.snapshots.whole import records_from_objects
 from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
 from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.readings import object_reading
 from gangline.scheduler.why.explain import explain_waiting
 from gangline.whatif.looks import Disturbance, GangLook, PoolLook
 
@@ -70,17 +70,7 @@ class WhatifModel:
             for obj in objects
             if obj["kind"] == kinds.NAMESPACE.kind
         }
-        self._reading = ObjectReading(
-            now=now,
-            scheduler_names=options.scheduler_names,
-            node_pool_key=options.node_pool_key,
-            node_pool=options.node_pool,
-            stuck_releasing=options.stuck_releasing,
-            reservation_app=options.reservation_app,
-            scaling_app=options.scaling_app,
-            mig_label=options.mig_worker_label,
-            namespaces=spaces,
-        )
+        self._reading = object_reading(options, now, spaces)
         self._context: dict[ObjectKey, Raw] = {}
         self._note(objects)
         self.cluster = ClusterModel.build(records_from_objects(self._marked(objects), self._reading).records)

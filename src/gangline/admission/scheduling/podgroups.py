@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from gangline.api.meta import Raw
 from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.values import times
+from gangline.rules.values.parents import is_below_itself
 
 DURATIONS = ("preemptionDelay", "stalenessGracePeriod")
 
@@ -75,7 +76,7 @@ def broken_tree(spec: Raw) -> str:
     )
     if orphans:
         return f"sub-groups have a parent that does not exist: {', '.join(orphans)}"
-    circular = sorted(name for name in parents if _circles(name, parents))
+    circular = sorted(name for name in parents if is_below_itself(name, parents))
     if circular:
         return f"sub-groups are below themselves: {', '.join(circular)}"
     both = sorted(group["name"] for group in groups if _both(group))
@@ -84,15 +85,6 @@ def broken_tree(spec: Raw) -> str:
 
 def _both(part: Raw) -> bool:
     return part.get("minMember") is not None and part.get("minSubGroup") is not None
-
-
-def _circles(name: str, parents: dict[str, str | None]) -> bool:
-    above = parents[name]
-    for _ in parents:
-        if above is None or above == name:
-            break
-        above = parents[above]
-    return above == name
 
 
 def findings(spec: Raw) -> list[Finding]:

@@ -17,6 +17,7 @@ from gangline.cli.care.webhooks import check_webhooks
 from gangline.rights import LEASES
 from gangline.rules.schedulers import SERVED
 from gangline.rules.values import times
+from gangline.rules.values.parents import is_below_itself
 
 OLDEST, WORKLOADS = (1, 34), (1, 35)
 """Releases of Kubernetes: the oldest with the device claims we read, and the first with the Workload API."""
@@ -160,27 +161,18 @@ def check_versions(facts: DoctorFacts) -> Iterable[DoctorFinding]:
                 yield DoctorFinding(WARN, "version", text, remedy)
 
 
-def _circles(name: str, queues: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether the line of parents comes back to the queue."""
-    above = queues[name].get("parentQueue") or ""
-    for _ in queues:
-        if above == name:
-            return True
-        above = (queues.get(above) or {}).get("parentQueue") or ""
-    return False
-
-
 def check_queues(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     queues = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in facts.lists.get("queues", [])}
     if not queues and "queues" not in facts.refused:
         remedy = "`gangline install` makes default-queue; or `gangline queue set NAME --create gpu.quota=…`"
         yield DoctorFinding(WARN, "queues", "there is no queue: no pod of the scheduler half can start", remedy)
-    for name, spec in queues.items():
-        parent = spec.get("parentQueue") or ""
-        if parent and parent not in queues:
+    parents = {name: spec.get("parentQueue") or None for name, spec in queues.items()}
+    for name in queues:
+        parent = parents[name]
+        if parent is not None and parent not in queues:
             remedy = f"make it, or name another: gangline queue set {name} parent=…"
             yield DoctorFinding(FAIL, "queues", f"queue {name} names the parent {parent}, which does not exist", remedy)
-        elif _circles(name, queues):
+        elif is_below_itself(name, parents):
             remedy = f"give it another parent: gangline queue set {name} parent=…"
             yield DoctorFinding(FAIL, "queues", f"queue {name} is below itself: its parents go in a circle", remedy)
     if queues:

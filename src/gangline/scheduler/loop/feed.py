@@ -69,6 +69,7 @@ from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.readings import (
     Promise,
+    object_reading,
     promises,
     read_claim,
     read_gang,
@@ -255,18 +256,8 @@ class Feed:
         return obj if obj is not None and self._pool.matches(obj.metadata.labels) else None
 
     def _reading(self, now: float) -> ObjectReading:
-        options = self._options
-        return ObjectReading(
-            now=now,
-            scheduler_names=options.scheduler_names,
-            node_pool_key=options.node_pool_key,
-            node_pool=options.node_pool,
-            stuck_releasing=options.stuck_releasing,
-            reservation_app=options.reservation_app,
-            scaling_app=options.scaling_app,
-            mig_label=options.mig_worker_label,
-            namespaces={namespace.name: namespace.labels for namespace in self._cache.list(NAMESPACE)},
-        )
+        labels = {namespace.name: namespace.labels for namespace in self._cache.list(NAMESPACE)}
+        return object_reading(self._options, now, labels)
 
     def _pod(self, key: Key, reading: ObjectReading, now: float) -> Iterable[ModelChange]:
         pod = self._cache.get(POD, key.name, key.namespace)

@@ -20,10 +20,26 @@ from gangline.scheduler import objects
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import ClaimRecord, DeviceId, GangRecord, TaskRecord
+from gangline.scheduler.thought.options import SchedulerOptions
 
 STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
 Promise = tuple[str, tuple[DeviceId, ...]]
 """The uid of a pod, and the devices that one of its claims gets."""
+
+
+def object_reading(options: SchedulerOptions, now: float, namespaces: Mapping[str, Mapping[str, str]]) -> ObjectReading:
+    """How objects are read by a scheduler with these options; `namespaces`: their labels."""
+    return ObjectReading(
+        now=now,
+        scheduler_names=options.scheduler_names,
+        node_pool_key=options.node_pool_key,
+        node_pool=options.node_pool,
+        stuck_releasing=options.stuck_releasing,
+        reservation_app=options.reservation_app,
+        scaling_app=options.scaling_app,
+        mig_label=options.mig_worker_label,
+        namespaces=namespaces,
+    )
 
 
 def promises(request: BindRequest) -> tuple[Any, ...]:

@@ -34,18 +34,22 @@ def says_more(group: PodGroup, answer: GangAnswer) -> bool:
     standing = answer_of(group)
     if standing is None:
         return True
-    told = json.loads(note_of(group, answer))
+    told = _noted(group, answer)
     return any(told[key] != standing.get(key) for key in ("headline", "remedies", "refines"))
 
 
 def note_of(group: PodGroup, answer: GangAnswer) -> str:
     """The note; `group` as it was when its gang was judged."""
+    return json.dumps(_noted(group, answer), separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+def _noted(group: PodGroup, answer: GangAnswer) -> dict[str, object]:
     verdict = verdict_of(group) or {}
     data = {key: answer.data[key] for key in TOLD if key in answer.data}
     data["text"] = str(answer.text)[:LONGEST]
     data["remedies"] = [{"text": remedy["text"], "tried": remedy["tried"]} for remedy in answer.data["remedies"]]
     data["refines"] = str(verdict.get("headline") or "")
-    return json.dumps(data, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    return data
 
 
 def event_text(data: Mapping[str, object]) -> str:
