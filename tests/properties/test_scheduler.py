@@ -191,7 +191,7 @@ def test_work_that_cannot_be_preempted_is_never_a_victim(world: World) -> None:
 
 @MANY
 @given(worlds())
-def test_reclaim_takes_only_from_queues_above_their_quota(world: World) -> None:
+def test_reclaim_takes_only_from_queues_above_their_quota_or_limit(world: World) -> None:
     cluster = world.cluster()
     decisions = decide(cluster, replace(SETTINGS, actions=("reclaim",)), NOW)
     owner = {task.uid: cluster.gangs[task.gang].queue for task in world.tasks}
@@ -201,7 +201,8 @@ def test_reclaim_takes_only_from_queues_above_their_quota(world: World) -> None:
             commit for commit in decisions.evictions if owner[commit.task] == queue.name and commit.task not in moved
         ]
         if lost:
-            assert cluster.queues[queue.name].held.gpu > queue.gpu.quota * 100 or not queue.parent
+            kept = queue.gpu.quota if queue.gpu.limit < 0 else min(queue.gpu.quota, queue.gpu.limit)
+            assert cluster.queues[queue.name].held.gpu > kept * 100 or not queue.parent
 
 
 @MANY
