@@ -20,7 +20,8 @@ from gangline.config import NATIVE, Manner
 from gangline.controllers.parts import PartUnreadable, PodPart, part
 from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
-from gangline.rules import priorities, requests
+from gangline.rules import requests
+from gangline.rules.gangs import priorities
 from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp

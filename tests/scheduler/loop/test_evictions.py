@@ -8,7 +8,7 @@ from gangline.api.kinds import POD, PRIORITY_CLASS
 from gangline.api.meta import condition
 from gangline.binder.component import component as binder
 from gangline.cli.explain import explain
-from gangline.rules.evictions import EvictionNote, last_eviction, sentence
+from gangline.rules.gangs.evictions import EvictionNote, last_eviction, sentence
 from gangline.runtime import Component
 from gangline.runtime.clock import ManualClock
 from gangline.scheduler.loop.component import component as scheduler
