@@ -160,7 +160,7 @@ def test_the_addresses_of_probes_and_metrics_are_both_served() -> None:
 
 def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     install.command.main(["--dry-run", "--image", "registry.example/gangline:1"], standalone_mode=False)
-    printed = list(yaml.safe_load_all(capsys.readouterr().out))
+    printed = list(yaml.load_all(capsys.readouterr().out, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     kinds = list(dict.fromkeys(item["kind"] for item in printed))
     assert kinds == [
         "CustomResourceDefinition",
