@@ -33,7 +33,7 @@ from gangline.errors import BadInput
 from gangline.installer.contract import OURS
 from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, UNINSTALLER, WORDS
 from gangline.installer.release.values import VALUES
-from installer.ground import Ground, ground
+from installer.installer_story import InstallerStory, installer_story
 from installer.test_commands import SET
 
 REPOSITORY = Path(__file__).parents[2]
@@ -159,7 +159,7 @@ def test_nothing_that_values_decide_is_left_as_install_prints_it() -> None:
 # --- taking it away ---------------------------------------------------------------------------------------------------
 
 
-async def hooked(cluster: Ground) -> ClusterConnection:
+async def hooked(cluster: InstallerStory) -> ClusterConnection:
     """Connected under the account of the chart's hook, with its rights and no others."""
     kinds = {item.kind: item for item in (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)}
     for obj in documents("uninstall.yaml"):
@@ -172,7 +172,7 @@ async def hooked(cluster: Ground) -> ClusterConnection:
 
 
 async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         [installer] = [manifest for manifest in install.manifests(None, None, "both") if manifest.kind == DEPLOYMENT]
         await cluster.client.create(DEPLOYMENT, installer.obj)
         await cluster.config()
@@ -184,7 +184,7 @@ async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> 
 
 
 async def test_the_hook_refuses_while_sets_are_there() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         await cluster.client.create(POD_CLIQUE_SET, SET)
         await cluster.config()
         await cluster.ready(CONFIG, "kai-config")
