@@ -30,6 +30,7 @@ from gangline.scheduler.loop.requests.keeper import RequestKeeper
 from gangline.scheduler.loop.teller import GangTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid
+from gangline.scheduler.thought.decision_log import decision_lines
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.think import CycleThought, think
@@ -142,11 +143,17 @@ class SchedulerService:
         for unread in thought.unread:
             log.warning("%s %s cannot be read: %s", unread.type.__name__, unread.key, unread.reason)
         self._carrier.carry_out(thought.decisions)
+        self._log(thought)
         self._tell(thought)
         await self._explain(thought, now, seen)
         self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
         moments = [moment for moment in (thought.deadline, self.feed.next_turn(now)) if moment is not None]
         self._alarm.set(min(moments, default=None))
+
+    def _log(self, thought: CycleThought) -> None:
+        if log.isEnabledFor(logging.INFO):
+            for line in decision_lines(self.cluster, thought.decisions):
+                log.info(line.text, extra={"gang": line.gang, "queue": line.queue, "action": line.action})
 
     def _tell(self, thought: CycleThought) -> None:
         refused = {refuse.gang: refuse for refuse in thought.decisions.refusals}
