@@ -10,7 +10,7 @@ import msgspec
 
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
-from gangline.rules.evictions import last_eviction
+from gangline.rules.gangs.evictions import last_eviction
 from gangline.rules.verdicts import GangAnswer, owner, renamed
 from gangline.why.cause import WAITS, Cause
 from gangline.why.changes import Remedy
