@@ -29,11 +29,19 @@ class DamagedSegment:
         return f"{self.file} is damaged and is read only up to there: {self.reason}"
 
 
-def segments_of(place: Path) -> list[Path]:
-    """The files of a recording, oldest first: a folder, one folder for each node pool, or one file."""
+def segments_of(place: Path, since: float | None = None) -> list[Path]:
+    """The files of a recording, oldest first: a folder, one folder for each node pool, or one file. With `since` only
+    those that were written after it, and the newest: each begins with all that its scheduler knew."""
     if place.is_file():
         return [place]
-    return sorted(place.rglob(f"*{SUFFIX}"), key=lambda file: (file.name, file.parent))
+    files = sorted(place.rglob(f"*{SUFFIX}"), key=lambda file: (file.name, file.parent))
+    newest = {file.parent: file for file in files}.values()
+    return files if since is None else [file for file in files if file in newest or file.stat().st_mtime >= since]
+
+
+def whole_pieces(files: Sequence[Path]) -> Iterator[SegmentStart | RecordedCycle]:
+    """All that can be read of files; what is damaged is passed over."""
+    return (piece for piece in recorded(files) if not isinstance(piece, DamagedSegment))
 
 
 def ring(folder: Path, oldest: float, most: float) -> list[Path]:
