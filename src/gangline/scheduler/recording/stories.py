@@ -26,8 +26,8 @@ OVER = Status.SUCCEEDED | Status.FAILED
 
 @dataclass(frozen=True, slots=True)
 class GangEvent:
-    """`what`: queued, refused, overtaken, nominated, placed, running, evicted, ended, failed or deleted. `facts`: the
-    same as data."""
+    """`what`: queued, refused, overtaken, nominated, placed, running, evicted, ended, failed, stopped or
+    deleted. `facts`: the same as data."""
 
     moment: float
     what: str
@@ -118,28 +118,26 @@ class PoolStories:
     # ── what came from the cluster ──
 
     def _meet(self, record: GangRecord, now: float) -> None:
-        title = shown(record.name or record.uid)
+        title = self._known.title(record.uid)
         self.names[record.namespace, title] = None
         if not self._wanted(title, record) or self._mine(record.uid) is not None:
             return
-        tasks = self._tasks(record.uid)
-        gpus = sum(self._known.gpus(task) for task in tasks)
         moment = min(record.created or now, now)
         story = GangStory(title, record.namespace, record.name, record.queue, self._pool)
         self.told.setdefault(record.uid, []).append(_Now(story, moment))
-        pods = f"{len(tasks)} pods, {_gpus(gpus)}, " if tasks else ""
+        story.events.append(self._queued(record, moment))
+
+    def _queued(self, record: GangRecord, moment: float) -> GangEvent:
+        tasks = self._known.members(record.uid)
+        gpus = sum(self._known.gpus(task) for task in tasks)
+        pods = f"{_pods(len(tasks))}, {_gpus(gpus)}, " if tasks else ""
         facts = {"queue": record.queue, "priority": record.priority, "pods": len(tasks), "gpus": gpus}
-        story.events.append(
-            GangEvent(moment, "queued", f"{pods}queue {record.queue}, priority {record.priority}", facts)
-        )
+        return GangEvent(moment, "queued", f"{pods}queue {record.queue}, priority {record.priority}", facts)
 
     def _mine(self, uid: str) -> _Now | None:
         """The life that is not over."""
         lives = self.told.get(uid)
         return lives[-1] if lives and lives[-1].state != "deleted" else None
-
-    def _tasks(self, gang: str) -> list[TaskRecord]:
-        return [task for task in self._known.tasks.values() if task.gang == gang]
 
     def _touched(self, followed: FollowedCycle) -> dict[str, list[TaskTurn]]:
         """Gangs with a story whose pods changed."""
@@ -154,13 +152,20 @@ class PoolStories:
         mine = self._mine(gang)
         if mine is None:
             return
-        tasks = self._tasks(gang)
+        tasks = self._known.members(gang)
+        self._count(mine, gang)
         held = [task for task in tasks if task.status & ALLOCATED]
         if mine.state == "placed" and held and all(task.status is Status.RUNNING for task in held):
             nodes = sorted({task.node for task in held})
             self._tell(mine, now, "running", f"{_pods(len(held))} run on {_names(nodes)}", {"nodes": nodes})
         elif mine.state in ("placed", "running") and not held:
             self._lost(mine, now, tasks, turns)
+
+    def _count(self, mine: _Now, gang: str) -> None:
+        """Pods may come after their PodGroup: until something is decided they belong to its beginning."""
+        record, first = self._known.gangs.get(gang), mine.story.events[0]
+        if record is not None and len(mine.story.events) == 1:
+            mine.story.events[0] = self._queued(record, first.moment)
 
     def _lost(self, mine: _Now, now: float, tasks: list[TaskRecord], turns: list[TaskTurn]) -> None:
         """It has no place any more: it ended, failed, or somebody deleted its pods."""
@@ -173,8 +178,8 @@ class PoolStories:
         elif over:
             self._tell(mine, now, "ended", ran)
         else:
-            self._tell(mine, now, "deleted pods", f"{ran} its pods were deleted")
-            mine.state = "queued"
+            self._tell(mine, now, "stopped", f"{ran} its pods were deleted")
+            mine.state, mine.since = "queued", now
 
     def _end(self, mine: _Now, now: float, what: str, text: str) -> None:
         self._tell(mine, now, what, text)
@@ -226,13 +231,14 @@ class PoolStories:
         if mine is None:
             return
         first, hours = evictions[0], sum(evict.lost for evict in evictions) / 3600
-        by = self._title(first.preemptor) if first.preemptor else ""
+        by = self._known.title(first.preemptor) if first.preemptor else ""
         pods = sorted(self._pod(evict.task) for evict in evictions)
         text = f"{_pods(len(evictions))} by {first.action}{f' for {by}' if by else ''}: {shown(first.message)}"
         text += f"; {hours:.1f} GPU-hours of work were lost" if hours >= 0.05 else ""
         facts = {"action": first.action, "by": by, "pods": pods, "message": shown(first.message), "lostGpuHours": hours}
-        self._tell(mine, now, "evicted", text, facts)
-        mine.state, mine.since = "queued", now
+        self._tell(mine, now, "evicted", text, facts, state=False)
+        if not any(task.status & ALLOCATED for task in self._known.members(gang)):
+            mine.state, mine.since = "queued", now
 
     def _refused(self, mine: _Now, refuse: Refuse, now: float) -> None:
         """Told when the reason is another one; figures that change do not count."""
@@ -251,7 +257,7 @@ class PoolStories:
                 continue
             if rival.created > record.created and rival.priority <= record.priority:
                 mine.first_overtaken = mine.first_overtaken or now
-                title = self._title(other)
+                title = self._known.title(other)
                 gpus = sum(self._known.gpus(self._known.tasks[bind.task]) for bind in placed)
                 mine.overtaken[title] = mine.overtaken.get(title, 0.0) + gpus
 
@@ -264,10 +270,6 @@ class PoolStories:
             place = next((n for n, old in enumerate(mine.story.events) if old.moment > event.moment), None)
             mine.story.events.insert(len(mine.story.events) if place is None else place, event)
             mine.overtaken, mine.first_overtaken = {}, 0.0
-
-    def _title(self, gang: str) -> str:
-        record = self._known.gangs.get(gang)
-        return shown((record.name if record is not None else "") or gang.rpartition("/")[2])
 
     def _pod(self, uid: str) -> str:
         record = self._known.tasks.get(uid)
