@@ -13,7 +13,8 @@ from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.recording.memory import take_picture
-from gangline.scheduler.recording.replaying import replayed
+from gangline.scheduler.recording.redacting import redacted
+from gangline.scheduler.recording.replaying import ReplayedCycle, replayed
 from gangline.scheduler.recording.segments import RecordedCycle, SegmentPen, SegmentStart, cycles_of
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Record, Share, TaskRecord, plain_gang
 from gangline.scheduler.settings import SchedulerSettings, native_settings
@@ -119,3 +120,19 @@ def test_a_recorded_cycle_decides_the_same_again(steps: list[Step], every: int, 
     played = list(replayed(cycles_of(story.lines)))
     assert len(played) == story.cycles
     assert [cycle.differences for cycle in played if not cycle.same] == []
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(STEPS, some.integers(1, 9))
+def test_a_redacted_recording_still_decides_the_same(steps: list[Step], every: int) -> None:
+    story = told(steps, every, native_settings())
+    lines = list(redacted(lambda: cycles_of(story.lines)))
+    played = list(replayed(cycles_of(lines)))
+    assert [cycle.differences for cycle in played if not cycle.same] == []
+    assert not [name for name in (b"shared-", b"ns/g", b'"g0', b'"q0"', b'"n0"') if name in b"".join(lines)]
+    before = [_steps(cycle) for cycle in replayed(cycles_of(story.lines))]
+    assert [_steps(cycle) for cycle in played] == before
+
+
+def _steps(cycle: ReplayedCycle) -> list[str]:
+    return [type(commit).__name__ for commit in cycle.decided.commits]

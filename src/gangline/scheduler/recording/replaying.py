@@ -38,9 +38,11 @@ class ReplayedCycle:
 
 
 class CyclePlayer:
-    """Follows a recording. `model` is what the scheduler knew before its next cycle."""
+    """Follows a recording. `model` is what the scheduler knew before its next cycle. With `own` what is decided now is
+    carried on instead of what was decided then."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: bool = False) -> None:
+        self._own = own
         self.model = ClusterModel()
         self._settings = SchedulerSettings()
         self._number = 0
@@ -55,11 +57,16 @@ class CyclePlayer:
         if not self._begun:
             raise BadInput("this recording is damaged: a cycle stands before the start of a segment")
         self._number += 1
-        for change in cycle.changes:
-            take(self.model, change)
         names = iter(cycle.fresh)
-        decided = name_groups(decide(self.model, self._settings, cycle.now), lambda: next(names, "unnamed"))
-        book(self.model, cycle.decisions)
+        try:
+            for change in cycle.changes:
+                take(self.model, change)
+            decided = name_groups(decide(self.model, self._settings, cycle.now), lambda: next(names, "unnamed"))
+            book(self.model, decided if self._own else cycle.decisions)
+        except (LookupError, ValueError, TypeError, AttributeError, AssertionError, ArithmeticError) as error:
+            raise BadInput(
+                f"cycle {self._number} of this recording is damaged: {type(error).__name__} {error}"
+            ) from None
         return ReplayedCycle(self._number, cycle, decided, differences(cycle.decisions, decided))
 
 
