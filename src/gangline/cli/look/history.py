@@ -26,8 +26,8 @@ Examples:
 
 @click.command(
     help="Tell what became of a gang: queued, refused and why, overtaken by whom, placed where, evicted by whom, "
-    "ended; each with its time. GANG: the name of a gang, of its set or Job, or of a PodGroup. Read from the scheduler's "
-    "recording on this machine.",
+    "ended; each with its time. GANG: the name of a gang, of its set or Job, or of a PodGroup. Read from "
+    "the scheduler's recording on this machine.",
     epilog=EXAMPLES,
 )
 @click.argument("gang", shell_complete=recorded_gangs)

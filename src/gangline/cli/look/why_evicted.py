@@ -14,13 +14,6 @@ from gangline.errors import BadInput
 if TYPE_CHECKING:
     from gangline.scheduler.recording.evicted import NamedGang, PodEviction
 
-WHY = {
-    "reclaim": "a queue took back what another one had borrowed",
-    "preempt": "a gang of higher priority in the same queue took its place",
-    "consolidation": "running pods were moved closer together, so that a waiting gang fits",
-    "stalegangeviction": "its gang was below its minimum for too long",
-}
-
 
 @click.command(
     help="Say why a pod was evicted: when, for whom, by which rule, what it cost, and whether its gang came back. Read "
@@ -56,20 +49,20 @@ def _not_evicted(pod: str, seen: bool, others: set[str]) -> str:
 
 
 def _text(eviction: PodEviction) -> str:
+    from gangline.rules.evictions import REASONS
     from gangline.rules.values.times import timestamp
     from gangline.scheduler.why.verdict import spoken
 
     lines = [
         f"{eviction.pod} (namespace {eviction.namespace or '-'}) was evicted from {eviction.node} at "
-        f"{timestamp(eviction.moment)} by {eviction.action}: {WHY.get(eviction.action, eviction.action)}",
+        f"{timestamp(eviction.moment)} by {eviction.action}: {REASONS.get(eviction.action, eviction.action)}",
         f"  its gang    {_gang(eviction.gang)}",
     ]
     if eviction.by is not None:
         lines.append(f"  made room   for {_gang(eviction.by)}")
     lines.append(f"  in words    {' '.join(eviction.message.split())}")
-    lines.append(
-        f"  with it     {eviction.with_it} pods in this cycle; {eviction.lost_gpu_hours:.1f} GPU-hours lost by it"
-    )
+    lost = f"{eviction.lost_gpu_hours:.1f} GPU-hours of its work were lost"
+    lines.append(f"  with it     {eviction.with_it} pods in this cycle; {lost}")
     back = (
         f"its gang was placed again after {spoken(eviction.again - eviction.moment)}"
         if eviction.again is not None

@@ -47,7 +47,8 @@ class SegmentFile:
     """One segment on disk, for its owner's eyes only."""
 
     def __init__(self, folder: Path, began: float) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in (folder.parent, folder):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = re.sub(r"[-:]", "", micro_timestamp(began))
         self.path = folder / f"{name}{SUFFIX}"
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

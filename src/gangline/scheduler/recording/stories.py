@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from gangline.rules.evictions import REASONS
 from gangline.rules.values.times import timestamp
 from gangline.scheduler.decisions import Bind, Evict, Refuse
 from gangline.scheduler.model.status import ALLOCATED, Status
@@ -81,6 +82,8 @@ class _Now:
     first_overtaken: float = 0.0
     state: str = "queued"
     nominated: bool = False
+    evictor: str = ""
+    """The gang that took its place last, of which is told already."""
 
 
 class PoolStories:
@@ -103,7 +106,9 @@ class PoolStories:
             if turn.after is not None:
                 self._meet(turn.after, cycle.now)
             elif turn.before is not None and (mine := self._mine(turn.before.uid)) is not None:
-                self._end(mine, cycle.now, "deleted", "its PodGroup was deleted")
+                lasted = f"after {spoken(cycle.now - mine.since)} "
+                when = lasted if mine.state in ("queued", "placed", "running") else ""
+                self._end(mine, cycle.now, "deleted", f"{when}its PodGroup was deleted")
         touched = self._touched(followed)
         for gang in touched:
             self._look(gang, cycle.now, touched[gang])
@@ -233,10 +238,12 @@ class PoolStories:
         first, hours = evictions[0], sum(evict.lost for evict in evictions) / 3600
         by = self._known.title(first.preemptor) if first.preemptor else ""
         pods = sorted(self._pod(evict.task) for evict in evictions)
-        text = f"{_pods(len(evictions))} by {first.action}{f' for {by}' if by else ''}: {shown(first.message)}"
+        why = REASONS.get(first.action, shown(first.message))
+        text = f"{_pods(len(evictions))} by {first.action}{f' for {by}' if by else ''}: {why}"
         text += f"; {hours:.1f} GPU-hours of work were lost" if hours >= 0.05 else ""
         facts = {"action": first.action, "by": by, "pods": pods, "message": shown(first.message), "lostGpuHours": hours}
         self._tell(mine, now, "evicted", text, facts, state=False)
+        mine.evictor = first.preemptor
         if not any(task.status & ALLOCATED for task in self._known.members(gang)):
             mine.state, mine.since = "queued", now
 
@@ -253,7 +260,7 @@ class PoolStories:
         record = self._known.gangs.get(gang)
         for other, placed in binds.items():
             rival = self._known.gangs.get(other)
-            if record is None or rival is None or other == gang:
+            if record is None or rival is None or other in (gang, mine.evictor):
                 continue
             if rival.created > record.created and rival.priority <= record.priority:
                 mine.first_overtaken = mine.first_overtaken or now
