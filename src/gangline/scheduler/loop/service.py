@@ -30,6 +30,10 @@ from gangline.scheduler.loop.requests.keeper import RequestKeeper
 from gangline.scheduler.loop.teller import GangTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid
+from gangline.scheduler.recording.memory import take_picture
+from gangline.scheduler.recording.recorder import FlightRecorder, RecorderSettings
+from gangline.scheduler.recording.segments import RecordedCycle, SegmentStart
+from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.decision_log import decision_lines
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
@@ -56,6 +60,8 @@ class SchedulerService:
         self._thinking = False
         self.started = asyncio.Event()
         self._model = asyncio.Lock()
+        folder, hours, megabytes = options.recording_folder, options.recording_hours, options.recording_megabytes
+        self._recorder = FlightRecorder(RecorderSettings(folder, hours, megabytes), options.pool_name)
 
     def prepare(self, cache: Cache) -> None:
         Feed.prepare(cache, self.options)
@@ -135,9 +141,12 @@ class SchedulerService:
 
     async def _think(self) -> None:
         self._wake.clear()
-        now, settings = self.now, self.options.settings
+        now = self.now
         changes, seen = self.feed.gather(now), self._cache.newest
-        thought = await asyncio.to_thread(think, self.cluster, changes, settings, now, self._fresh, time.perf_counter)
+        start, thought = await asyncio.to_thread(self._decide, changes, now)
+        self._recorder.note(
+            RecordedCycle(now, tuple(thought.taken), thought.decisions, thought.fresh), start, self.cluster
+        )
         self.cycles += 1
         metrics.note_cycle(thought)
         for unread in thought.unread:
@@ -154,6 +163,13 @@ class SchedulerService:
         if log.isEnabledFor(logging.INFO):
             for line in decision_lines(self.cluster, thought.decisions):
                 log.info(line.text, extra={"gang": line.gang, "queue": line.queue, "action": line.action})
+
+    def _decide(self, changes: list[ModelChange], now: float) -> tuple[SegmentStart | None, CycleThought]:
+        """One cycle, in its thread; where the recorder begins a segment, with the model as it was before."""
+        settings, start = self.options.settings, None
+        if self._recorder.due(self.cluster, now):
+            start = SegmentStart(self.options.pool_name, now, settings, take_picture(self.cluster))
+        return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter)
 
     def _tell(self, thought: CycleThought) -> None:
         refused = {refuse.gang: refuse for refuse in thought.decisions.refusals}
@@ -172,3 +188,4 @@ class SchedulerService:
             self._alarm.stop()
             self._waiting.show({})
             await self._ctx.writer.stop()
+        await asyncio.to_thread(self._recorder.close)
