@@ -93,6 +93,11 @@ BY_CAUSE = Gauge(
 OLDEST_BY_CAUSE = Gauge(
     "gangline_waiting_oldest_seconds", "Age of the oldest of these gangs, in seconds", ["queue", "cause"]
 )
+PROMISES = Counter(
+    "gangline_start_promises",
+    "Latest starts that were promised to waiting gangs: made, kept, or broken by cause",
+    ["event", "cause"],
+)
 VERDICT = Histogram(
     "gangline_scheduler_verdict_seconds",
     "From the making of a gang that must wait to its first verdict",

@@ -56,6 +56,8 @@ class ClusterState:
         self.liking: dict[str, None] = {}
         self.shapes: dict[tuple[Any, ...], TaskShape] = {}
         self.memo: dict[Any, Any] = {}
+        self.futures: dict[str, Any] = {}
+        """By node: what was worked out about when it is free; dropped when that of a gang on it is told anew."""
         self._shape_number = 0
         self._tasks_of_gang: dict[str, dict[str, TaskInfo]] = {}
         self._tasks_on: dict[str, dict[str, TaskInfo]] = {}
