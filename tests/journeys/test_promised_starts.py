@@ -124,16 +124,12 @@ async def test_a_promise_is_written_once_however_much_happens_beside_it() -> Non
         assert (await group_of(story, "big")).metadata.resource_version == before
 
 
-async def test_a_checkpoint_of_a_set_or_a_job_reaches_its_group_when_it_is_noted_later() -> None:
+async def test_a_checkpoint_of_a_set_reaches_its_group_when_it_is_noted_later() -> None:
     note = {"metadata": {"annotations": {names.LAST_CHECKPOINT: "2026-01-01T00:00:00Z"}}}
     async with told(moved=True) as story:
-        await story.nodes(2, gpus=8)
-        await story.apply(job("train", {}, {}))
+        await story.nodes(1, gpus=8)
         await story.apply(clique_set("llm", {}))
         await story.settles()
-        await story.client.patch(JOB, "train", "default", note)
         await story.client.patch(POD_CLIQUE_SET, "llm", "default", note)
         await story.settles()
-        for name in ("train", "llm"):
-            group = await group_of(story, name)
-            assert group.annotations.get(names.LAST_CHECKPOINT) == "2026-01-01T00:00:00Z", name
+        assert (await group_of(story, "llm")).annotations.get(names.LAST_CHECKPOINT) == "2026-01-01T00:00:00Z"
