@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from gangline.rules.starts import StartTimes, start_text
 from gangline.scheduler.cycle import decide
@@ -14,10 +15,10 @@ from gangline.scheduler.time.promises import PromiseNews, StartPromises
 from scheduler.scene import NOW, Scene
 
 HOUR, MINUTE = 3600.0, 60.0
-TRAIN = {"last_start": NOW - HOUR, "expected_runtime": 2 * HOUR}
+TRAIN: dict[str, Any] = {"last_start": NOW - HOUR, "expected_runtime": 2 * HOUR}
 
 
-def crowded(**train: float) -> Scene:
+def crowded(**train: Any) -> Scene:
     """One node of 8 GPUs is free, the other is held by train-9, for another hour if it says so; big needs both."""
     scene = Scene(settings=native_settings()).nodes(2).queue("a")
     return scene.gang("a/train-9", 1, gpus=8, on="n0", **train).gang("a/big", 2, gpus=8)
@@ -29,14 +30,14 @@ def cycle(cluster: ClusterModel, promises: StartPromises, now: float) -> list[Pr
     return promises.after_cycle(cluster, decisions, now)
 
 
-def changed(cluster: ClusterModel, gang: str, **changes: float) -> None:
+def changed(cluster: ClusterModel, gang: str, **changes: Any) -> None:
     cluster.apply(replace(cluster.gangs[gang].record, **changes))
 
 
 def test_a_gang_is_told_by_when_it_starts_and_after_whom() -> None:
     (news,) = cycle(crowded(**TRAIN).cluster(), StartPromises(), NOW)
     assert news.event == "made" and news.times is not None and news.times.waits_for == "train-9"
-    assert HOUR < news.times.latest - NOW <= HOUR + 2 * MINUTE and news.times.expected <= news.times.latest
+    assert HOUR < (news.times.latest or 0) - NOW <= HOUR + 2 * MINUTE and news.times.expected <= news.times.latest
 
 
 def test_the_text_names_both_times_and_who_ends() -> None:

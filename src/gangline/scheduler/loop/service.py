@@ -87,6 +87,7 @@ class SchedulerService:
         self._explainer = GangExplainer(ctx.clock, self.options.settings, self._objects, self._teller)
         self._starts = StartTeller(ctx, self._objects)
         self._waiting = metrics.WaitingFigures(ctx.clock.now)
+        self._idle = metrics.IdleFigures(self.options.pool_name)
         self._alarm = Alarm(ctx.clock, self._time_passed)
         metrics.note_settings(self.options.settings)
         self.feed.start()
@@ -141,6 +142,7 @@ class SchedulerService:
         thought = await asyncio.to_thread(think, self.cluster, changes, settings, now, self._fresh, time.perf_counter)
         self.cycles += 1
         metrics.note_cycle(thought)
+        self._idle.show(thought.idle, now)
         for unread in thought.unread:
             log.warning("%s %s cannot be read: %s", unread.type.__name__, unread.key, unread.reason)
         self._carrier.carry_out(thought.decisions)

@@ -18,6 +18,7 @@ from gangline.scheduler.thought.booking import book, name_groups
 from gangline.scheduler.thought.changes import ModelChange, UnreadRecord, apply
 from gangline.scheduler.thought.deadlines import next_deadline
 from gangline.scheduler.thought.standings import GangStanding, standing
+from gangline.scheduler.time.idle import IdleReport, idle_gpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class CycleThought:
     tally: CycleTally = field(default_factory=CycleTally)
     waited: list[float] = field(default_factory=list)
     """Seconds since its gang was made, for each pod that was placed."""
+    idle: IdleReport = field(default_factory=IdleReport)
 
 
 def think(
@@ -67,6 +69,7 @@ def think(
         scheduled_gangs(cluster, decisions),
         tally,
         [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None],
+        idle_gpus(cluster, decisions),
     )
 
 
