@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from stage import SPACE, stage
 
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
@@ -18,7 +19,6 @@ from gangline.controllers.journeys.exporter import SpanExporter, configured_expo
 from gangline.controllers.journeys.spans import MOST_PODS, GangJourney, gang_journey
 from gangline.runtime import Component
 from gangline.runtime.clock import timestamp
-from stage import SPACE, stage
 
 UID = "0f7ad0a4-6a0c-4f0e-9d1a-0a4b6f1f2c3d"
 

@@ -27,6 +27,7 @@ from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
 from gangline.scheduler.loop.requests.keeper import RequestKeeper
+from gangline.scheduler.loop.starts import StartTeller
 from gangline.scheduler.loop.teller import GangTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid
@@ -91,7 +92,9 @@ class SchedulerService:
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)
         self._explainer = GangExplainer(ctx.clock, self.options.settings, self._objects, self._teller)
+        self._starts = StartTeller(ctx, self._objects)
         self._waiting = metrics.WaitingFigures(ctx.clock.now)
+        self._idle = metrics.IdleFigures(self.options.pool_name)
         self._alarm = Alarm(ctx.clock, self._time_passed)
         metrics.note_settings(self.options.settings)
         self.feed.start()
@@ -111,7 +114,7 @@ class SchedulerService:
         """Nothing is kept in mind about a gang that is gone; one that was answered is told in these words."""
         if after is None and before is not None:
             gang = gang_uid(before.namespace, before.name)
-            for keeper in (self._explainer, self._carrier, self._teller):
+            for keeper in (self._explainer, self._carrier, self._teller, self._starts):
                 keeper.forget(gang)
         elif after is not None and names.ANSWER in after.annotations:
             self._teller.answered(after, gang_uid(after.namespace, after.name))
@@ -149,11 +152,13 @@ class SchedulerService:
         )
         self.cycles += 1
         metrics.note_cycle(thought)
+        self._idle.show(thought.idle, now)
         for unread in thought.unread:
             log.warning("%s %s cannot be read: %s", unread.type.__name__, unread.key, unread.reason)
         self._carrier.carry_out(thought.decisions)
         self._log(thought)
         self._tell(thought)
+        self._starts.tell(thought, now)
         await self._explain(thought, now, seen)
         self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
         moments = [moment for moment in (thought.deadline, self.feed.next_turn(now)) if moment is not None]
