@@ -116,12 +116,9 @@ async def apply_change(client: Client, change: ObjectChange) -> None:
     if change.how != "patch":
         await client.create(change.kind, document, namespace)
         return
-    await client.patch(
-        change.kind,
-        change.name,
-        namespace,
-        {key: value for key, value in document.items() if key not in ("apiVersion", "kind")},
-    )
+    patch = {key: value for key, value in document.items() if key not in ("apiVersion", "kind")}
+    subresource = "status" if set(patch) == {"metadata", "status"} else ""
+    await client.patch(change.kind, change.name, namespace, patch, subresource=subresource)
 
 
 async def gone(client: Client, kind: Kind[Any], name: str, namespace: str) -> None:
