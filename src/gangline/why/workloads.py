@@ -134,6 +134,19 @@ def of_owner(objects: ClusterObjects, word: str, owner: Raw) -> Iterator[Subject
         yield Subject(word if alone else "pod", title, namespace, owner, None, groups[key], mine)
 
 
+def of_gone_owner(objects: ClusterObjects, word: str, name: str, namespace: str) -> Iterator[Subject]:
+    """A workload that is deleted while its pods still stop: told from what they say of their owner."""
+    kind = OWNERS[word].kind
+    pods = tuple(
+        pod
+        for pod in objects.all(kinds.POD, namespace)
+        if pod.metadata.deleting
+        and any(reference.kind == kind and reference.name == name for reference in pod.metadata.owner_references)
+    )
+    if pods:
+        yield Subject(word, name, namespace, pods=tuple(sorted(pods, key=lambda pod: pod.name)))
+
+
 def group_of_pod(objects: ClusterObjects, pod: Pod) -> PodGroup | None:
     name = group_name_of(pod, lambda name: objects.get(kinds.POD_GROUP, name, pod.namespace))
     return objects.get(kinds.POD_GROUP, name, pod.namespace) if name else None

@@ -181,11 +181,8 @@ class Feed:
                 self.note(POD, key_of(pod))
 
     def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
-        if (
-            before is None
-            or after is None
-            or (before.uid, before.spec, before.labels) != (after.uid, after.spec, after.labels)
-        ):
+        """What others write into its status changes nothing here."""
+        if before is None or after is None or _read_of_queue(before) != _read_of_queue(after):
             self._changed_itself(QUEUE, before, after)
 
     def note_pod(self, key: Key) -> None:
@@ -388,3 +385,9 @@ _PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., 
     RESOURCE_SLICE: (SliceRecord, _one, _raw(objects.slice_record)),
     DEVICE_CLASS: (DeviceClassRecord, _one, _raw(objects.device_class_record)),
 }
+
+
+def _read_of_queue(queue: Queue) -> tuple[object, ...]:
+    """What of a queue decides anything."""
+    budgets = [queue.annotations.get(name) for name in (names.LOST_PER_HOUR, names.EVICTIONS_PER_DAY)]
+    return queue.uid, queue.spec, queue.labels, budgets
