@@ -132,12 +132,26 @@ def consequences(objects: ClusterObjects) -> ClusterObjects:
                 objects = objects.put(kinds.POD, pod, pod["metadata"]["name"], pod["metadata"]["namespace"])
         if is_simulated(node) and not _plays_failure(node):
             objects = objects.put(kinds.NODE, _ready(node), node["metadata"]["name"])
+    objects = _moved_with_set(objects)
     paused = {str(dig(job, "metadata", "uid")) for job in objects.raws(kinds.JOB) if dig(job, "spec", "suspend")}
     if not paused:
         return objects
     for pod in objects.raws(kinds.POD):
         if any(str(owner.get("uid")) in paused for owner in pod["metadata"].get("ownerReferences") or ()):
             objects = objects.put(kinds.POD, None, pod["metadata"]["name"], pod["metadata"].get("namespace", ""))
+    return objects
+
+
+def _moved_with_set(objects: ClusterObjects) -> ClusterObjects:
+    """PodGroups of a set that asks for another queue than before."""
+    for resource, (namespace, name), before, after in list(objects.changes()):
+        queue = dig(after, "metadata", "labels", names.QUEUE)
+        if resource != kinds.POD_CLIQUE_SET.resource or queue == dig(before, "metadata", "labels", names.QUEUE):
+            continue
+        for group in objects.raws(kinds.POD_GROUP, namespace):
+            if dig(group, "metadata", "labels", names.PART_OF) == name and queue:
+                moved = {**group, "spec": {**group["spec"], "queue": queue}}
+                objects = objects.put(kinds.POD_GROUP, moved, group["metadata"]["name"], namespace)
     return objects
 
 

@@ -56,6 +56,12 @@ class Subject:
         return f"{self.namespace}/{self.group.name}" if self.group is not None else ""
 
     @property
+    def group_word(self) -> str:
+        """What people call its PodGroup; "" where they made it themselves and know its name."""
+        made = self.top is not None or self.gang is not None
+        return f"the PodGroup of {self.kind}/{self.name}" if made else ""
+
+    @property
     def top_kind(self) -> str:
         return str((self.top or {}).get("kind") or "")
 

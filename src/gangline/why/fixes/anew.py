@@ -40,16 +40,29 @@ def pods_with(subject: Subject, patch: Raw) -> tuple[tuple[ObjectChange, ...], .
 
 
 def unasked(subject: Subject, codes: Iterable[str]) -> tuple[tuple[ObjectChange, ...], ...]:
-    """The workload without the wishes that stand against every node, by the codes of what nodes say."""
-    wishes: dict[str, Raw] = {
-        "pod-affinity": {"affinity": {"podAffinity": None}},
-        "field": {"affinity": {"nodeAffinity": None}},
-        "label": {"affinity": {"nodeAffinity": None}, "nodeSelector": None},
-    }
+    """The workload without the wishes that stand against nodes, by the codes of what these say; else without those for
+    certain nodes."""
+    top = subject.top or {}
+    spec = dig(top, "spec", "template", "spec") or (dig(top, "spec") if top.get("kind") == "Pod" else None) or {}
+    told = set(codes)
+    tried = [
+        patch
+        for wishes in (told & {"pod-affinity"}, told & {"label", "field"}, {"label"})
+        if wishes and (patch := _without(spec, wishes))
+    ]
+    return tuple(fix for patch in tried[:2] for fix in pods_with(subject, patch))
+
+
+def _without(spec: Raw, codes: set[str]) -> Raw:
+    """The patch that takes away what is there of these wishes."""
+    gone: list[tuple[str, ...]] = [("affinity", "podAffinity")] if "pod-affinity" in codes else []
+    gone += [("nodeSelector",), ("affinity", "nodeAffinity")] if codes & {"label", "field"} else []
     patch: Raw = {}
-    for code in sorted(set(codes) & wishes.keys()):
-        patch = both(patch, wishes[code])
-    return pods_with(subject, patch) if patch else ()
+    for path in gone:
+        if dig(spec, *path):
+            alone = path[0] == "affinity" and len(spec["affinity"]) == 1
+            patch = both(patch, {path[0]: None} if alone or len(path) == 1 else {path[0]: {path[1]: None}})
+    return patch
 
 
 def again(live: Raw) -> Raw:
