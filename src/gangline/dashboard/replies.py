@@ -14,8 +14,8 @@ import msgspec
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import MissingPage, Source
 from gangline.dashboard.pages import page
-from gangline.dashboard.sheet import HEADERS
 from gangline.dashboard.views import document
+from gangline.dashboard.writing.sheet import HEADERS
 from gangline.errors import NotFound
 from gangline.runtime.health import HttpPage
 from gangline.runtime.watching.informer import Informer

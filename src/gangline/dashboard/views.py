@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gangline.dashboard.html import Html, join, tag
 from gangline.dashboard.model import (
     EventLine,
     GangLine,
@@ -24,7 +23,8 @@ from gangline.dashboard.model import (
     Why,
 )
 from gangline.dashboard.pages import gang_address
-from gangline.dashboard.parts import (
+from gangline.dashboard.writing.html import Html, join, tag
+from gangline.dashboard.writing.parts import (
     age,
     badge,
     bar,
@@ -39,7 +39,7 @@ from gangline.dashboard.parts import (
     size,
     turned,
 )
-from gangline.dashboard.sections import (
+from gangline.dashboard.writing.sections import (
     amounts,
     fact_list,
     free_gpus,
@@ -54,7 +54,7 @@ from gangline.dashboard.sections import (
     titled,
     waiting,
 )
-from gangline.dashboard.sheet import SCRIPT, STYLE
+from gangline.dashboard.writing.sheet import SCRIPT, STYLE
 from gangline.rules.trees import Branch
 
 STALE = 15.0

@@ -9,8 +9,9 @@ import base64
 import hashlib
 from importlib.resources import files
 
-STYLE = (files(__package__) / "page.css").read_text("utf-8")
-SCRIPT = (files(__package__) / "page.js").read_text("utf-8")
+_ASSETS = files("gangline.dashboard") / "assets"
+STYLE = (_ASSETS / "page.css").read_text("utf-8")
+SCRIPT = (_ASSETS / "page.js").read_text("utf-8")
 
 
 def _hash(text: str) -> str:

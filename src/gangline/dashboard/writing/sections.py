@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gangline.dashboard.html import Html, join, tag
 from gangline.dashboard.model import (
     Amounts,
     FreeRoom,
@@ -22,7 +21,8 @@ from gangline.dashboard.model import (
     Table,
 )
 from gangline.dashboard.pages import gang_address
-from gangline.dashboard.parts import (
+from gangline.dashboard.writing.html import Html, join, tag
+from gangline.dashboard.writing.parts import (
     age,
     badge,
     bar,

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from gangline.dashboard.html import Html, join, tag
 from gangline.dashboard.model import Amounts, GangLine, GpuCell, NodeLine, Table
 from gangline.dashboard.pages import address, gang_address
+from gangline.dashboard.writing.html import Html, join, tag
 from gangline.scheduler.why.verdict import spoken
 
 CELL, GAP, ACROSS = 14, 3, 16
