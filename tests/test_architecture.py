@@ -80,6 +80,7 @@ PURE = {
     "lab/selection.py",
     "dashboard/gangs.py",
     "dashboard/look.py",
+    "dashboard/map_page.py",
     "dashboard/model.py",
     "dashboard/nodes.py",
     "dashboard/pages.py",

@@ -51,7 +51,13 @@ def _queues(nodes: int) -> Iterator[Given]:
 def _nodes(nodes: int) -> Iterator[Given]:
     for number in range(nodes):
         labels = {BLOCK: f"block-{number // PER_BLOCK}", RACK: f"rack-{number // PER_RACK}"}
-        yield node(f"node-{number}", cordoned=number % 50 == 7, **labels)
+        yield _labelled(node(f"node-{number}", cordoned=number % 50 == 7), labels)
+
+
+def _labelled(given: Given, labels: dict[str, str]) -> Given:
+    kind, obj = given
+    obj["metadata"]["labels"] = labels
+    return kind, obj
 
 
 def _gangs(nodes: int) -> Iterator[Given]:

@@ -11,6 +11,8 @@ from aiohttp import web
 
 from gangline.client import Client
 from gangline.dashboard.following.follower import Follower, Sight
+from gangline.dashboard.kept_pages import KeptPages
+from gangline.dashboard.live import LiveStream
 from gangline.dashboard.replies import plain_reply, reply
 from gangline.runtime import Clock, SystemClock
 from gangline.runtime.health import Endpoint, HttpPage
@@ -21,7 +23,9 @@ class Dashboard:
 
     def __init__(self, sight: Sight, clock: Clock | None = None) -> None:
         self._sight, self._clock = sight, clock or SystemClock()
-        self._endpoint = Endpoint(lambda: self.complete, rest=self._answer)
+        self._kept = KeptPages()
+        self._live = LiveStream(self._clock, lambda: sight.version, lambda: self._kept.pace)
+        self._endpoint = Endpoint(lambda: self.complete, rest=self._answer, streams={"/live": self._live.serve})
 
     @classmethod
     def of(cls, client: Client, server: str, clock: Clock | None = None) -> Dashboard:
@@ -36,6 +40,7 @@ class Dashboard:
         return f"http://{_shown(host)}:{bound}"
 
     async def stop(self) -> None:
+        self._live.close()
         await self._sight.stop()
         await self._endpoint.close()
 
@@ -55,7 +60,11 @@ class Dashboard:
 
     def answer(self, path: str, query: Mapping[str, str]) -> HttpPage:
         """The page at an address, as HTML or as data."""
-        return reply(self._sight.look(), path, query)
+        return self._kept.get(
+            (self._sight.version, path, *sorted(query.items())),
+            self._clock.monotonic(),
+            lambda: reply(self._sight.look(), path, query),
+        )
 
 
 def _shown(host: str) -> str:

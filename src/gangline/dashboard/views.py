@@ -12,6 +12,7 @@ from gangline.dashboard.model import (
     EventLine,
     GangLine,
     GangPage,
+    MapPage,
     MissingPage,
     NodePage,
     Overview,
@@ -24,6 +25,7 @@ from gangline.dashboard.model import (
 )
 from gangline.dashboard.pages import gang_address
 from gangline.dashboard.writing.html import Html, join, tag
+from gangline.dashboard.writing.map_view import map_view
 from gangline.dashboard.writing.parts import (
     age,
     badge,
@@ -54,11 +56,12 @@ from gangline.dashboard.writing.sections import (
     titled,
     waiting,
 )
-from gangline.dashboard.writing.sheet import SCRIPT, STYLE
+from gangline.dashboard.writing.sheet import STYLE, asset
 from gangline.rules.trees import Branch
 
 STALE = 15.0
 """Seconds of silence after which the page says so."""
+NAV: tuple[tuple[str, str, type[Page]], ...] = (("/", "Overview", Overview), ("/map", "Map", MapPage))
 USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 
 
@@ -73,15 +76,10 @@ def document(page: Page) -> str:
         tag("title", f"{title} · gangline"),
         tag("noscript", tag("meta", http_equiv="refresh", content="10")),
         tag("style", Html(STYLE)),
+        tag("script", type="module", src=asset("page.js")),
     )
     main = tag("main", _fresh(page.source), *body, id="main", tabindex="-1")
-    inside = [
-        link("#main", "skip to the content", "skip"),
-        _header(page),
-        _alarms(page.source),
-        main,
-        tag("script", Html(SCRIPT)),
-    ]
+    inside = [link("#main", "skip to the content", "skip"), _header(page), _alarms(page.source), main]
     return "<!doctype html>\n" + tag("html", head, tag("body", *inside), lang="en")
 
 
@@ -89,6 +87,8 @@ def _body(page: Page) -> tuple[str, Sequence[Html]]:
     match page:
         case Overview():
             return "Overview", overview(page)
+        case MapPage():
+            return "Map", map_view(page)
         case GangPage():
             return page.gang.title, gang(page)
         case QueuePage():
@@ -117,7 +117,14 @@ def _header(page: Page) -> Html:
     )
     pause = tag("button", "Pause", id="pause", type="button", aria_pressed="false", hidden=True)
     site = tag(
-        "nav", link("/", "gangline", "brand"), tag("span", page.source.server, class_="server"), aria_label="Site"
+        "nav",
+        link("/", "gangline", "brand"),
+        *(
+            tag("a", word, href=href, aria_current="page" if isinstance(page, kind) else None)
+            for href, word, kind in NAV
+        ),
+        tag("span", page.source.server, class_="server"),
+        aria_label="Site",
     )
     return tag("header", site, box, pause)
 

@@ -73,6 +73,23 @@ def badge(state: str) -> Html:
     return tag("span", tag("span", MARKS.get(state, "○"), aria_hidden="true"), " ", state, class_=f"badge {state}")
 
 
+# ── choices ──
+
+
+def choice(name: str, label: str, chosen: str, options: Iterable[tuple[str, str]]) -> Html:
+    """A list to choose from, with its label."""
+    return tag(
+        "label",
+        label,
+        " ",
+        tag("select", *(_option(value, word, value == chosen) for value, word in options), name=name),
+    )
+
+
+def _option(value: str, word: str, chosen: bool) -> Html:
+    return tag("option", word, value=value, selected=chosen)
+
+
 # ── tables ──
 
 
