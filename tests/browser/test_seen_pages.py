@@ -7,7 +7,16 @@ import pytest
 from browser.conftest import Visited
 from browser.fleet import fleet
 
-PAGES = ("/", "/gang/work/wait-0", "/gang/work/train-0", "/queue/search", "/node/node-3", "/map", "/nothing/here")
+PAGES = (
+    "/",
+    "/map",
+    "/gangs?state=waiting&sort=-gpus",
+    "/gang/work/wait-0",
+    "/gang/work/train-0",
+    "/queue/search",
+    "/node/node-3",
+    "/nothing/here",
+)
 
 
 @pytest.mark.parametrize("nodes", [10, 500, 5000])

@@ -11,10 +11,10 @@ import pytest
 
 from dashboard.seen import look, node
 from embedded import until
-from gangline.dashboard import live
-from gangline.dashboard.kept_pages import FRESH, MOST_BYTES, KeptPages
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.service import Dashboard
+from gangline.dashboard.serving import live
+from gangline.dashboard.serving.kept_pages import FRESH, MOST_BYTES, KeptPages
 from gangline.runtime.health import HttpPage
 
 

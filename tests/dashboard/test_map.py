@@ -7,7 +7,7 @@ import msgspec
 from dashboard.seen import Given, group, look, node, pod
 from gangline.api.kinds import TOPOLOGY
 from gangline.dashboard.look import ClusterView, IdleGpus
-from gangline.dashboard.model import MapNode
+from gangline.dashboard.map.data import MapNode
 from gangline.dashboard.pages import map_page
 from gangline.dashboard.views import document
 

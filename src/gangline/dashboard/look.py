@@ -15,7 +15,7 @@ from gangline.api.core import Event, Node, Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
 from gangline.api.kai import PodGroup, Queue, Topology
 from gangline.api.meta import OwnerReference
-from gangline.dashboard.model import Source
+from gangline.dashboard.page_data import Source
 from gangline.rules import requests
 from gangline.scheduler.objects.nodes import by_name, gpu_memory, not_ready_because
 

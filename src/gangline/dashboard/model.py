@@ -5,48 +5,9 @@ ages in seconds. None stands for "no bound". Nothing here looks at a cluster or 
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
-
-import msgspec
-
+from gangline.dashboard.map.data import MapPage
+from gangline.dashboard.page_data import PageData, Source, Table
 from gangline.rules.trees import Branch
-
-
-class PageData(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The base of everything a page says."""
-
-
-T = TypeVar("T")
-
-
-class Table(PageData, Generic[T], frozen=True):
-    """One page of rows. `total` of them match the search; `start` come before the first one shown."""
-
-    rows: tuple[T, ...] = ()
-    total: int = 0
-    start: int = 0
-    size: int = 25
-
-    @property
-    def hidden(self) -> int:
-        return self.total - len(self.rows)
-
-
-class Source(PageData, frozen=True):
-    """Where the data comes from, and how fresh it is."""
-
-    server: str = ""
-    now: float = 0.0
-    heard: float | None = None
-    """When the cluster last answered; None: never yet."""
-    problem: str = ""
-    """Why it does not answer now."""
-    reading: tuple[str, ...] = ()
-    """Kinds that are being read for the first time."""
-    absent: tuple[str, ...] = ()
-    """Kinds that this cluster does not serve."""
-    troubles: tuple[str, ...] = ()
-    """Kinds that cannot be read, each with the reason."""
 
 
 class RemedyText(PageData, frozen=True):
@@ -237,101 +198,35 @@ class Overview(PageData, frozen=True, tag_field="page", tag="overview"):
     search: str = ""
 
 
-class MapGang(PageData, frozen=True):
-    """A gang that holds GPUs, as cells of the map refer to it by its place in the list."""
+class GangChoice(PageData, frozen=True):
+    """Which gangs are shown, and in which order; an empty word chooses nothing."""
 
-    namespace: str
-    name: str
-    title: str
-    queue: str = ""
+    q: str = ""
     state: str = ""
-    priority: str = ""
+    queue: str = ""
+    namespace: str = ""
     user: str = ""
+    priority: str = ""
+    sort: str = ""
 
 
-class MapHolding(PageData, frozen=True, array_like=True):
-    """Whole GPUs of one gang on one node."""
+class GangOptions(PageData, frozen=True):
+    """What there is to choose from."""
 
-    gang: int
-    """Its place in the list of gangs; -1: of no gang."""
-    gpus: int
-
-
-class MapShare(PageData, frozen=True, array_like=True):
-    """A GPU that is shared."""
-
-    used: float
-    gangs: tuple[int, ...]
+    queues: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    priorities: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
 
-class MapIdle(PageData, frozen=True, array_like=True):
-    """GPUs of a node that nobody uses, and why."""
-
-    cause: str
-    gpus: float
-    gang: str = ""
-    until: float | None = None
-
-
-class MapNode(PageData, frozen=True, omit_defaults=True):
-    """What is not held or shared of `gpus` is free."""
-
-    name: str
-    gpus: int
-    held: tuple[MapHolding, ...] = ()
-    shared: tuple[MapShare, ...] = ()
-    idle: tuple[MapIdle, ...] = ()
-    closed: str = ""
-
-    @property
-    def free(self) -> int:
-        return max(self.gpus - sum(holding.gpus for holding in self.held) - len(self.shared), 0)
-
-
-class MapDomain(PageData, frozen=True):
-    """Nodes that stand together: `path` names the block, the rack …, one name for each level."""
-
-    path: tuple[str, ...]
-    nodes: tuple[MapNode, ...]
-
-
-class MapRow(PageData, frozen=True):
-    """A node of the map in words."""
-
-    node: str
-    path: tuple[str, ...]
-    gpus: int
-    used: int
-    shared: int
-    free: int
-    closed: str
-    gangs: tuple[tuple[str, str, str, float], ...]
-    """Namespace, name, title and GPUs of each gang on it."""
-    idle: tuple[MapIdle, ...] = ()
-
-
-class MapCounts(PageData, frozen=True):
-    nodes: int = 0
-    gpus: int = 0
-    used: int = 0
-    shared: int = 0
-    free: int = 0
-    closed: int = 0
-    """Of the free ones: on nodes that take no pods."""
-
-
-class MapPage(PageData, frozen=True, tag_field="page", tag="map"):
-    """Every GPU, by where it stands."""
+class GangsPage(PageData, frozen=True, tag_field="page", tag="gangs"):
+    """Gangs of every state, as chosen."""
 
     source: Source
-    levels: tuple[str, ...]
-    topology: str
-    topologies: tuple[str, ...]
-    colour: str
-    gangs: tuple[MapGang, ...]
-    domains: tuple[MapDomain, ...]
-    rows: Table[MapRow]
-    counts: MapCounts
+    choice: GangChoice
+    options: GangOptions
+    gangs: Table[GangLine]
 
 
 class EventLine(PageData, frozen=True):
@@ -392,4 +287,4 @@ class MissingPage(PageData, frozen=True, tag_field="page", tag="missing"):
     """Address and name of what may have been meant."""
 
 
-Page = Overview | MapPage | GangPage | QueuePage | NodePage | MissingPage
+Page = Overview | MapPage | GangsPage | GangPage | QueuePage | NodePage | MissingPage

@@ -15,16 +15,18 @@ import msgspec
 from gangline.api import names
 from gangline.api.core import Event
 from gangline.dashboard import gangs as ganged
-from gangline.dashboard import map_page as mapped
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
+from gangline.dashboard import selection
 from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, CountedGang, GangTable
 from gangline.dashboard.look import ClusterView, PodFact
+from gangline.dashboard.map import cells as mapped
+from gangline.dashboard.map.data import MapPage
 from gangline.dashboard.model import (
     EventLine,
     GangCounts,
     GangPage,
-    MapPage,
+    GangsPage,
     MissingPage,
     NodePage,
     Overview,
@@ -32,8 +34,8 @@ from gangline.dashboard.model import (
     PodLine,
     QueueLine,
     QueuePage,
-    Table,
 )
+from gangline.dashboard.page_data import Table
 from gangline.rules import trees
 from gangline.rules.trees import Branch
 from gangline.rules.values import times
@@ -41,6 +43,7 @@ from gangline.rules.values import times
 ROWS = 25
 PODS = 200
 CELLS = 50
+GANGS = 50
 EVENTS = 30
 NEAR = 8
 COMPARED = 1000
@@ -54,6 +57,8 @@ def page(look: ClusterView, path: Sequence[str], query: Query) -> Page:
     match path:
         case []:
             return overview(look, query)
+        case ["gangs"]:
+            return gangs_page(look, query)
         case ["map"]:
             return map_page(look, query)
         case ["gang", namespace, name]:
@@ -63,8 +68,8 @@ def page(look: ClusterView, path: Sequence[str], query: Query) -> Page:
         case ["node", name]:
             return node_page(look, name, query)
     hint = (
-        "There are / (the overview), /map, /gang/NAMESPACE/NAME, /queue/NAME and /node/NAME; each also as data with "
-        "?format=json."
+        "There are / (the overview), /map, /gangs, /gang/NAMESPACE/NAME, /queue/NAME and /node/NAME; each also as "
+        "data with ?format=json."
     )
     return MissingPage(source=look.source, text=f"There is no page /{'/'.join(path)}.", hint=hint)
 
@@ -155,6 +160,20 @@ def map_page(look: ClusterView, query: Query) -> MapPage:
     nodes = [(node, domain.path) for domain in whole.domains for node in domain.nodes]
     rows = table(nodes, query, "rows", lambda row: mapped.map_row(*row, whole.gangs), CELLS)
     return msgspec.structs.replace(whole, rows=rows)
+
+
+# ── gangs as chosen ──
+
+
+def gangs_page(look: ClusterView, query: Query) -> GangsPage:
+    known, choice = GangTable(look), selection.choice_of(query)
+    chosen = selection.selected(known.values(), choice, look.queues)
+    return GangsPage(
+        source=look.source,
+        choice=choice,
+        options=selection.options(list(known.values()), look.queues),
+        gangs=table(chosen, query, "gangs", lambda gang: ganged.line(gang, known), GANGS),
+    )
 
 
 # ── one gang ──

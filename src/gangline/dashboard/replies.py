@@ -12,7 +12,8 @@ from urllib.parse import unquote
 import msgspec
 
 from gangline.dashboard.look import ClusterView
-from gangline.dashboard.model import MissingPage, Source
+from gangline.dashboard.model import MissingPage
+from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import page
 from gangline.dashboard.views import document
 from gangline.dashboard.writing.sheet import DIGEST, HEADERS, KEPT, SCRIPTS

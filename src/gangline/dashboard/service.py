@@ -11,9 +11,9 @@ from aiohttp import web
 
 from gangline.client import Client
 from gangline.dashboard.following.follower import Follower, Sight
-from gangline.dashboard.kept_pages import KeptPages
-from gangline.dashboard.live import LiveStream
 from gangline.dashboard.replies import plain_reply, reply
+from gangline.dashboard.serving.kept_pages import KeptPages
+from gangline.dashboard.serving.live import LiveStream
 from gangline.runtime import Clock, SystemClock
 from gangline.runtime.health import Endpoint, HttpPage
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gangline.dashboard.map.data import MapPage
+from gangline.dashboard.map.view import map_view
 from gangline.dashboard.model import (
     EventLine,
     GangLine,
     GangPage,
-    MapPage,
+    GangsPage,
     MissingPage,
     NodePage,
     Overview,
@@ -20,12 +22,12 @@ from gangline.dashboard.model import (
     PodLine,
     QueueLine,
     QueuePage,
-    Source,
     Why,
 )
+from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import gang_address
+from gangline.dashboard.writing.gangs_view import gangs_view
 from gangline.dashboard.writing.html import Html, join, tag
-from gangline.dashboard.writing.map_view import map_view
 from gangline.dashboard.writing.parts import (
     age,
     badge,
@@ -61,7 +63,11 @@ from gangline.rules.trees import Branch
 
 STALE = 15.0
 """Seconds of silence after which the page says so."""
-NAV: tuple[tuple[str, str, type[Page]], ...] = (("/", "Overview", Overview), ("/map", "Map", MapPage))
+NAV: tuple[tuple[str, str, type[Page]], ...] = (
+    ("/", "Overview", Overview),
+    ("/map", "Map", MapPage),
+    ("/gangs", "Gangs", GangsPage),
+)
 USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 
 
@@ -87,6 +93,8 @@ def _body(page: Page) -> tuple[str, Sequence[Html]]:
     match page:
         case Overview():
             return "Overview", overview(page)
+        case GangsPage():
+            return "Gangs", gangs_view(page)
         case MapPage():
             return "Map", map_view(page)
         case GangPage():

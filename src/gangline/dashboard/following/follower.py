@@ -26,7 +26,7 @@ from gangline.api.kinds import (
 from gangline.client import Client
 from gangline.dashboard.following.object_facts import ObjectFacts
 from gangline.dashboard.look import ClusterView, NodeFact, PodFact, node_fact, pod_fact
-from gangline.dashboard.model import Source
+from gangline.dashboard.page_data import Source
 from gangline.dashboard.replies import source_of
 from gangline.errors import ApiError, Unavailable
 from gangline.runtime import Cache, Clock, background

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gangline.dashboard.model import MapIdle, MapPage, MapRow
+from gangline.dashboard.map.data import MapIdle, MapPage, MapRow
 from gangline.dashboard.pages import gang_address
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import choice, counted, grid, link, node_link, number, turned

@@ -13,7 +13,7 @@ import msgspec
 
 from gangline.dashboard.gangs import CountedGang, GangTable, Place
 from gangline.dashboard.look import MOST, ClusterView, IdleGpus, NodeFact, PodFact
-from gangline.dashboard.model import (
+from gangline.dashboard.map.data import (
     MapCounts,
     MapDomain,
     MapGang,
@@ -23,9 +23,9 @@ from gangline.dashboard.model import (
     MapPage,
     MapRow,
     MapShare,
-    Table,
 )
 from gangline.dashboard.nodes import HOST, Holders, Use, natural
+from gangline.dashboard.page_data import Table
 
 COLOURS = ("queue", "gang", "state", "idle")
 """What the colour of a cell may tell; the first is the usual one."""
