@@ -18,7 +18,7 @@ from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.look import ClusterView, PodFact, first_owner
 from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
 from gangline.rules import verdicts
-from gangline.rules.evictions import failure_of, is_over, prospects
+from gangline.rules.gangs.evictions import failure_of, is_over, prospects
 from gangline.rules.values import times
 
 WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"

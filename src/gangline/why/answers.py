@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from gangline.api import kinds, names
-from gangline.api.meta import Raw
-from gangline.rules.evictions import last_eviction
+from gangline.api.meta import Raw, as_raw
+from gangline.rules.gangs.evictions import last_eviction
+from gangline.rules.starts import start_text, start_times
 from gangline.rules.verdicts import GangAnswer, owner, renamed
 from gangline.why.cause import WAITS, Cause
 from gangline.why.changes import Remedy
@@ -56,7 +57,15 @@ def answer(
         data["failed"] = list(failed)
     judged = subject.group is not None and names.VERDICT in subject.group.annotations and cause.state == WAITS
     evicted = plain(eviction_line(objects, subject, titles)) if cause.code != "evicted" else ""
-    return GangAnswer(text, data, judged, evicted, failed)
+    starts = plain(_starts(subject, objects.now)) if cause.state == WAITS else ""
+    if starts and subject.group is not None:
+        data["start"] = {**as_raw(subject.group.status.start), "text": starts}
+    return GangAnswer(text, data, judged, evicted, failed, f"{INDENT}{starts}" if starts else "")
+
+
+def _starts(subject: Subject, now: float) -> str:
+    times = start_times(subject.group.status.start) if subject.group is not None else None
+    return start_text(times, now) if times is not None else ""
 
 
 class PlainWords:

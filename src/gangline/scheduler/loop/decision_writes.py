@@ -13,8 +13,8 @@ from gangline.api.kinds import BIND_REQUEST, POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, NotFound
-from gangline.rules.evictions import EvictionNote
 from gangline.rules.gangs.bind_requests import order_for
+from gangline.rules.gangs.evictions import EvictionNote
 from gangline.runtime import Context
 from gangline.scheduler.decisions import Evict, GangUpdate
 from gangline.scheduler.loop import metrics

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.rules.evictions import last_eviction
+from gangline.rules.gangs.evictions import last_eviction
 from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.objects import ClusterObjects
