@@ -32,7 +32,7 @@ def printed(*, run_seconds: str, policy: bool = True) -> Raw:
 
 async def shown(story: Story, name: str) -> GangPage:
     """What the dashboard says of a gang."""
-    dashboard = Dashboard(story.client, "here", story.clock)
+    dashboard = Dashboard.of(story.client, "here", story.clock)
     await dashboard.start()
     try:
 
