@@ -58,8 +58,9 @@ def answer(
     judged = subject.group is not None and names.VERDICT in subject.group.annotations and cause.state == WAITS
     evicted = plain(eviction_line(objects, subject, titles)) if cause.code != "evicted" else ""
     starts = plain(_starts(subject, objects.now)) if cause.state == WAITS else ""
-    if starts and subject.group is not None:
-        data["start"] = {**as_raw(subject.group.status.start), "text": starts}
+    start = subject.group.status.start if subject.group is not None else None
+    if starts and start is not None:
+        data["start"] = {**as_raw(start), "text": starts}
     return GangAnswer(text, data, judged, evicted, failed, f"{INDENT}{starts}" if starts else "")
 
 
