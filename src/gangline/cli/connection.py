@@ -34,6 +34,11 @@ def home() -> Path:
     return Path(os.environ.get("GANGLINE_HOME") or ".gangline")
 
 
+def recordings() -> Path:
+    """Where schedulers record their cycles on this machine."""
+    return home() / "recording"
+
+
 def kubeconfig_path(given: str | None) -> Path | None:
     if given or os.environ.get("KUBECONFIG"):
         return Path(given) if given else None

@@ -40,6 +40,8 @@ class GangAnswer(msgspec.Struct, frozen=True):
     """When, by whom and why pods of it were evicted last, if they were."""
     failed: tuple[str, ...] = ()
     """Which of its pods failed, where and why, one line each."""
+    starts: str = ""
+    """When it starts, where the scheduler promised that."""
 
 
 def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:

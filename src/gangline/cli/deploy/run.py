@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gangline.cli.connection import recordings
 from gangline.cli.deploy.component_process import run_component
 from gangline.cli.ending import run
 from gangline.components import COMPONENTS
@@ -133,6 +134,7 @@ def command(
         flags=given,
         namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
         config=mapping(given.get("scheduler-conf"), "--scheduler-conf"),
+        recording=str(recordings()),
     )
     options = configured(options, configuration)
     options = replace(options, operator=replace(options.operator, narrow=True))

@@ -18,17 +18,19 @@ from gangline.errors import BadInput
 
 if TYPE_CHECKING:
     from gangline.lab.engine import Experiment
+    from gangline.lab.formats.recording import RecordedTrace
     from gangline.lab.jobs import Machine, NodeChange, TraceJob
     from gangline.lab.measures import PlayedTrace
     from gangline.scheduler.records import QueueRecord
     from gangline.scheduler.settings import SchedulerSettings
 
-FORMAT_NAMES = ("philly", "itp", "openb", "csv")
+FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
 
 
 @click.command(
     help="Play TRACE in virtual time on the scheduler's own decision core: who waits how long, how busy the GPUs are, "
-    "what evictions cost. With several --settings the same trace is played with each, one after the other."
+    "what evictions cost. TRACE is a file or, with --format recording, what a scheduler recorded. With several "
+    "--settings the same trace is played with each, one after the other."
 )
 @click.argument("trace")
 @click.option("--format", "form", type=click.Choice(FORMAT_NAMES), required=True, help="what the rows of TRACE mean")
@@ -41,7 +43,8 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv")
     default="one",
     show_default=True,
     metavar="one|trace|FILE",
-    help="one queue for all, the trace's own with quota by demand in all of it, or a file of Queue objects",
+    help="one queue for all, the trace's own with quota by demand in all of it (of a recording: as they were), or a "
+    "file of Queue objects",
 )
 @click.option(
     "--settings",
@@ -123,9 +126,11 @@ def command(
 
     if output not in ("table", "json") and not output.startswith("html="):
         raise BadInput(f"-o {output}: write table, json or html=FILE")
-    machines = _machines(nodes, gpus, node_gpus)
+    recorded = _recorded(trace) if form == "recording" else None
+    own = recorded is not None and nodes is None and gpus is None
+    machines = recorded.machines if recorded is not None and own else _machines(nodes, gpus, node_gpus)
     total = sum(machine.gpus for machine in machines)
-    in_trace = _jobs(trace, form, node_gpus)
+    in_trace = _jobs(trace, form, node_gpus) if recorded is None else recorded.jobs
     until = last_moment(in_trace, days)
     played = selected(in_trace, first, jobs, until)
     if arrivals is not None:
@@ -135,6 +140,9 @@ def command(
     choices = [(name, quiet(_settings(name), read_actions(actions))) for name in named_settings or ("native",)]
     records = _queues(queues, in_trace if arrivals is None else played, total)
     events = _node_events(node_events)
+    if recorded is not None:
+        records = recorded.queues if queues == "trace" else records
+        events = [*events, *(recorded.changes if own else ())]
 
     def experiment(name: str, settings: SchedulerSettings, of: list[QueueRecord]) -> Experiment:
         return Experiment(
@@ -211,6 +219,16 @@ def _jobs(trace: str, form: str, node_gpus: int) -> list[TraceJob]:
     if not trace_jobs:
         raise BadInput(f"{trace} has no jobs")
     return trace_jobs
+
+
+def _recorded(place: str) -> RecordedTrace:
+    from gangline.cli.look.recorded import files_of, pieces_of
+    from gangline.lab.formats.recording import read
+
+    trace = read(pieces_of(files_of(place)))
+    if not trace.jobs:
+        raise BadInput(f"{place}: no gang was recorded")
+    return trace
 
 
 def _machines(nodes: str | None, gpus: int | None, node_gpus: int) -> list[Machine]:

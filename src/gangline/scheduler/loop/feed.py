@@ -75,6 +75,7 @@ from gangline.scheduler.thought.readings import (
     read_claim,
     read_gang,
     read_of,
+    read_of_queue,
     read_task,
     turns,
     used_claims,
@@ -182,11 +183,8 @@ class Feed:
                 self.note(POD, key_of(pod))
 
     def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
-        if (
-            before is None
-            or after is None
-            or (before.uid, before.spec, before.labels) != (after.uid, after.spec, after.labels)
-        ):
+        """What others write into its status changes nothing here."""
+        if before is None or after is None or read_of_queue(before) != read_of_queue(after):
             self._changed_itself(QUEUE, before, after)
 
     def note_pod(self, key: Key) -> None:

@@ -21,6 +21,7 @@ _PLACE = {status: place for place, status in enumerate(_STATUSES)}
 _COUNTED = {
     status: (_PLACE[status], int(bool(status & ACTIVE_ALLOCATED)), int(bool(status & ACTIVE_USED))) for status in Status
 }
+_GATED = _PLACE[Status.GATED]
 _PENDING, _PIPELINED = _PLACE[Status.PENDING], _PLACE[Status.PIPELINED]
 _RELEASING, _SUCCEEDED = _PLACE[Status.RELEASING], _PLACE[Status.SUCCEEDED]
 
@@ -243,6 +244,10 @@ class GangInfo:
     @property
     def pending(self) -> int:
         return sum([leaf.counts[_PENDING] for leaf in self.pod_sets.values()])
+
+    @property
+    def gated(self) -> int:
+        return sum([leaf.counts[_GATED] for leaf in self.pod_sets.values()])
 
     @property
     def releasing(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kai import BindRequest, PodGroup
+from gangline.api.kai import BindRequest, PodGroup, Queue
 from gangline.api.meta import Object, as_raw
 from gangline.rules import requests
 from gangline.rules.gangs.bind_requests import live, order_for
@@ -23,7 +23,17 @@ from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import ClaimRecord, DeviceId, GangRecord, TaskRecord
 from gangline.scheduler.thought.options import SchedulerOptions
 
-STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
+STAMPS = (
+    names.STALE_SINCE,
+    names.LAST_START,
+    names.LAST_EVICTION,
+    names.EXPECTED_RUNTIME,
+    names.LAST_CHECKPOINT,
+    names.CHECKPOINT_INTERVAL,
+)
+"""Annotations of a PodGroup that say something about its gang."""
+BUDGETS = (names.LOST_PER_HOUR, names.EVICTIONS_PER_DAY)
+"""The same of a Queue."""
 Promise = tuple[str, tuple[DeviceId, ...]]
 """The uid of a pod, and the devices that one of its claims gets."""
 
@@ -52,6 +62,11 @@ def read_of(group: PodGroup) -> tuple[Any, ...]:
     noted, spec = group.annotations, group.spec
     conditions = group.status.scheduling_conditions if spec.scheduling_backoff is not None else ()
     return group.uid, spec, group.labels, conditions, *(noted.get(name) for name in STAMPS)
+
+
+def read_of_queue(queue: Queue) -> tuple[Any, ...]:
+    """All that a queue's record is made of."""
+    return queue.uid, queue.spec, queue.labels, *(queue.annotations.get(name) for name in BUDGETS)
 
 
 def turns(pod: Pod, stuck_releasing: float) -> float | None:
