@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -45,10 +45,11 @@ async def _work(component: str, worker: Elected, ending: asyncio.Future[ConfigEr
     """Until somebody stops it, it leads no longer, or the server will never take us."""
     starting, lost = asyncio.create_task(worker.start()), asyncio.create_task(worker.lost.wait())
     try:
-        await asyncio.wait({starting, lost, ending}, return_when=asyncio.FIRST_COMPLETED)
+        ends: set[asyncio.Future[Any]] = {lost, ending}
+        await asyncio.wait({starting, *ends}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
-            await asyncio.wait({lost, ending}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if ending.done():
             raise ending.result()
         if worker.refused is not None:
