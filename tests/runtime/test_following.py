@@ -79,7 +79,7 @@ async def turns(count: int = 60) -> None:
         (
             says(200, b"<html>"),
             "unreadable",
-            "watching configmaps: the answer to GET /api/v1/configmaps is none of a Kubernetes API server: JSON is malformed",
+            "is none of a Kubernetes API server: JSON is malformed",
         ),
         (
             says(200, b'{"items":[],"metadata":7}'),
