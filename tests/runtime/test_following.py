@@ -79,12 +79,12 @@ async def turns(count: int = 60) -> None:
         (
             says(200, b"<html>"),
             "unreadable",
-            "watching configmaps: the server sent what is no answer to that: JSON is malformed",
+            "is none of a Kubernetes API server: JSON is malformed",
         ),
         (
             says(200, b'{"items":[],"metadata":7}'),
             "unreadable",
-            "watching configmaps: the server sent what is no answer to that: Expected",
+            "watching configmaps: the answer to GET /api/v1/configmaps is none of a Kubernetes API server: Expected",
         ),
         (
             says(200, b'{"items":[],"metadata":{"resourceVersion":"x"}}'),

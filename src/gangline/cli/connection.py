@@ -88,10 +88,7 @@ class ClusterConnection:
         return list(first_versions.values())
 
     async def json(self, path: str) -> dict[str, Any]:
-        import msgspec
-
-        answer: dict[str, Any] = msgspec.json.decode((await self.client.send("GET", path)).body)
-        return answer
+        return await self.client.get_path(path)
 
 
 @dataclass(frozen=True, slots=True)
