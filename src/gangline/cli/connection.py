@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gangline.api import names
 from gangline.cli.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput
 
@@ -35,8 +36,9 @@ def home() -> Path:
 
 
 def recordings() -> Path:
-    """Where schedulers record their cycles on this machine."""
-    return home() / "recording"
+    """Where schedulers record their cycles on this machine, or in the pod that we run in."""
+    mine, in_pod = home() / "recording", Path(names.RECORDINGS)
+    return in_pod if in_pod.is_dir() and not mine.exists() else mine
 
 
 def kubeconfig_path(given: str | None) -> Path | None:
