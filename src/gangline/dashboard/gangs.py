@@ -169,6 +169,17 @@ class CountedGang:
         return self.gang.labels.get(name, "") if self.gang is not None else ""
 
     @property
+    def made(self) -> float | None:
+        """When it was created."""
+        first = self.gang or self.group
+        return times.seconds(first.metadata.creation_timestamp) if first is not None else None
+
+    @property
+    def started(self) -> float | None:
+        """When it got its place last, as its PodGroup says."""
+        return times.seconds(self.group.annotations.get(names.LAST_START)) if self.group is not None else None
+
+    @property
     def since(self) -> float | None:
         """When it was made; for one that lost its place, when that was."""
         made = self.gang or self.group

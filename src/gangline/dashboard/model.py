@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gangline.dashboard.map.data import MapPage
 from gangline.dashboard.page_data import PageData, Source, Table
+from gangline.dashboard.past.data import TimelinePage, TimePage
 from gangline.rules.trees import Branch
 
 
@@ -287,4 +288,4 @@ class MissingPage(PageData, frozen=True, tag_field="page", tag="missing"):
     """Address and name of what may have been meant."""
 
 
-Page = Overview | MapPage | GangsPage | GangPage | QueuePage | NodePage | MissingPage
+Page = Overview | MapPage | GangsPage | TimePage | TimelinePage | GangPage | QueuePage | NodePage | MissingPage
