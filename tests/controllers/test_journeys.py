@@ -9,7 +9,6 @@ import msgspec
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from stage import SPACE, stage
 
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
@@ -19,6 +18,7 @@ from gangline.controllers.journeys.exporter import SpanExporter, configured_expo
 from gangline.controllers.journeys.spans import MOST_PODS, GangJourney, gang_journey
 from gangline.runtime import Component
 from gangline.runtime.clock import timestamp
+from scheduler_world import SPACE, scheduler_world
 
 UID = "0f7ad0a4-6a0c-4f0e-9d1a-0a4b6f1f2c3d"
 
@@ -94,7 +94,7 @@ class Told:
 
 async def test_a_gang_is_told_of_once_and_again_when_it_is_made_again() -> None:
     told = Told()
-    async with stage(Component("traces", (controller(told),))) as here:
+    async with scheduler_world(Component("traces", (controller(told),))) as here:
         ready = [{"type": "Ready", "status": "True", "lastTransitionTime": timestamp(time.time() + 1)}]
         for count in (1, 2):
             await here.gang("g", 2)
@@ -114,7 +114,7 @@ async def test_a_gang_is_told_of_once_and_again_when_it_is_made_again() -> None:
 
 async def test_a_gang_that_was_ready_before_is_not_told_of() -> None:
     told = Told()
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.gang("g", 1)
         await here.run(
             "g-0", conditions=[{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]

@@ -43,9 +43,7 @@ def answer(
     behind = remedies[0].behind if remedies else ()
     facts = [plain(fact) for fact in (*cause.facts, *(f"and behind that: {why}" for why in behind)) if fact]
     place, waiting = line
-    queue = subject.group.spec.queue if subject.group is not None else ""
-    position = f"{ordinal(place)} of {waiting} in queue {queue}" if place else ""
-    text = "\n".join(_lines(cause, headline, facts, told, position))
+    text = "\n".join(_lines(cause, headline, facts, told, _position(subject, place, waiting)))
     failed = tuple(failure_lines(subject)) if cause.code != "failed" else ()
     data = _data(subject, cause, headline, facts)
     data |= {"text": text, "position": place, "waiting": waiting, "revision": objects.revision}
@@ -55,12 +53,25 @@ def answer(
     ]
     if failed:
         data["failed"] = list(failed)
-    judged = subject.group is not None and names.VERDICT in subject.group.annotations and cause.state == WAITS
+    judged = cause.state == WAITS and _has_verdict(subject)
     evicted = plain(eviction_line(objects, subject, titles)) if cause.code != "evicted" else ""
     starts = plain(_starts(subject, objects.now)) if cause.state == WAITS else ""
-    if starts and subject.group is not None:
-        data["start"] = {**as_raw(subject.group.status.start), "text": starts}
+    data |= _start_data(subject, starts)
     return GangAnswer(text, data, judged, evicted, failed, f"{INDENT}{starts}" if starts else "")
+
+
+def _start_data(subject: Subject, starts: str) -> Raw:
+    start = subject.group.status.start if subject.group is not None else None
+    return {"start": {**as_raw(start), "text": starts}} if starts and start is not None else {}
+
+
+def _position(subject: Subject, place: int, waiting: int) -> str:
+    queue = subject.group.spec.queue if subject.group is not None else ""
+    return f"{ordinal(place)} of {waiting} in queue {queue}" if place else ""
+
+
+def _has_verdict(subject: Subject) -> bool:
+    return subject.group is not None and names.VERDICT in subject.group.annotations
 
 
 def _starts(subject: Subject, now: float) -> str:

@@ -66,7 +66,7 @@ async def test_the_evicted_gang_says_by_whom_and_when_and_explain_shows_it() -> 
         assert found.message == "Pod work/old-0 was preempted by higher priority workload work/new"
         (answer,) = await explain(here.client, "old", SPACE)
         assert answer.evicted == (
-            f"last evicted {found.at} by new (preempt: higher priority in the same queue): 1 of 1 pods; "
+            f"last evicted {found.at} by new (preempt: higher priority in the same queue): 1 of 1 pod; "
             "no controller makes them anew"
         )
         assert answer.data["lastEviction"]["by"] == "work/new"

@@ -183,6 +183,7 @@ class Feed:
                 self.note(POD, key_of(pod))
 
     def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
+        """What others write into its status changes nothing here."""
         if before is None or after is None or read_of_queue(before) != read_of_queue(after):
             self._changed_itself(QUEUE, before, after)
 

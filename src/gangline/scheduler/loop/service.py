@@ -22,6 +22,7 @@ from gangline.runtime import Cache, Context
 from gangline.scheduler.loop import metrics
 from gangline.scheduler.loop.alarm import Alarm
 from gangline.scheduler.loop.carrier import DecisionCarrier
+from gangline.scheduler.loop.decision_writes import log_decisions
 from gangline.scheduler.loop.explainer import GangExplainer
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
@@ -35,7 +36,6 @@ from gangline.scheduler.recording.memory import take_picture
 from gangline.scheduler.recording.recorder import FlightRecorder, RecorderSettings
 from gangline.scheduler.recording.segments import RecordedCycle, SegmentStart
 from gangline.scheduler.thought.changes import ModelChange
-from gangline.scheduler.thought.decision_log import decision_lines
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.think import CycleThought, think
@@ -156,18 +156,13 @@ class SchedulerService:
         for unread in thought.unread:
             log.warning("%s %s cannot be read: %s", unread.type.__name__, unread.key, unread.reason)
         self._carrier.carry_out(thought.decisions)
-        self._log(thought)
+        log_decisions(self.cluster, thought.decisions)
         self._tell(thought)
         self._starts.tell(thought, now)
         await self._explain(thought, now, seen)
         self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
         moments = [moment for moment in (thought.deadline, self.feed.next_turn(now)) if moment is not None]
         self._alarm.set(min(moments, default=None))
-
-    def _log(self, thought: CycleThought) -> None:
-        if log.isEnabledFor(logging.INFO):
-            for line in decision_lines(self.cluster, thought.decisions):
-                log.info(line.text, extra={"gang": line.gang, "queue": line.queue, "action": line.action})
 
     def _decide(self, changes: list[ModelChange], now: float) -> tuple[SegmentStart | None, CycleThought]:
         """One cycle, in its thread; where the recorder begins a segment, with the model as it was before."""

@@ -1,6 +1,6 @@
 """The lines that a scheduler logs about a cycle: one per gang that was placed or evicted, with the gang, its queue and
-the action as fields of their own. Pure; loop/service.py writes them. Gangs that wait are not logged: their condition,
-event and verdict tell why."""
+the action as fields of their own. Pure; loop/decision_writes.py writes them. Gangs that wait are not logged: their
+condition, event and verdict tell why."""
 
 from __future__ import annotations
 
