@@ -145,5 +145,6 @@ def test_an_unknown_queue_node_or_address_says_what_there_is() -> None:
     given = look(node("node-1"), queue("team-a"))
     assert 'href="/queue/team-a"' in document(page(given, ["queue", "team-b"], {}))
     assert 'href="/node/node-1"' in document(page(given, ["node", "node-9"], {}))
-    assert "/gang/NAMESPACE/NAME, /queue/NAME and /node/NAME" in document(page(given, ["pods"], {}))
+    there = "/gang/NAMESPACE/NAME, /gang/NAMESPACE/NAME/timeline, /queue/NAME and /node/NAME"
+    assert there in document(page(given, ["pods"], {}))
     assert "This cluster has no queues." in document(page(look(), ["queue", "a"], {}))

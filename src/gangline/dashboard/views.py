@@ -336,7 +336,7 @@ def _node_facts(page: NodePage) -> Iterator[tuple[object, object]]:
     yield "GPUs free", free_gpus(line) if line.total else "–"
     yield "State", open_or_closed(line)
     yield "CPU free", f"{number(round(line.cpu_free, 1))} of {number(line.cpu)} cores"
-    yield "Memory free", f"{line.memory_free / 1e9:,.0f} of {size(line.memory)}"
+    yield "Memory free", f"{size(line.memory_free)} of {size(line.memory)}"
     yield from (("Slices", f"{name}: {number(free)} of {number(total)} free") for name, free, total in line.slices)
     yield from (("Taint", taint) for taint in page.taints)
 
