@@ -23,6 +23,8 @@ class Why(PageData, frozen=True):
     remedies: tuple[RemedyText, ...] = ()
     position: int = 0
     waiting: int = 0
+    starts: str = ""
+    """When it starts, as far as that is promised."""
     judged: bool = False
     """A scheduler of ours said it; else it is what the gang's conditions say."""
 

@@ -234,7 +234,8 @@ def _verdict(line: GangLine) -> Html:
     proof = tag("ul", *(tag("li", item) for item in why.proof), class_="proof") if why.proof else None
     ways = tag("ul", *(tag("li", remedy.text) for remedy in why.remedies), class_="ways")
     would = [tag("h3", "It would start if"), ways] if why.remedies else []
-    return section("verdict", title, tag("p", why.headline, class_="headline"), proof, *would)
+    starts = tag("p", f"It {why.starts}.") if why.starts else None
+    return section("verdict", title, tag("p", why.headline, class_="headline"), starts, proof, *would)
 
 
 def _branch(branch: Branch) -> Html:

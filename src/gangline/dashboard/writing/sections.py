@@ -145,6 +145,7 @@ def reason(gang: GangLine) -> Html:
     return join(
         [
             tag("span", _without_name(gang.why.headline, gang.title), class_="why"),
+            tag("span", gang.why.starts, class_="sub") if gang.why.starts else None,
             tag("span", tag("span", "→", aria_hidden="true"), first, " ", more, class_="sub") if first else None,
         ]
     )
