@@ -30,8 +30,8 @@ def number(value: float | None) -> str:
 
 
 def size(value: float | None) -> str:
-    """Bytes in GB."""
-    return "–" if value is None else f"{value / 1e9:,.0f} GB"
+    """Bytes in GiB."""
+    return "–" if value is None else f"{value / 2**30:,.0f} GiB"
 
 
 def counted(count: float, word: str) -> str:
