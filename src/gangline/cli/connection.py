@@ -60,10 +60,9 @@ class ClusterConnection:
         wanted = name.lower()
         matches = [item for item in served if wanted in item.names or wanted == item.kind.resource]
         if not matches:
-            known = sorted({item.kind.plural for item in served})
             words = sorted({word for item in served for word in item.names})
-            meant = did_you_mean(name, words)
-            raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}{meant}")
+            meant = did_you_mean(name, words) or f"; kubectl api-resources lists its {len(served)} kinds"
+            raise BadInput(f"the server at {self.server} serves no {name!r}{meant}")
         return min(matches, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
 
     async def served(self) -> list[ServedKinds]:
