@@ -108,13 +108,19 @@ async def told(
     operator: OperatorSettings | None = None,
     without: tuple[str, ...] = (),
     nodes: str = "nodes: []",
+    recording: str = "",
 ) -> AsyncIterator[Story]:
     """A story; with components of its own settings in place of the usual ones, in time that the test moves
-    (`Story.advance`), or with the nodes of a nodes file (empty: those that `gangline up` has by itself)."""
+    (`Story.advance`), with the nodes of a nodes file (empty: those that `gangline up` has by itself), or with a
+    folder for the scheduler's recording."""
     clock: Clock = SystemClock() if not moved else MovedClock() if REAL else ManualClock()
     absent = (*without, *(item.name for item in hired))
     options = ComponentOptions(
-        period=0.0, nodes=nodes, admission=admission or AdmissionSettings(), operator=operator or OperatorSettings()
+        period=0.0,
+        nodes=nodes,
+        admission=admission or AdmissionSettings(),
+        operator=operator or OperatorSettings(),
+        recording=recording,
     )
     platform = (
         await real_platform(absent, options, clock)
