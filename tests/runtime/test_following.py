@@ -76,11 +76,7 @@ async def turns(count: int = 60) -> None:
     ("fault", "why", "said"),
     [
         (raises, "unexpected", "watching configmaps: RuntimeError: nobody expected this; again in"),
-        (
-            says(200, b"<html>"),
-            "unreadable",
-            "is none of a Kubernetes API server: JSON is malformed",
-        ),
+        (says(200, b"<html>"), "unreadable", "is none of a Kubernetes API server: JSON is malformed"),
         (
             says(200, b'{"items":[],"metadata":7}'),
             "unreadable",
