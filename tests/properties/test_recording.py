@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
@@ -96,9 +97,13 @@ class Story:
             self.pen = SegmentPen()
             self.lines += self.pen.begin(start)
         self.cycles += 1
-        changes = [ModelChange(type(record), _key(record), lambda record=record: record) for record in records]
+        changes = [ModelChange(type(record), _key(record), partial(_itself, record)) for record in records]
         thought = think(self.model, changes, self.settings, self.now, lambda: next(self.names))
         self.lines += self.pen.cycle(RecordedCycle(self.now, tuple(thought.taken), thought.decisions, thought.fresh))
+
+
+def _itself(record: Record) -> Record:
+    return record
 
 
 def _key(record: Record) -> str:

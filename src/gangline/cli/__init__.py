@@ -48,6 +48,7 @@ COMMANDS = {
     "tree": CommandEntry("look.tree", "draw a PodCliqueSet with all that belongs to it"),
     "dashboard": CommandEntry("look.dashboard", "serve a web page: what waits and why, who holds the GPUs"),
     "simulate": CommandEntry("local.simulate", "play a trace of work in virtual time: who would wait how long"),
+    "idle": CommandEntry("look.idle", "say where the idle GPUs go, each with its one cause"),
     "fairshare": CommandEntry("fairshare", "say what share of a cluster each queue would get"),
     "doctor": CommandEntry("care.doctor", "examine a cluster: what is wrong, with a remedy for each"),
     "bundle": CommandEntry("care.bundle", "pack what others need to look into a problem, without secrets"),

@@ -58,13 +58,12 @@ class ClusterConnection:
         """The kind a user means by `pods`, `pcs`, `podgroup` or `podgroups.scheduling.run.ai`."""
         served = await self.served()
         wanted = name.lower()
-        found = [item for item in served if wanted in item.names or wanted == item.kind.resource]
-        if not found:
-            known = sorted({item.kind.plural for item in served})
+        matches = [item for item in served if wanted in item.names or wanted == item.kind.resource]
+        if not matches:
             words = sorted({word for item in served for word in item.names})
-            meant = did_you_mean(name, words)
-            raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}{meant}")
-        return min(found, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
+            meant = did_you_mean(name, words) or f"; kubectl api-resources lists its {len(served)} kinds"
+            raise BadInput(f"the server at {self.server} serves no {name!r}{meant}")
+        return min(matches, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
 
     async def served(self) -> list[ServedKinds]:
         groups = [""] + [item["name"] for item in (await self.json("/apis")).get("groups", [])]
@@ -75,25 +74,22 @@ class ClusterConnection:
         """What a group serves, each kind in the first version that has it; the preferred version goes first."""
         if not group:
             return _resources("v1", await self.json("/api/v1"))
-        found: dict[str, ServedKinds] = {}
+        first_versions: dict[str, ServedKinds] = {}
         try:
             about = await self.json(f"/apis/{group}")
             for version in dict.fromkeys(
                 item["groupVersion"] for item in (about["preferredVersion"], *about["versions"])
             ):
-                found = {
+                first_versions = {
                     resource.kind.plural: resource
                     for resource in _resources(version, await self.json(f"/apis/{version}"))
-                } | found
+                } | first_versions
         except ApiError:
             pass
-        return list(found.values())
+        return list(first_versions.values())
 
     async def json(self, path: str) -> dict[str, Any]:
-        import msgspec
-
-        answer: dict[str, Any] = msgspec.json.decode((await self.client.send("GET", path)).body)
-        return answer
+        return await self.client.get_path(path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,12 +160,12 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        found = read_yaml(Path(path).read_text()) or {}
+        content = read_yaml(Path(path).read_text()) or {}
     except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise ConfigError(f"{flag}={path} cannot be read: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ConfigError(f"{flag}={path} holds no mapping")
-    return found
+    return content
 
 
 def configured(options: ComponentOptions, path: str | None) -> ComponentOptions:

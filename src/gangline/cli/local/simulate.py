@@ -48,7 +48,7 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
 )
 @click.option(
     "--settings",
-    "said",
+    "named_settings",
     multiple=True,
     metavar="NAME|FILE",
     help="greedy, native (the default) or a scheduler config.yaml; may be repeated",
@@ -106,7 +106,7 @@ def command(
     node_gpus: int,
     node_events: str | None,
     queues: str,
-    said: tuple[str, ...],
+    named_settings: tuple[str, ...],
     changes: tuple[str, ...],
     actions: str,
     runtimes: str,
@@ -135,7 +135,7 @@ def command(
         from gangline.lab.arrivals import inflated
 
         played = inflated(played, total, arrivals, seed)
-    choices = [(name, quiet(_settings(name), read_actions(actions))) for name in said or ("native",)]
+    choices = [(name, quiet(_settings(name), read_actions(actions))) for name in named_settings or ("native",)]
     records = _queues(queues, in_trace if arrivals is None else played, total, source.queues)
     events = [*_node_events(node_events), *source.changes]
 
@@ -259,14 +259,14 @@ def _node_events(file: str | None) -> list[NodeChange]:
     return read(TraceText(file, _text(file))) if file is not None else []
 
 
-def _queues(said: str, jobs: list[TraceJob], gpus: float, own: list[QueueRecord]) -> list[QueueRecord]:
+def _queues(choice: str, jobs: list[TraceJob], gpus: float, own: list[QueueRecord]) -> list[QueueRecord]:
     from gangline.lab.fleet import one_queue, queues_by_demand
 
-    if said == "one":
+    if choice == "one":
         return one_queue()
-    if said == "trace" and own:
+    if choice == "trace" and own:
         return own
-    return queues_by_demand(jobs, gpus) if said == "trace" else _queue_objects(said, jobs)
+    return queues_by_demand(jobs, gpus) if choice == "trace" else _queue_objects(choice, jobs)
 
 
 def _queue_objects(file: str, jobs: list[TraceJob]) -> list[QueueRecord]:
@@ -284,12 +284,12 @@ def _settings(name: str) -> SchedulerSettings:
     if not Path(name).exists():
         raise BadInput(f"--settings {name}: there is no such file; built in are {', '.join(BUILT_IN)}")
     try:
-        found: Any = read_yaml(_text(name))
+        config: Any = read_yaml(_text(name))
     except DocumentUnreadable as error:
         raise BadInput(f"{name} cannot be read: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(config, dict):
         raise BadInput(f"{name} holds no scheduler configuration (actions, tiers, …)")
-    return from_config(found)
+    return from_config(config)
 
 
 def _pair(change: str) -> tuple[str, str]:

@@ -49,7 +49,7 @@ def _not_evicted(pod: str, seen: bool, others: set[str]) -> str:
 
 
 def _text(eviction: PodEviction) -> str:
-    from gangline.rules.evictions import REASONS
+    from gangline.rules.gangs.evictions import REASONS
     from gangline.rules.values.times import timestamp
     from gangline.scheduler.why.verdict import spoken
 

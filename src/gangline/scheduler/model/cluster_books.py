@@ -132,6 +132,7 @@ class ClusterBooks(ClusterState):
         gang = self.gangs.get(uid)
         self.looks.append(uid)
         listed(self.waiting, uid, gang is not None and gang.pending > 0)
+        listed(self.gated, uid, gang is not None and gang.gated > 0)
         listed(self.suspects, uid, gang is not None and (gang.stale_since is not None or gang.is_stale))
 
 

@@ -16,7 +16,7 @@ from gangline.scheduler.records import Record, TaskRecord
 from gangline.scheduler.victims.ledger import EvictionEntry, ledger_of
 
 MARKS, KEPT = "overtaken since", "places kept"
-COMPUTED = ("usual pods", "node futures")
+COMPUTED = ("usual pods",)
 
 
 class SeenShape(msgspec.Struct, frozen=True):
@@ -47,6 +47,7 @@ def take_picture(cluster: ClusterModel) -> ModelPicture:
     """And forget what was only computed."""
     for name in COMPUTED:
         cluster.memo.pop(name, None)
+    cluster.futures.clear()
     return ModelPicture(tuple(records_of(cluster)), _memory(cluster))
 
 

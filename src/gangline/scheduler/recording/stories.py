@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gangline.rules.evictions import REASONS
+from gangline.rules.gangs.evictions import REASONS
 from gangline.rules.values.times import timestamp
 from gangline.scheduler.decisions import Bind, Evict, Refuse
 from gangline.scheduler.model.status import ALLOCATED, Status

@@ -18,6 +18,7 @@ from gangline.scheduler.thought.booking import book, name_groups
 from gangline.scheduler.thought.changes import ModelChange, TakenChange, UnreadRecord, apply
 from gangline.scheduler.thought.deadlines import next_deadline
 from gangline.scheduler.thought.standings import GangStanding, standing
+from gangline.scheduler.time.idle import IdleReport, idle_gpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class CycleThought:
     """What changed in the model before it was decided."""
     fresh: tuple[str, ...] = ()
     """The names that shared GPUs were given."""
+    idle: IdleReport = field(default_factory=IdleReport)
 
 
 class GivenNames:
@@ -86,6 +88,7 @@ def think(
         [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None],
         applied.taken,
         tuple(names.given),
+        idle_gpus(cluster, decisions),
     )
 
 

@@ -8,21 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gangline.dashboard.html import Html, join, tag
-from gangline.dashboard.model import (
-    Amounts,
-    FreeRoom,
-    GangCounts,
-    GangLine,
-    Loan,
-    NodeLine,
-    Overview,
-    QueueLine,
-    Source,
-    Table,
-)
+from gangline.dashboard.model import Amounts, FreeRoom, GangCounts, GangLine, Loan, NodeLine, Overview, QueueLine
+from gangline.dashboard.page_data import Source, Table
 from gangline.dashboard.pages import gang_address
-from gangline.dashboard.parts import (
+from gangline.dashboard.writing.html import Html, join, tag
+from gangline.dashboard.writing.parts import (
     age,
     badge,
     bar,
@@ -40,6 +30,8 @@ from gangline.dashboard.parts import (
     turned,
 )
 
+PIECES = 2
+"""Sizes of free pieces that are told at first sight."""
 LOANS = 5
 """Queues that borrow are told in a sentence each, the largest of them."""
 
@@ -76,10 +68,18 @@ def _tiles(counts: GangCounts, room: FreeRoom) -> Html:
         _tile(number(counts.waiting), "waiting", "waiting", _waits(counts), warn=bool(counts.waiting)),
         _tile(number(counts.running), "running", "running", _over(counts), warn=bool(counts.failed)),
         _tile(f"{taken}/{counts.gpus}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
-        _tile(number(room.free), "room", "GPUs free", f"largest piece {room.largest}"),
+        _tile(number(room.free), "room", "GPUs free", _where_free(room)),
         _tile(number(counts.nodes), "nodes", "nodes", closed),
     ]
     return tag("ul", *tiles, class_="tiles", aria_label="Counts")
+
+
+def _where_free(room: FreeRoom) -> str:
+    """In which pieces they are, and what is free but out of reach: used, free and this are all GPUs together."""
+    pieces = [f"{piece.gpus} on {counted(piece.nodes, 'node')}" for piece in room.pieces[:PIECES]]
+    more = ["…"] if len(room.pieces) > PIECES else []
+    closed = [f"{room.closed} more on closed nodes"] if room.closed else []
+    return ", ".join([*pieces, *more, *closed]) or "none"
 
 
 def _waits(counts: GangCounts) -> str:
@@ -119,7 +119,7 @@ def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
         "Waiting gangs",
         ("Gang", "Why it waits", "Needs", "Queue", "Waits for"),
         (
-            [gang_link(row), _reason(row), _needs(row), queue_link(row.queue), age(row.since, source.now)]
+            [gang_link(row), reason(row), _needs(row), queue_link(row.queue), age(row.since, source.now)]
             for row in rows.rows
         ),
     )
@@ -134,7 +134,7 @@ def titled(title: str, total: int) -> Html:
     return join([title, tag("span", number(total), class_="count")], " ")
 
 
-def _reason(gang: GangLine) -> Html:
+def reason(gang: GangLine) -> Html:
     if gang.evicted is not None:
         return join([badge(gang.state), " ", eviction(gang)])
     if gang.why is None:
@@ -145,6 +145,7 @@ def _reason(gang: GangLine) -> Html:
     return join(
         [
             tag("span", _without_name(gang.why.headline, gang.title), class_="why"),
+            tag("span", gang.why.starts, class_="sub") if gang.why.starts else None,
             tag("span", tag("span", "→", aria_hidden="true"), first, " ", more, class_="sub") if first else None,
         ]
     )
@@ -366,7 +367,7 @@ def _node_row(line: NodeLine) -> list[object]:
         gpu_map(line),
         free_gpus(line),
         f"{number(round(line.cpu_free, 1))} of {number(line.cpu)}",
-        f"{line.memory_free / 1e9:,.0f} of {size(line.memory)}",
+        f"{size(line.memory_free)} of {size(line.memory)}",
         line.pods,
         open_or_closed(line),
     ]
