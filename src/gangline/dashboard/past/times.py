@@ -42,13 +42,13 @@ class Dated(Protocol):
     def at(self) -> float: ...
 
 
-class Placed(Dated, Protocol):
+class Located(Dated, Protocol):
     @property
     def namespace(self) -> str: ...
 
 
 D = TypeVar("D", bound=Dated)
-N = TypeVar("N", bound=Placed)
+N = TypeVar("N", bound=Located)
 
 
 def time_page(
