@@ -243,6 +243,7 @@ INSTALLED = (
     "operator",
     "grouper",
     "scheduler",
+    "explainer",
     "binder",
     "podgroup-controller",
     "queue-controller",
