@@ -8,6 +8,7 @@ from gangline.errors import ConfigError
 from gangline.scheduler.settings import PluginSetting, native_settings
 from gangline.scheduler.time.earliest import NodeSlots, earliest_start
 from gangline.scheduler.time.learned import LearnedRuntimes, name_pattern
+from gangline.scheduler.time.profile import MOST_SLOTS, slot_times
 from scheduler.scene import NOW, Outcome, Scene
 
 HOUR = 3600.0
@@ -45,7 +46,7 @@ def test_a_gang_that_does_not_fit_reserves_the_moment_at_which_the_last_node_is_
 def test_a_job_that_would_delay_the_gang_waits_and_is_told_for_whom() -> None:
     after = crowded().gang("a/long", 1, expected_runtime=3 * HOUR).decide()
     assert not after.bound
-    assert "1 node(s) are kept for ns/big, which can start in 1h0m0s" in after.why("long")
+    assert "1 node(s) are kept for ns/big, which can start at 14:47 UTC" in after.why("long")
 
 
 def test_a_job_that_is_gone_by_then_starts_at_once() -> None:
@@ -166,3 +167,11 @@ def test_runtimes_are_learned_by_name_then_queue_then_size() -> None:
     kept = LearnedRuntimes()
     kept.restore(memory.saved())
     assert kept.expected("train-99", "a", 8) == 108
+
+
+def test_a_node_that_says_it_has_a_thousand_million_gpus_takes_no_list_as_long() -> None:
+    scene = crowded().node("huge", gpus=10**9).gang("a/cores", 1, cpu=10**6)
+    assert "cores-0" not in scene.decide().bound
+    times = slot_times([(0.0, 1e9), (5.0, 2e9)], 0.01)
+    assert times == [0.0] * MOST_SLOTS
+    assert slot_times([(0.0, 1.0), (5.0, 2.5)], 0.5) == [0.0, 0.0, 5.0, 5.0, 5.0]

@@ -3,6 +3,8 @@ meets. Data only."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from gangline.api import names
 from truth.causes.builders import deployment, queued
 from truth.causes.common import DEPARTMENT, HOST, ONE, ZONE
@@ -28,7 +30,7 @@ ALTERNATIVES = [
 ]
 
 
-def nodes_by(terms: list[dict[str, object]]) -> dict[str, object]:
+def nodes_by(terms: list[Any]) -> dict[str, Any]:
     required = {"nodeSelectorTerms": terms}
     return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
 

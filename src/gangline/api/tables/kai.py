@@ -56,8 +56,11 @@ Reason
 SchedulingCondition
   lastTransitionTime time; message str; nodePool str; reason str; reasons [Reason]; status str; transitionID str;
   type str
+StartStatus
+  expected time; latest time; reason str; waitsFor str
 PodGroupStatus
-  conditions [PodGroupCondition]; resourcesStatus ResourcesStatus; schedulingConditions [SchedulingCondition]
+  conditions [PodGroupCondition]; resourcesStatus ResourcesStatus; schedulingConditions [SchedulingCondition];
+  start StartStatus
 ExtendedResourceClaimAllocation
   allocation resource.AllocationResult; containerMappings [ContainerExtendedResourceRequest];
   deviceRequests [resource.DeviceRequest]

@@ -114,16 +114,15 @@ async def _summarized(
 async def _ask(
     connection: ClusterConnection, kind: Kind[Object], name: str, everywhere: bool, selector: str, *, table: bool
 ) -> Any:
-    import msgspec
-
+    from gangline.client.typed_views import plain
     from gangline.client.wire import Request
 
     path = kind.path("" if everywhere else connection.namespace, name)
     query = (("labelSelector", selector),) if selector else ()
     request = Request("GET", path, query, accept=TABLE if table else "application/json")
     answer = await connection.client.transport.send(request)
-    body = msgspec.json.decode(answer.body)
-    if answer.status >= 400:
+    body = plain(answer.body, f"GET {path}")
+    if answer.status >= 300:
         raise api_error(body, answer.status)
     return body
 

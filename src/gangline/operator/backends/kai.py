@@ -13,7 +13,7 @@ from gangline.api import names
 from gangline.api.grove import CliqueTemplate, GangPack, PodCliqueSet
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import POD_GROUP, QUEUE
-from gangline.api.meta import Raw
+from gangline.api.meta import Raw, as_raw
 from gangline.errors import Problem
 from gangline.operator.backends.contract import (
     EVERY,
@@ -98,10 +98,16 @@ class KaiBackend(Backend):
             return GangState(missing, "QueueDoesNotExist", lost, blocked=True)
         for _, live in gang.live:
             if isinstance(live, PodGroup):
+                start = None if gang.facts.manner.plain_conditions else _start(live)
                 for condition in live.status.scheduling_conditions:
                     if condition.status == "True":
-                        return GangState(condition.message, condition.reason or condition.type, lost)
+                        return GangState(condition.message, condition.reason or condition.type, lost, start=start)
         return GangState(lost=lost)
+
+
+def _start(group: PodGroup) -> Raw | None:
+    """When the scheduler starts the gang, as it promised."""
+    return as_raw(group.status.start) if group.status.start is not None else None
 
 
 def group_name(gang: PodGangInfo) -> str:

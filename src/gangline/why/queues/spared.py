@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 
 from gangline.api import kinds, names
+from gangline.scheduler.fairness.capacity import decimals
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.plugins.evict.disruption import DisruptionPlugin, SparedVictim
 from gangline.scheduler.session import Session
-from gangline.scheduler.why.verdict import counted, decimals, spoken
+from gangline.scheduler.why.verdict import counted, spoken
 from gangline.why.changes import ObjectChange
 
 BUDGETS = {"evictions": names.EVICTIONS_PER_DAY, "lost": names.LOST_PER_HOUR}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangline.api import kinds
-from gangline.rules.evictions import failure_of, last_eviction, prospects
+from gangline.rules.gangs.evictions import failure_of, last_eviction, prospects
 from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.objects import ClusterObjects

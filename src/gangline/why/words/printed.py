@@ -28,7 +28,7 @@ def printed(answers: Sequence[GangAnswer], output: str) -> str:
         return json.dumps(data, indent=2, ensure_ascii=False)
     if output == "yaml":
         return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
-    told = [line for answer in answers for line in (answer.text, answer.evicted, *answer.failed) if line]
+    told = [line for answer in answers for line in (answer.text, answer.starts, answer.evicted, *answer.failed) if line]
     return "\n".join(told) or "nothing waits"
 
 
