@@ -42,16 +42,16 @@ def problem(objects: list[Raw], gang: str, data: Raw) -> str:
     by_kind: dict[str, dict[str, Raw]] = {}
     for item in objects:
         by_kind.setdefault(item["kind"], {})[item["metadata"]["name"]] = item
-    claims, proof = by_kind.get("ResourceClaim", {}), data["proof"]
-    by_kind["Pod"] = {name: _with_devices(pod, claims) for name, pod in by_kind["Pod"].items()}
+    proof = data["proof"]
+    by_kind["Pod"] = {name: _with_devices(pod, by_kind) for name, pod in by_kind["Pod"].items()}
     if "queues" in proof:
         return next((told for figure in proof["queues"] if (told := _figure(by_kind, gang, figure))), "")
     return _nodes(by_kind["Node"], by_kind["Pod"], proof) if "nodes" in proof else f"no proof of {data['cause']}"
 
 
-def _with_devices(pod: Raw, claims: dict[str, Raw]) -> Raw:
+def _with_devices(pod: Raw, by_kind: dict[str, dict[str, Raw]]) -> Raw:
     """Devices that it claims count as GPUs that it asks for."""
-    named = [claims[item["resourceClaimName"]] for item in pod["spec"].get("resourceClaims") or ()]
+    named = [by_kind["ResourceClaim"][item["resourceClaimName"]] for item in pod["spec"].get("resourceClaims") or ()]
     counts = [item["spec"]["devices"]["requests"][0]["exactly"]["count"] for item in named]
     claimed = [{"resources": {"requests": {PLACES["gpu"]: count}}} for count in counts]
     return {**pod, "spec": {**pod["spec"], "containers": [*pod["spec"]["containers"], *claimed]}}
@@ -139,16 +139,9 @@ def _affine(pod: Raw, labels: Raw) -> bool:
     """By the one requirement that these clusters have."""
     terms = _terms(pod, "nodeAffinity")
     for asked in terms["nodeSelectorTerms"][0]["matchExpressions"] if terms else ():
-        value, (first, *_) = labels.get(asked["key"]), (*(asked.get("values") or ()), "0")
-        listed = value in (asked.get("values") or ())
-        above = str(value).isdigit() and first.isdigit() and int(str(value)) > int(first)
-        good = {
-            "In": listed,
-            "NotIn": not listed,
-            "Exists": value is not None,
-            "DoesNotExist": value is None,
-            "Gt": above,
-        }
-        if not good[asked["operator"]]:
+        value, values, operator = labels.get(asked["key"]), asked.get("values") or (), asked["operator"]
+        listed, there = value in values, value is not None
+        above = operator == "Gt" and there and int(value) > int(values[0])
+        if not {"In": listed, "NotIn": not listed, "Exists": there, "DoesNotExist": not there, "Gt": above}[operator]:
             return False
     return True
