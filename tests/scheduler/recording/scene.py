@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.recording.memory import take_picture
+from gangline.scheduler.recording.memory import records_of, take_picture
 from gangline.scheduler.recording.recorder import FlightRecorder, RecorderSettings
 from gangline.scheduler.recording.segments import RecordedCycle, SegmentPen, SegmentStart
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Record, Share, TaskRecord, plain_gang
@@ -44,8 +45,7 @@ class RecordedScene:
 
     def restart(self) -> None:
         """The scheduler starts anew and reads everything again."""
-        held = [*self.model.nodes.values(), *self.model.queues.values(), *self.model.gangs.values()]
-        records: list[Record] = [item.record for item in [*held, *self.model.tasks.values()]]
+        records = list(records_of(self.model))
         self.model, self._begun = ClusterModel(), False
         self.cycle(*records)
 
@@ -88,9 +88,7 @@ class RecordedScene:
         self.now += seconds
 
     def cycle(self, *records: Record) -> CycleThought:
-        return self.changes(
-            [ModelChange(type(record), key_of(record), lambda record=record: record) for record in records]
-        )
+        return self.changes([ModelChange(type(record), key_of(record), partial(_itself, record)) for record in records])
 
     def changes(self, changes: list[ModelChange]) -> CycleThought:
         start = None
@@ -108,3 +106,7 @@ class RecordedScene:
 
 def _gone(uid: str) -> ModelChange:
     return ModelChange(GangRecord, uid, None)
+
+
+def _itself(record: Record) -> Record:
+    return record
