@@ -76,6 +76,13 @@ def test_a_folder_that_cannot_be_written_stops_no_cycle(tmp_path: Path, caplog: 
     assert "cannot be written" in caplog.text
 
 
+def test_two_segments_of_the_same_moment_are_two_files(tmp_path: Path) -> None:
+    told(tmp_path)
+    told(tmp_path)
+    assert len(segments_of(tmp_path)) == 2
+    assert all(cycle.same for cycle in replayed(whole_pieces(segments_of(tmp_path))))
+
+
 def test_without_a_folder_nothing_is_recorded() -> None:
     scene = RecordedScene()
     assert not scene.recorder.due(scene.model, scene.now)
