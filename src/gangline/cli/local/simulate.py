@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gangline.scheduler.settings import SchedulerSettings
 
 FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
+MOST_GPUS = 1_000_000
+"""Of a fleet that is only thought of."""
 
 
 @click.command(
@@ -35,8 +37,10 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
 @click.argument("trace")
 @click.option("--format", "form", type=click.Choice(FORMAT_NAMES), required=True, help="what the rows of TRACE mean")
 @click.option("--nodes", metavar="FILE", help="nodes, as openb lists them: sn,cpu_milli,memory_mib,gpu,model")
-@click.option("--gpus", type=click.IntRange(1), help="so many GPUs in equal nodes, instead of --nodes")
-@click.option("--node-gpus", type=click.IntRange(1), default=8, show_default=True, help="GPUs per node, with --gpus")
+@click.option("--gpus", type=click.IntRange(1, MOST_GPUS), help="so many GPUs in equal nodes, instead of --nodes")
+@click.option(
+    "--node-gpus", type=click.IntRange(1, 1024), default=8, show_default=True, help="GPUs per node, with --gpus"
+)
 @click.option("--node-events", metavar="FILE", help="nodes that come and go: time,node,event (lost or added),gpus")
 @click.option(
     "--queues",
