@@ -145,6 +145,7 @@ def _scheduler() -> list[Right]:
         Right(BIND_REQUEST, ("create", "delete")),
         Right(POD, ("patch", "delete")),
         Right(POD_GROUP, ("patch",)),
+        Right(CONFIG_MAP, ("create", "patch"), namespace=names.KAI_NAMESPACE),
         *status(POD, POD_GROUP),
         TELLS,
     ]

@@ -57,7 +57,7 @@ def test_where_no_runtime_is_known_nothing_is_promised_but_a_start_is_expected_o
     cluster.memo["overtaken since"] = {"big": -32.0}
     (news,) = cycle(cluster, promises, NOW)
     assert news.event == "" and news.times is not None and news.times.latest is None
-    assert "not promised, runtimes are not known" in start_text(news.times, NOW)
+    assert "not promised: nobody said how long those before it run" in start_text(news.times, NOW)
     assert sum(len(cycle(cluster, promises, NOW + 60.0 * minute)) for minute in range(60)) <= 2
 
 

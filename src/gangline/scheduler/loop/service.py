@@ -27,14 +27,16 @@ from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
 from gangline.scheduler.loop.requests.keeper import RequestKeeper
-from gangline.scheduler.loop.starts import StartTeller
 from gangline.scheduler.loop.teller import GangTeller
+from gangline.scheduler.loop.time.starts import StartTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.think import CycleThought, think
 from gangline.scheduler.thought.waiting_causes import waiting_causes
+from gangline.scheduler.time.learned import LearnedRuntimes
+from gangline.scheduler.time.learning import learns
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -51,6 +53,7 @@ class SchedulerService:
         self.options = options
         self.cluster = ClusterModel()
         self.cycles = 0
+        self.memory = LearnedRuntimes() if learns(options.settings) else None
         self._fresh = fresh
         self._wake = asyncio.Event()
         self._thinking = False
@@ -139,7 +142,9 @@ class SchedulerService:
         self._wake.clear()
         now, settings = self.now, self.options.settings
         changes, seen = self.feed.gather(now), self._cache.newest
-        thought = await asyncio.to_thread(think, self.cluster, changes, settings, now, self._fresh, time.perf_counter)
+        thought = await asyncio.to_thread(
+            think, self.cluster, changes, settings, now, self._fresh, time.perf_counter, self.memory
+        )
         self.cycles += 1
         metrics.note_cycle(thought)
         self._idle.show(thought.idle, now)

@@ -145,6 +145,7 @@ class ClusterModel(ClusterBooks):
         self._gangs_of.setdefault(record.queue, {})[gang.uid] = None
         if record.queue in self.queues:
             self.queues[record.queue].gangs[gang.uid] = None
+        gang.learned = None if old is None else old.learned
         ends_anew = old is not None and _end_of(old.record) != _end_of(record)
         for task in self._tasks_of_gang.get(record.uid, {}).values():
             gang.join(task)

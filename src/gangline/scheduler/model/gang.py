@@ -154,6 +154,7 @@ class GangInfo:
         "invalid",
         "last_eviction",
         "last_start",
+        "learned",
         "name",
         "namespace",
         "order_key",
@@ -186,6 +187,8 @@ class GangInfo:
         self.created = record.created
         self.last_start = record.last_start
         self.last_eviction = record.last_eviction
+        self.learned: float | None = None
+        """The runtime that was learned from others like it; counts where nobody says one."""
         self.stale_since = record.stale_since
         self.stale = record.stale_since is not None
         self.problems = record.problems

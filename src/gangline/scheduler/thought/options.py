@@ -46,6 +46,8 @@ class SchedulerOptions:
     """Conditions are told in one line, as a column of a table shows them; upstream's are of several."""
     signs_verdicts: bool = False
     """A verdict says up to which revision the cluster was seen, and with which settings it was judged."""
+    memory_namespace: str = ""
+    """Where learned runtimes are kept over restarts; empty: nowhere."""
     retell: float = 30.0
     """Seconds before the pods of a waiting gang are told a new reason; the gang itself is told at once."""
 

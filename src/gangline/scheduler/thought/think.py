@@ -19,6 +19,8 @@ from gangline.scheduler.thought.changes import ModelChange, UnreadRecord, apply
 from gangline.scheduler.thought.deadlines import next_deadline
 from gangline.scheduler.thought.standings import GangStanding, standing
 from gangline.scheduler.time.idle import IdleReport, idle_gpus
+from gangline.scheduler.time.learned import LearnedRuntimes
+from gangline.scheduler.time.learning import at_work, note_ends, teach
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,18 @@ def think(
     now: float,
     fresh: Callable[[], str],
     stopwatch: Callable[[], float] = lambda: 0.0,
+    memory: LearnedRuntimes | None = None,
 ) -> CycleThought:
-    """`fresh` names shared GPUs that are opened; `stopwatch` measures, for metrics only."""
+    """`fresh` names shared GPUs that are opened; `stopwatch` measures, for metrics only. `memory`: of runtimes, where
+    they are learned."""
     began = stopwatch()
     touched = {gang for change in changes if (gang := gang_of(cluster, change))}
+    worked = at_work(cluster, touched)
     unread = apply(cluster, changes)
     touched |= {gang for change in changes if (gang := gang_of(cluster, change))}
+    if memory is not None:
+        note_ends(cluster, worked, memory, now)
+        teach(cluster, touched, memory)
     tally = CycleTally(stopwatch)
     decisions = name_groups(decide(cluster, settings, now, tally), fresh)
     told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})

@@ -24,7 +24,7 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.time.earliest import EarliestStart, NodeSlots, earliest_start
-from gangline.scheduler.time.expected import expected_runtime
+from gangline.scheduler.time.expected import expected_runtime, stated_runtime
 from gangline.scheduler.time.profile import NodeFuture, free_at, slot_times
 
 if TYPE_CHECKING:
@@ -153,18 +153,18 @@ class ReservationsPlugin(Plugin):
         self._session.reserved(made)
 
     def _counts_on(self, start: EarliestStart) -> tuple[str, bool]:
-        """Who ends last of those that must end before this start, and whether each of them is expected to, later than
-        now."""
+        """Who ends last of those that must end before this start, and whether somebody says of each that it does, later
+        than now."""
         now, last, sure = self._session.now, (-math.inf, ""), True
         for name in start.nodes:
             for hold in self._future(self._cluster.nodes[name]).holds:
                 end = hold.expected_end(now)
                 if end <= start.moment:
-                    sure = sure and now < hold.end < math.inf
+                    sure = sure and hold.stated and hold.end > now
                     last = max(last, (end, hold.gang))
             for reservation, _ in self._on_node.get(name, ()):
                 if (over := self._over(reservation)) <= start.moment:
-                    sure = sure and reservation.sure
+                    sure = sure and reservation.sure and self._stated(reservation)
                     last = max(last, (over, reservation.gang))
         return last[1], sure
 
@@ -236,6 +236,9 @@ class ReservationsPlugin(Plugin):
             )
         takers: list[NodeInfo] = kept[1]
         return takers
+
+    def _stated(self, reservation: StartReservation) -> bool:
+        return stated_runtime(self._cluster.gangs[reservation.gang]) is not None
 
     def _over(self, reservation: StartReservation) -> float:
         expected = expected_runtime(self._cluster.gangs[reservation.gang])
