@@ -57,7 +57,7 @@ def test_where_no_runtime_is_known_nothing_is_promised_but_a_start_is_expected_o
     cluster.memo["overtaken since"] = {"big": -32.0}
     (news,) = cycle(cluster, promises, NOW)
     assert news.event == "" and news.times is not None and news.times.latest is None
-    assert "not promised: nobody said how long those before it run" in start_text(news.times, NOW)
+    assert "not promised: too little is known of those before it" in start_text(news.times, NOW)
     assert sum(len(cycle(cluster, promises, NOW + 60.0 * minute)) for minute in range(60)) <= 2
 
 
@@ -130,3 +130,20 @@ def test_a_new_scheduler_stands_by_what_was_promised_before_it() -> None:
     cluster, promises = crowded(**TRAIN).cluster(), StartPromises(lambda gang: stored)
     news = cycle(cluster, promises, NOW)
     assert all(item.times is not None and item.times.latest == stored.latest for item in news)
+
+
+def test_nothing_is_promised_while_a_gang_before_it_has_no_reservation() -> None:
+    hour: dict[str, Any] = {"expected_runtime": HOUR}
+    told = Scene(settings=native_settings()).nodes(2).queue("a").gang("a/old", 1, gpus=8, on="n0", **TRAIN)
+    told.gang("a/big", 2, gpus=8, **hour).gang("a/later", 1, gpus=8, **hour)
+    assert reserved(told) == {"big": True, "later": True}
+    told.records[:] = [record for record in told.records if getattr(record, "gang", record.name) != "later"]
+    assert reserved(told.gang("a/twin", 2, gpus=8, **hour).gang("a/last", 1, gpus=8, **hour)) == {
+        "big": True,
+        "last": False,
+    }
+
+
+def reserved(told: Scene) -> dict[str, bool]:
+    """Who has a reservation, and whether it is sure."""
+    return {made.gang: made.sure for made in decide(told.cluster(), told.settings, NOW).reservations}

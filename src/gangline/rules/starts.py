@@ -13,7 +13,7 @@ from gangline.api.kai import StartStatus
 from gangline.api.meta import Raw
 from gangline.rules.values.times import seconds, timestamp
 
-UNSAID = "nobody said how long those before it run"
+UNSAID = "too little is known of those before it"
 
 
 @dataclass(frozen=True, slots=True)
