@@ -57,15 +57,19 @@ def answer(
         data["failed"] = list(failed)
     judged = subject.group is not None and names.VERDICT in subject.group.annotations and cause.state == WAITS
     evicted = plain(eviction_line(objects, subject, titles)) if cause.code != "evicted" else ""
-    starts = plain(_starts(subject, objects.now)) if cause.state == WAITS else ""
-    if starts and subject.group is not None:
-        data["start"] = {**as_raw(subject.group.status.start), "text": starts}
-    return GangAnswer(text, data, judged, evicted, failed, f"{INDENT}{starts}" if starts else "")
+    start = _start(subject, cause, plain, objects.now)
+    return GangAnswer(text, data | start, judged, evicted, failed, _line(start))
 
 
-def _starts(subject: Subject, now: float) -> str:
-    times = start_times(subject.group.status.start) if subject.group is not None else None
-    return start_text(times, now) if times is not None else ""
+def _start(subject: Subject, cause: Cause, plain: PlainWords, now: float) -> Raw:
+    """When it starts, as it was promised, with the words for people; empty where no start is told."""
+    told = subject.group.status.start if subject.group is not None and cause.state == WAITS else None
+    times = start_times(told)
+    return {} if times is None else {"start": {**as_raw(told), "text": plain(start_text(times, now))}}
+
+
+def _line(start: Raw) -> str:
+    return f"{INDENT}{start['start']['text']}" if start else ""
 
 
 class PlainWords:

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from gangline.scheduler.records import (
+    BudgetRecord,
     ClaimRecord,
     ConfigMapRecord,
     DeviceId,
@@ -56,7 +57,7 @@ KEPT_ANNOTATIONS = ("kai.scheduler/numa-placement-observed", "kai.scheduler/numa
 NAMES: Mapping[type, tuple[str, ...]] = {
     NodeRecord: ("name",),
     QueueRecord: ("name", "parent", "display_name"),
-    GangRecord: ("uid", "queue", "name", "namespace"),
+    GangRecord: ("uid", "queue", "name", "namespace", "workload"),
     GroupRecord: ("name",),
     PodSetRecord: ("name",),
     TopologyRule: ("topology",),
@@ -80,6 +81,7 @@ NAMES: Mapping[type, tuple[str, ...]] = {
     ),
     PodTerm: ("namespaces",),
     ConfigMapRecord: ("name", "namespace"),
+    BudgetRecord: ("name", "namespace"),
     ClaimRecord: ("name", "namespace", "reserved_for"),
     SliceRecord: ("name", "node", "pool"),
     DeviceId: ("pool",),
