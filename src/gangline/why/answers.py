@@ -65,7 +65,7 @@ def _start(subject: Subject, cause: Cause, plain: PlainWords, now: float) -> Raw
     """When it starts, as it was promised, with the words for people; empty where no start is told."""
     told = subject.group.status.start if subject.group is not None and cause.state == WAITS else None
     times = start_times(told)
-    return {} if times is None else {"start": {**as_raw(told), "text": plain(start_text(times, now))}}
+    return {} if told is None or times is None else {"start": {**as_raw(told), "text": plain(start_text(times, now))}}
 
 
 def _line(start: Raw) -> str:

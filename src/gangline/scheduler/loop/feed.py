@@ -126,7 +126,7 @@ class Feed:
         cache.informer(POD).add_index(UNMARKED, unmarked_for)
         RequestLookup.prepare(cache)
         for other in (*OWN_HANDLERS, *PLAIN, *_budgets(options)):
-            cache.informer(cast("Kind[Any]", other))
+            cache.informer(other)
         cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
         cache.informer(PVC).add_index("class", lambda claim: [class_of(claim)])
 
@@ -343,7 +343,7 @@ class Feed:
         """Read everything again, into an empty model."""
         self._uids.clear()
         for kind in (NODE, QUEUE, TOPOLOGY, POD_GROUP, *PLAIN, *_budgets(self._options), RESOURCE_CLAIM, POD):
-            for obj in self._cache.list(cast("Kind[Any]", kind)):
+            for obj in self._cache.list(kind):
                 self.note(kind, key_of(obj))
 
     def next_turn(self, now: float) -> float | None:
