@@ -147,10 +147,14 @@ def long_lines() -> list[str]:
     ]
 
 
+VAGUE = ("each", "found", "it", "said", "one")
+
+
 def vague_names(modules: dict[str, ast.Module]) -> dict[str, int]:
-    """Locals that do not say what they hold."""
-    counts = Counter(node.id for tree in modules.values() for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return {name: counts[name] for name in ("each", "found", "it", "said", "one")}
+    """Locals and arguments that do not say what they hold."""
+    nodes = [node for tree in modules.values() for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg)]
+    counts = Counter(node.id if isinstance(node, ast.Name) else node.arg for node in nodes)
+    return {name: counts[name] for name in VAGUE if counts[name]}
 
 
 def numbers() -> dict[str, object]:

@@ -122,6 +122,16 @@ items: [{apiVersion: v1, kind: Pod, metadata: {name: a}}, {apiVersion: v1, kind:
     ] == ["a", "b"]
 
 
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n---\n"])
+def test_an_input_without_objects_is_no_success(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "empty.yaml"
+    file.write_text(text)
+    assert call(monkeypatch, "apply", "-f", str(file)) == 1
+    assert capsys.readouterr().err == f"error: there is no object in {file}\n"
+
+
 def process(*arguments: str, shell: str = "") -> subprocess.CompletedProcess[str]:
     """A command as a process of its own; `shell` says where its input and output lead."""
     told = [sys.executable, "-c", "from gangline.cli import main; main()", *arguments]

@@ -24,7 +24,8 @@ from gangline.client.kubeconfig import load, transport
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.http import serve
 from gangline.components import COMPONENTS
-from gangline.dashboard.service import KINDS, Dashboard
+from gangline.dashboard.following.follower import KINDS
+from gangline.dashboard.service import Dashboard
 from gangline.local import Platform, PlatformSettings, write_kubeconfig
 from gangline.rights import READ, rights
 
@@ -52,7 +53,7 @@ class Browser:
 @asynccontextmanager
 async def shown(client: Client, *, complete: bool = True) -> AsyncIterator[Browser]:
     """A browser on a dashboard of this cluster."""
-    dashboard = Dashboard(client, "here")
+    dashboard = Dashboard.of(client, "here")
     url = await dashboard.start()
     try:
         if complete:

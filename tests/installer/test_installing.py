@@ -450,3 +450,4 @@ async def test_what_the_cluster_lacks_is_named_with_the_remedy(cluster: Ground) 
         CONFIG, "kai-config", "DependenciesFulfilled", "NUMA placement exporter: gangline's serves simulated nodes only"
     )
     await cluster.ready(CONFIG, "kai-config")
+    assert (await cluster.said(CONFIG, "kai-config", "DependenciesFulfilled"))[0] == "False"

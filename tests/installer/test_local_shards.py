@@ -118,5 +118,6 @@ async def test_a_shard_without_a_pool_takes_the_place_of_the_usual_scheduler_and
 async def test_a_shard_that_cannot_start_is_told_so_and_a_config_what_counts_here(here: Ground) -> None:
     await here.shard("blue", partitionLabelValue="blue", args={"schedule-period": "soon"})
     await here.tells(SCHEDULING_SHARD, "blue", "Deployed", "--schedule-period=soon: 'soon' is not a duration")
+    assert (await here.said(SCHEDULING_SHARD, "blue", "Deployed"))[0] == "False"
     await here.config()
     await here.tells(CONFIG, "kai-config", "Ready", "on one machine all components run in one process")

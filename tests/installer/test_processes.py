@@ -125,4 +125,5 @@ async def test_a_container_starts_and_answers_its_probe(component: str, tmp_path
         finally:
             if process.returncode is None:
                 process.terminate()
-            await process.wait()
+            code = await process.wait()
+    assert code == 0, "told to end, it ends in peace"

@@ -137,9 +137,12 @@ async def test_a_set_whose_profile_was_removed_is_deleted() -> None:
     mine = Profile("my-scheduler", "passthrough")
     settings = OperatorSettings(profiles=(*OperatorSettings().profiles, mine))
     async with judged(settings) as it:
-        await it.here.apply(pod_clique_set("llm", clique("main", 2, scheduler="my-scheduler")))
+        wanted = pod_clique_set("llm", clique("main", 2, scheduler="my-scheduler"))
+        await it.here.apply(wanted)
         await it.configure(OperatorSettings())
         await it.goes("llm")
+        with pytest.raises(ApiError, match="no backend serves schedulerName 'my-scheduler'"):
+            await it.here.apply(wanted)
 
 
 async def test_a_set_whose_volcano_queue_was_closed_or_deleted_is_deleted() -> None:
@@ -293,6 +296,8 @@ async def test_pods_of_a_backend_that_is_off_lose_the_finalizer_of_its_scheduler
         await it.here.apply(on_kai())
         [pod, *_] = await it.here.pods()
         await it.here.client.patch(POD, pod.name, NAMESPACE, {"metadata": {"finalizers": ["kueue.x-k8s.io/managed"]}})
+        await it.here.settles()
+        assert (await it.here.client.get(POD, pod.name, NAMESPACE)).metadata.finalizers == ("kueue.x-k8s.io/managed",)
         await it.configure(only("default"))
         await it.goes("llm")
 

@@ -52,12 +52,14 @@ class Candidate(Elected):
             return None
 
         self.clock = clock or ManualClock()
+        self.told: list[str] = []
         self.line = Line(server, self.clock)
         client = Client(self.line, retries=0)
         component = Component(name, (Controller(name, reconcile, (Watch(POD, itself),)),))
         super().__init__(
             lambda: Manager(component, client, self.clock),
             Election(client, self.clock, ElectionSettings("test", namespace, name)),
+            self.told.append,
         )
 
 
@@ -116,6 +118,8 @@ async def test_one_leads_and_the_next_takes_over_at_once_when_it_leaves() -> Non
         await one.stop()
         await pass_time(3, two)
         assert two.leads
+        assert one.told == ["ready"]
+        assert two.told == ["stands by: lease default/test is held by one", "ready"]
         lease = await admin(server).get(LEASE, "test", "default")
         assert (lease.spec.holder_identity, lease.spec.lease_transitions) == ("two", 1)
         await two.stop()

@@ -175,3 +175,8 @@ def test_who_fits_only_by_count_still_moves_the_fewest() -> None:
     scene.gang("a/three", 1, gpus=2, on="n2").gang("a/new", 1, gpus=8).with_settings(actions=("consolidation",))
     after = scene.decide()
     assert len(after.evicted) == 1 and "new-0" in after.waiting
+
+
+def test_a_node_that_says_it_has_a_thousand_million_gpus_keeps_nobody_from_being_decided() -> None:
+    scene = Scene().nodes(1).node("huge", gpus=10**9).queue("a").gang("a/cores", 1, cpu=10**6).gang("a/small", 1)
+    assert set(parts(scene, "a/part", 1, 0.01, cpu=10**6).decide().bound) == {"small-0"}

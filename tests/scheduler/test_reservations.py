@@ -8,6 +8,7 @@ from gangline.errors import ConfigError
 from gangline.scheduler.settings import PluginSetting, native_settings
 from gangline.scheduler.time.earliest import NodeSlots, earliest_start
 from gangline.scheduler.time.learned import LearnedRuntimes, name_pattern
+from gangline.scheduler.time.profile import MOST_SLOTS, slot_times
 from scheduler.scene import NOW, Outcome, Scene
 
 HOUR = 3600.0
@@ -175,3 +176,11 @@ def test_what_is_learned_is_bounded_and_what_is_no_memory_is_left_out() -> None:
     assert len(memory.saved()) <= 512
     memory.restore({"name\nq\na\n1": [1, "x", float("nan"), -3, 60.5], "y" * 1000: [1], "size\n8": "no list"})
     assert memory.saved() == {"name\nq\na\n1": [1.0, 60.5]}
+
+
+def test_a_node_that_says_it_has_a_thousand_million_gpus_takes_no_list_as_long() -> None:
+    scene = crowded().node("huge", gpus=10**9).gang("a/cores", 1, cpu=10**6)
+    assert "cores-0" not in scene.decide().bound
+    times = slot_times([(0.0, 1e9), (5.0, 2e9)], 0.01)
+    assert times == [0.0] * MOST_SLOTS
+    assert slot_times([(0.0, 1.0), (5.0, 2.5)], 0.5) == [0.0, 0.0, 5.0, 5.0, 5.0]

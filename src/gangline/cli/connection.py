@@ -34,6 +34,11 @@ def home() -> Path:
     return Path(os.environ.get("GANGLINE_HOME") or ".gangline")
 
 
+def recordings() -> Path:
+    """Where schedulers record their cycles on this machine."""
+    return home() / "recording"
+
+
 def kubeconfig_path(given: str | None) -> Path | None:
     if given or os.environ.get("KUBECONFIG"):
         return Path(given) if given else None
@@ -51,13 +56,13 @@ class ClusterConnection:
         """The kind a user means by `pods`, `pcs`, `podgroup` or `podgroups.scheduling.run.ai`."""
         served = await self.served()
         wanted = name.lower()
-        found = [item for item in served if wanted in item.names or wanted == item.kind.resource]
-        if not found:
+        matches = [item for item in served if wanted in item.names or wanted == item.kind.resource]
+        if not matches:
             known = sorted({item.kind.plural for item in served})
             words = sorted({word for item in served for word in item.names})
             meant = did_you_mean(name, words)
             raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}{meant}")
-        return min(found, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
+        return min(matches, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
 
     async def served(self) -> list[ServedKinds]:
         groups = [""] + [item["name"] for item in (await self.json("/apis")).get("groups", [])]
@@ -68,19 +73,19 @@ class ClusterConnection:
         """What a group serves, each kind in the first version that has it; the preferred version goes first."""
         if not group:
             return _resources("v1", await self.json("/api/v1"))
-        found: dict[str, ServedKinds] = {}
+        first_versions: dict[str, ServedKinds] = {}
         try:
             about = await self.json(f"/apis/{group}")
             for version in dict.fromkeys(
                 item["groupVersion"] for item in (about["preferredVersion"], *about["versions"])
             ):
-                found = {
+                first_versions = {
                     resource.kind.plural: resource
                     for resource in _resources(version, await self.json(f"/apis/{version}"))
-                } | found
+                } | first_versions
         except ApiError:
             pass
-        return list(found.values())
+        return list(first_versions.values())
 
     async def json(self, path: str) -> dict[str, Any]:
         import msgspec

@@ -59,6 +59,7 @@ def _scheduler(options: ComponentOptions) -> Component:
     usual = shard_settings() if how.decides_as_upstream else native_settings()
     started = read_flags({"schedule-period": f"{options.period}s", **named_flags(options)}, options.config, usual)
     asked = "update-pod-eviction-condition" in options.flags
+    recording = started.options.recording_folder or options.recording
     told = replace(
         started.options,
         stamp_every_start=how.stamps_every_start,
@@ -69,6 +70,7 @@ def _scheduler(options: ComponentOptions) -> Component:
         honours_budgets=not how.decides_as_upstream,
         memory_namespace="" if how.decides_as_upstream else started.namespace,
         tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
+        recording_folder=recording if started.options.recording else "",
     )
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 

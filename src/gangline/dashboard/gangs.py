@@ -18,10 +18,12 @@ from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.look import ClusterView, PodFact, first_owner
 from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
 from gangline.rules import verdicts
-from gangline.rules.evictions import failure_of, is_over, prospects
+from gangline.rules.gangs.evictions import failure_of, is_over, prospects
 from gangline.rules.values import times
 
 WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"
+USER = "user"
+"""Label or annotation."""
 Place: TypeAlias = tuple[str, str]
 """Namespace and name."""
 
@@ -157,6 +159,12 @@ class CountedGang:
         given = self.gang.spec.priority_class_name if self.gang is not None else ""
         return given or (self.group.spec.priority_class_name if self.group is not None else "")
 
+    @property
+    def user(self) -> str:
+        """Whose it is, where its pods or its workload say so."""
+        made = self.group or self.gang
+        return (made.labels.get(USER) or made.annotations.get(USER, "")) if made is not None else ""
+
     def _label(self, name: str) -> str:
         return self.gang.labels.get(name, "") if self.gang is not None else ""
 
@@ -247,6 +255,7 @@ def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:
         set=gang.set,
         queue=gang.queue,
         priority=gang.priority,
+        user=gang.user,
         pods=gang.pods,
         minimum=sum(gang.minima.values()),
         placed=gang.placed,

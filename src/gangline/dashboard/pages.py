@@ -10,17 +10,23 @@ from difflib import get_close_matches
 from typing import TypeVar
 from urllib.parse import quote
 
+import msgspec
+
 from gangline.api import names
 from gangline.api.core import Event
 from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
+from gangline.dashboard import selection
 from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, CountedGang, GangTable
 from gangline.dashboard.look import ClusterView, PodFact
+from gangline.dashboard.map import cells as mapped
+from gangline.dashboard.map.data import MapPage
 from gangline.dashboard.model import (
     EventLine,
     GangCounts,
     GangPage,
+    GangsPage,
     MissingPage,
     NodePage,
     Overview,
@@ -28,14 +34,16 @@ from gangline.dashboard.model import (
     PodLine,
     QueueLine,
     QueuePage,
-    Table,
 )
+from gangline.dashboard.page_data import Table
 from gangline.rules import trees
 from gangline.rules.trees import Branch
 from gangline.rules.values import times
 
 ROWS = 25
 PODS = 200
+CELLS = 50
+GANGS = 50
 EVENTS = 30
 NEAR = 8
 COMPARED = 1000
@@ -49,6 +57,10 @@ def page(look: ClusterView, path: Sequence[str], query: Query) -> Page:
     match path:
         case []:
             return overview(look, query)
+        case ["gangs"]:
+            return gangs_page(look, query)
+        case ["map"]:
+            return map_page(look, query)
         case ["gang", namespace, name]:
             return gang_page(look, namespace, name)
         case ["queue", name]:
@@ -56,8 +68,8 @@ def page(look: ClusterView, path: Sequence[str], query: Query) -> Page:
         case ["node", name]:
             return node_page(look, name, query)
     hint = (
-        "There are / (the overview), /gang/NAMESPACE/NAME, /queue/NAME and /node/NAME; each also as data with "
-        "?format=json."
+        "There are / (the overview), /map, /gangs, /gang/NAMESPACE/NAME, /queue/NAME and /node/NAME; each also as "
+        "data with ?format=json."
     )
     return MissingPage(source=look.source, text=f"There is no page /{'/'.join(path)}.", hint=hint)
 
@@ -138,6 +150,30 @@ def table(rows: Sequence[T], query: Query, name: str, shown: Callable[[T], Row],
     start = int(asked) if asked.isdecimal() and asked.isascii() and len(asked) < 10 else 0
     start = start if start < len(rows) else 0
     return Table(rows=tuple(shown(row) for row in rows[start : start + size]), total=len(rows), start=start, size=size)
+
+
+# ── the map ──
+
+
+def map_page(look: ClusterView, query: Query) -> MapPage:
+    whole = mapped.cells(look, GangTable(look), noded.holders(look.pods), query)
+    nodes = [(node, domain.path) for domain in whole.domains for node in domain.nodes]
+    rows = table(nodes, query, "rows", lambda row: mapped.map_row(*row, whole.gangs), CELLS)
+    return msgspec.structs.replace(whole, rows=rows)
+
+
+# ── gangs as chosen ──
+
+
+def gangs_page(look: ClusterView, query: Query) -> GangsPage:
+    known, choice = GangTable(look), selection.choice_of(query)
+    chosen = selection.selected(known.values(), choice, look.queues)
+    return GangsPage(
+        source=look.source,
+        choice=choice,
+        options=selection.options(list(known.values()), look.queues),
+        gangs=table(chosen, query, "gangs", lambda gang: ganged.line(gang, known), GANGS),
+    )
 
 
 # ── one gang ──

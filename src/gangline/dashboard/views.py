@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gangline.dashboard.html import Html, join, tag
+from gangline.dashboard.map.data import MapPage
+from gangline.dashboard.map.view import map_view
 from gangline.dashboard.model import (
     EventLine,
     GangLine,
     GangPage,
+    GangsPage,
     MissingPage,
     NodePage,
     Overview,
@@ -20,11 +22,13 @@ from gangline.dashboard.model import (
     PodLine,
     QueueLine,
     QueuePage,
-    Source,
     Why,
 )
+from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import gang_address
-from gangline.dashboard.parts import (
+from gangline.dashboard.writing.gangs_view import gangs_view
+from gangline.dashboard.writing.html import Html, join, tag
+from gangline.dashboard.writing.parts import (
     age,
     badge,
     bar,
@@ -39,7 +43,7 @@ from gangline.dashboard.parts import (
     size,
     turned,
 )
-from gangline.dashboard.sections import (
+from gangline.dashboard.writing.sections import (
     amounts,
     fact_list,
     free_gpus,
@@ -54,11 +58,16 @@ from gangline.dashboard.sections import (
     titled,
     waiting,
 )
-from gangline.dashboard.sheet import SCRIPT, STYLE
+from gangline.dashboard.writing.sheet import STYLE, asset
 from gangline.rules.trees import Branch
 
 STALE = 15.0
 """Seconds of silence after which the page says so."""
+NAV: tuple[tuple[str, str, type[Page]], ...] = (
+    ("/", "Overview", Overview),
+    ("/map", "Map", MapPage),
+    ("/gangs", "Gangs", GangsPage),
+)
 USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 
 
@@ -73,15 +82,10 @@ def document(page: Page) -> str:
         tag("title", f"{title} · gangline"),
         tag("noscript", tag("meta", http_equiv="refresh", content="10")),
         tag("style", Html(STYLE)),
+        tag("script", type="module", src=asset("page.js")),
     )
     main = tag("main", _fresh(page.source), *body, id="main", tabindex="-1")
-    inside = [
-        link("#main", "skip to the content", "skip"),
-        _header(page),
-        _alarms(page.source),
-        main,
-        tag("script", Html(SCRIPT)),
-    ]
+    inside = [link("#main", "skip to the content", "skip"), _header(page), _alarms(page.source), main]
     return "<!doctype html>\n" + tag("html", head, tag("body", *inside), lang="en")
 
 
@@ -89,6 +93,10 @@ def _body(page: Page) -> tuple[str, Sequence[Html]]:
     match page:
         case Overview():
             return "Overview", overview(page)
+        case GangsPage():
+            return "Gangs", gangs_view(page)
+        case MapPage():
+            return "Map", map_view(page)
         case GangPage():
             return page.gang.title, gang(page)
         case QueuePage():
@@ -117,7 +125,14 @@ def _header(page: Page) -> Html:
     )
     pause = tag("button", "Pause", id="pause", type="button", aria_pressed="false", hidden=True)
     site = tag(
-        "nav", link("/", "gangline", "brand"), tag("span", page.source.server, class_="server"), aria_label="Site"
+        "nav",
+        link("/", "gangline", "brand"),
+        *(
+            tag("a", word, href=href, aria_current="page" if isinstance(page, kind) else None)
+            for href, word, kind in NAV
+        ),
+        tag("span", page.source.server, class_="server"),
+        aria_label="Site",
     )
     return tag("header", site, box, pause)
 

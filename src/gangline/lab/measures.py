@@ -75,11 +75,11 @@ class GpuClock:
             return
         self.contended_held += self.busy * seconds
         self.contended_capacity += self.capacity * seconds
-        said = sum(self.causes.values()) * seconds
-        part = min(idle / said, 1.0) if said else 0.0
+        attributed = sum(self.causes.values()) * seconds
+        part = min(idle / attributed, 1.0) if attributed else 0.0
         for cause, gpus in self.causes.items():
             self._idle(cause, gpus * seconds * part)
-        self._idle(STARTING, max(idle - said, 0.0))
+        self._idle(STARTING, max(idle - attributed, 0.0))
 
     def _idle(self, cause: str, gpu_seconds: float) -> None:
         if gpu_seconds:

@@ -18,7 +18,7 @@ from gangline.api import names
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.meta import Condition, Raw
-from gangline.rules.evictions import last_eviction, sentence
+from gangline.rules.gangs.evictions import last_eviction, sentence
 
 ORDER = ("Initialized", "Scheduled", "Ready")
 """Conditions of a PodGang, in the order in which it must meet them."""

@@ -106,9 +106,11 @@ def test_who_wants_another_protocol_is_answered_in_this_one_and_not_read_further
     assert isinstance(one, Asked) and (one.path, one.stays) == ("/exec", False)
 
 
-def test_nothing_is_read_after_the_last_request() -> None:
-    [one] = read(b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert isinstance(one, Asked) and one.path == "/a"
+@pytest.mark.parametrize("step", [0, 1, 7, 50])
+@pytest.mark.parametrize("last", [b"HTTP/1.1\r\nHost: x\r\nConnection: close", b"HTTP/1.0\r\nHost: x"])
+def test_nothing_is_read_after_the_last_request_in_whatever_pieces_it_comes(last: bytes, step: int) -> None:
+    [request] = read(b"GET /a " + last + b"\r\n\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n", step=step)
+    assert isinstance(request, Asked) and request.path == "/a"
 
 
 def test_requests_before_one_that_is_none_are_answered() -> None:

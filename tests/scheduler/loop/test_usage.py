@@ -18,7 +18,6 @@ from gangline.scheduler.usage.windows import (
     SLIDING,
     STORE,
     TUMBLING,
-    Cron,
     UsageSettings,
     decay,
     parts,
@@ -44,22 +43,38 @@ def test_windows_slide_tumble_or_follow_a_calendar() -> None:
     assert window_start(UsageSettings(kind=CRON, cron="*/15 8-17 * * *"), now) == now
 
 
+def calendar(text: str) -> UsageSettings:
+    return read_usage({"clientType": STORE, "usageParams": {"windowType": CRON, "cronString": text}})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0 0 * *", "five fields are needed"),
-        ("x 0 * * *", "'x' is not a number, a range or a step"),
-        ("0 25 * * *", "must be between 0 and 23"),
+        ("", "empty spec string"),
+        ("0 0 * *", "expected exactly 5 fields, found 4"),
+        ("x 0 * * *", "failed to parse int from x"),
+        ("0 25 * * *", "above maximum"),
+        ("0-99999999999 0 * * *", "above maximum"),
+        ("*/0 0 * * *", "should be a positive number"),
+        ("0 0 30 2 *", "such a day does not come"),
     ],
 )
 def test_a_calendar_that_makes_no_sense_is_refused_with_the_reason(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        Cron.parse(text)
+        calendar(text)
 
 
-def test_day_of_month_or_day_of_week_is_enough_when_both_are_given() -> None:
-    assert Cron.parse("0 0 15 * 1").before(at("2026-03-04T10:30:00Z")) == at("2026-03-02T00:00:00Z")
-    assert Cron.parse("0 0 29 2 *").before(at("2026-03-04T10:30:00Z")) == at("2024-02-29T00:00:00Z")
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("0 0 15 * 1", "2026-03-02T00:00:00Z"),
+        ("0 0 29 2 *", "2024-02-29T00:00:00Z"),
+        ("@weekly", "2026-03-01T00:00:00Z"),
+        ("@every 1h", "2026-03-04T10:00:00Z"),
+    ],
+)
+def test_a_calendar_is_read_as_that_of_a_cron_job(text: str, start: str) -> None:
+    assert window_start(calendar(text), at("2026-03-04T10:30:00Z")) == at(start)
 
 
 def test_old_use_counts_half_after_each_half_life() -> None:

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,35 +22,36 @@ if TYPE_CHECKING:
 
 async def run_component(component: str, kubeconfig: str | None, options: ComponentOptions) -> None:
     from gangline.client import Client
+    from gangline.client.acceptance import WatchedTransport
     from gangline.client.kubeconfig import in_cluster, load, transport
     from gangline.components.preflight import preflight
 
     inside = not kubeconfig and os.environ.get("KUBERNETES_SERVICE_HOST")
     agent = f"gangline-{component}"
     carrier = in_cluster(agent) if inside else transport(load(kubeconfig_path(kubeconfig)), agent)
-    client = Client(carrier, manager=f"gangline-{component}")
+    watched = WatchedTransport(carrier, carrier.server)
+    client = Client(watched, manager=f"gangline-{component}")
     try:
         click.echo(f"{component}: connecting to {carrier.server} …")
         await preflight(component, options, client)
         worker = _worker(component, options, client)
         async with _pages(component, options, worker):
-            await _work(component, worker)
+            await _work(component, worker, watched.ending)
     finally:
         await client.close()
 
 
-async def _work(component: str, worker: Elected) -> None:
-    """Until somebody stops it, or it leads no longer."""
-    from gangline.runtime.memory import settle
-
+async def _work(component: str, worker: Elected, ending: asyncio.Future[ConfigError]) -> None:
+    """Until somebody stops it, it leads no longer, or the server will never take us."""
     starting, lost = asyncio.create_task(worker.start()), asyncio.create_task(worker.lost.wait())
+    ends: list[asyncio.Future[Any]] = [lost, ending]
     try:
-        await asyncio.wait({starting, lost}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([starting, *ends], return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
-            settle()
-            click.echo("ready")
-            await lost
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        if ending.done():
+            raise ending.result()
         if worker.refused is not None:
             raise worker.refused
         raise ConfigError(f"{component} is no longer the leader and stops; start it again")
@@ -60,6 +61,15 @@ async def _work(component: str, worker: Elected) -> None:
         await worker.stop()
 
 
+def _tell(line: str) -> None:
+    from gangline.runtime.leading.election import READY
+    from gangline.runtime.memory import settle
+
+    if line == READY:
+        settle()
+    click.echo(line)
+
+
 def _worker(component: str, options: ComponentOptions, client: Client) -> Elected:
     """The component; where it is elected, it works only while it leads."""
     from gangline.components import build
@@ -67,9 +77,8 @@ def _worker(component: str, options: ComponentOptions, client: Client) -> Electe
     from gangline.runtime.leading.election import Elected, Election
 
     built, settings = build(component, options), _election(component, options)
-    return Elected(
-        lambda: Manager(built, client), Election(client, SystemClock(), settings) if settings is not None else None
-    )
+    election = Election(client, SystemClock(), settings) if settings is not None else None
+    return Elected(lambda: Manager(built, client), election, _tell)
 
 
 def _election(component: str, options: ComponentOptions) -> ElectionSettings | None:

@@ -154,9 +154,7 @@ def _own(everything: bool) -> list[tuple[Kind[Any], str, str]]:
     from gangline.cli.deploy.install import manifests
 
     kept = (CONFIG, SCHEDULING_SHARD)
-    found = [manifest for manifest in reversed(manifests(None, None, "both")) if manifest.kind not in kept]
-    always = [item for item in found if not item.once and item.kind != CRD]
-    rest = [item for item in found if item.once and item.kind != NAMESPACE] + [
-        item for item in found if item.kind == CRD
-    ]
+    made = [manifest for manifest in reversed(manifests(None, None, "both")) if manifest.kind not in kept]
+    always = [item for item in made if not item.once and item.kind != CRD]
+    rest = [item for item in made if item.once and item.kind != NAMESPACE] + [item for item in made if item.kind == CRD]
     return [(item.kind, item.name, item.namespace) for item in (*always, *(rest if everything else ()))]

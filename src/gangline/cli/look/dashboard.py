@@ -49,7 +49,7 @@ async def _serve(kubeconfig: str | None, address: str, port: int) -> None:
     from gangline.dashboard.service import Dashboard
 
     client, server = _connect(kubeconfig)
-    dashboard = Dashboard(client, server)
+    dashboard = Dashboard.of(client, server)
     try:
         url = await dashboard.start(address, port)
         if address not in HERE:

@@ -178,6 +178,8 @@ class GangObject:
     obj: Raw
     once: Raw = field(default_factory=dict)
     """Parts that are set at creation and then belong to users or the scheduler."""
+    again: bool = False
+    """What is set once is set another time: whoever asked for it asks for something else."""
     owns: tuple[str, ...] = ()
     """Fields of spec that are removed when the translation no longer has them."""
     fixed: tuple[str, ...] = ()

@@ -1,1 +1,1 @@
-"""What is a gang's: its members, and the requests that bind them."""
+"""What is a gang's: its members, its priority, the requests that bind them, and the note of who evicted it last."""

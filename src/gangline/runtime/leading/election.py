@@ -22,6 +22,7 @@ from gangline.runtime.leading.lease import ElectionSettings, LeadershipLost, Lea
 from gangline.runtime.manager import Manager
 
 log = logging.getLogger(__name__)
+READY = "ready"
 T = TypeVar("T")
 
 
@@ -55,9 +56,13 @@ class Election:
     def __str__(self) -> str:
         return f"lease {self.settings.namespace}/{self.settings.name}"
 
-    async def win(self) -> None:
-        """Returns once the lease is ours."""
+    async def win(self, behind: Callable[[str], None] = lambda holder: None) -> None:
+        """Returns once the lease is ours; until then `behind` is told who holds it, each time that is another."""
+        holder: str | None = None
         while not await self._try():
+            if self._sight.holder and self._sight.holder != holder:
+                holder = self._sight.holder
+                behind(holder)
             await self._clock.sleep(self.settings.retry)
         log.info("%s leads %s", self.settings.identity, self.settings.name)
 
@@ -165,10 +170,12 @@ class Election:
 
 class Elected:
     """Starts a component when it is elected and stops it when it is not any more; `lost` is set then. Without an
-    election it just works."""
+    election it just works. `tell` is given a line when it works, and when it has to stand by."""
 
-    def __init__(self, build: Callable[[], Manager], election: Election | None) -> None:
-        self._build, self._election = build, election
+    def __init__(
+        self, build: Callable[[], Manager], election: Election | None, tell: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self._build, self._election, self._tell = build, election, tell
         self.manager: Manager | None = None
         self.lost = asyncio.Event()
         self.refused: GanglineError | None = None
@@ -181,6 +188,7 @@ class Elected:
         if self._election is None:
             self.manager = self._build()
             await self.manager.start()
+            self._tell(READY)
         else:
             self._task = asyncio.create_task(
                 self._live(self._election), name=f"election {self._election.settings.name}"
@@ -189,7 +197,7 @@ class Elected:
     async def _live(self, election: Election) -> None:
         """However it ends other than by `stop`, `lost` says so."""
         try:
-            await election.win()
+            await election.win(lambda holder: self._tell(f"stands by: {election} is held by {holder}"))
             await self._lead(election)
         except LeadershipLost as error:
             log.error("%s", error)
@@ -222,6 +230,7 @@ class Elected:
         """Until it is cancelled."""
         await manager.start()
         self.manager = manager
+        self._tell(READY)
         await asyncio.get_running_loop().create_future()
 
     @property

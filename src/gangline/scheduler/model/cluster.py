@@ -146,7 +146,6 @@ class ClusterModel(ClusterBooks):
         self._gangs_of.setdefault(record.queue, {})[gang.uid] = None
         if record.queue in self.queues:
             self.queues[record.queue].gangs[gang.uid] = None
-        gang.learned = None if old is None else old.learned
         ends_anew = old is not None and _end_of(old.record) != _end_of(record)
         for task in self._tasks_of_gang.get(record.uid, {}).values():
             gang.join(task)
@@ -294,9 +293,9 @@ class ClusterModel(ClusterBooks):
         del self.config_maps[key]
 
 
-def _end_of(record: GangRecord) -> tuple[float | None, float | None]:
+def _end_of(record: GangRecord) -> tuple[float | None, ...]:
     """All of a gang's own that says when it ends."""
-    return record.last_start, record.expected_runtime
+    return record.last_start, record.expected_runtime, record.learned_runtime
 
 
 _APPLY: dict[type[Any], Callable[[ClusterModel, Any], None]] = {

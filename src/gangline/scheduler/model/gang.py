@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gangline.rules.gangs.priorities import preemptible_by_priority
 from gangline.scheduler.model.journal import UndoJournal
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, ACTIVE_USED, ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
@@ -154,7 +155,6 @@ class GangInfo:
         "invalid",
         "last_eviction",
         "last_start",
-        "learned",
         "name",
         "namespace",
         "order_key",
@@ -183,12 +183,12 @@ class GangInfo:
         self.namespace = record.namespace
         self.queue = record.queue
         self.priority = record.priority
-        self.preemptible = record.priority < 100 if record.preemptible is None else record.preemptible
+        self.preemptible = (
+            preemptible_by_priority(record.priority) if record.preemptible is None else record.preemptible
+        )
         self.created = record.created
         self.last_start = record.last_start
         self.last_eviction = record.last_eviction
-        self.learned: float | None = None
-        """The runtime that was learned from others like it; counts where nobody says one."""
         self.stale_since = record.stale_since
         self.stale = record.stale_since is not None
         self.problems = record.problems

@@ -15,6 +15,7 @@ from gangline.api.kai import BindRequest, PodGroup, Queue
 from gangline.api.meta import Object, as_raw
 from gangline.rules import requests
 from gangline.rules.gangs.bind_requests import live, order_for
+from gangline.rules.gangs.priorities import Priorities
 from gangline.rules.values import times
 from gangline.scheduler import objects
 from gangline.scheduler.model.status import Status
@@ -95,7 +96,7 @@ def read_task(
 
 def read_gang(
     group: PodGroup,
-    known: objects.Priorities,
+    known: Priorities,
     aliases: Mapping[str, Mapping[str, str]],
     reading: ObjectReading,
     over: Callable[[GangRecord], GangRecord],

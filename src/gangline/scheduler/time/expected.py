@@ -9,7 +9,7 @@ from gangline.scheduler.model.gang import GangInfo
 def expected_runtime(gang: GangInfo) -> float | None:
     """Seconds from the gang's start to its end."""
     stated = stated_runtime(gang)
-    return gang.learned if stated is None else stated
+    return gang.record.learned_runtime if stated is None else stated
 
 
 def stated_runtime(gang: GangInfo) -> float | None:

@@ -7,10 +7,12 @@ restarts. Pure but for the model and the memory it is given."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.status import ACTIVE_USED, ALIVE, Status
+from gangline.scheduler.records import GangRecord
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.time.expected import stated_runtime
 from gangline.scheduler.time.learned import LearnedRuntimes
@@ -41,17 +43,20 @@ def note_ends(cluster: ClusterModel, worked: Iterable[str], memory: LearnedRunti
             memory.note(gang.record.workload or gang.name, gang.queue, gpus, now - start)
 
 
-def teach(cluster: ClusterModel, gangs: Iterable[str], memory: LearnedRuntimes) -> None:
-    """Gangs of which nobody says how long they run are told what was learned."""
-    for uid in gangs:
+def teach(cluster: ClusterModel, gangs: Iterable[str], memory: LearnedRuntimes) -> list[GangRecord]:
+    """Gangs of which nobody says how long they run are told what was learned; gives their records, which the model
+    has."""
+    taught = []
+    for uid in sorted(gangs):
         gang = cluster.gangs.get(uid)
-        if gang is None or gang.learned is not None or stated_runtime(gang) is not None:
+        if gang is None or gang.record.learned_runtime is not None or stated_runtime(gang) is not None:
             continue
         gpus = gpus_of(gang)
-        gang.learned = memory.expected(gang.record.workload or gang.name, gang.queue, gpus) if gpus else None
-        if gang.learned is not None:
-            for task in gang.tasks.values():
-                cluster.futures.pop(task.node, None)
+        runtime = memory.expected(gang.record.workload or gang.name, gang.queue, gpus) if gpus else None
+        if runtime is not None:
+            taught.append(replace(gang.record, learned_runtime=runtime))
+            cluster.apply(taught[-1])
+    return taught
 
 
 def gpus_of(gang: GangInfo) -> float:

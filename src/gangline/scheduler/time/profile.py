@@ -70,7 +70,7 @@ def _span(task: TaskInfo, now: float) -> tuple[float, float, bool]:
         return now, math.inf, False
     start = min(_starts(gang), default=now) if gang.last_start is None else gang.last_start
     stated = stated_runtime(gang)
-    expected = gang.learned if stated is None else stated
+    expected = gang.record.learned_runtime if stated is None else stated
     return start, math.inf if expected is None else start + expected, stated is not None
 
 
@@ -130,11 +130,15 @@ class NodeFuture:
         return steps
 
 
+MOST_SLOTS = 10_000
+"""Pods of one gang on one node: no machine takes as many, whatever a Node says."""
+
+
 def slot_times(steps: Iterable[tuple[float, float]], gpus: float) -> list[float]:
     times: list[float] = []
     for moment, free in steps:
         if moment == math.inf:
             break
-        while (len(times) + 1) * gpus <= free + 1e-9:
-            times.append(moment)
+        fitting = min(int((free + 1e-9) / gpus), MOST_SLOTS)
+        times += [moment] * (fitting - len(times))
     return times

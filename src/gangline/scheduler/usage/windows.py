@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gangline.errors import ConfigError
+from gangline.rules.values import cron
 from gangline.rules.values.times import duration, seconds
 
 RESOURCES = ("gpu", "cpu", "memory")
@@ -56,7 +56,7 @@ def read_usage(config: Mapping[str, Any]) -> UsageSettings:
             f"usageDBConfig.usageParams.windowType: there is no {window!r}; known are {SLIDING}, {TUMBLING} and {CRON}"
         )
     if window == CRON:
-        Cron.parse(str(params.get("cronString") or ""))
+        _calendar(str(params.get("cronString") or ""))
     extra = {str(key): str(value) for key, value in (params.get("extraParams") or {}).items()}
     fetch = _time(params, "fetchInterval", 60.0)
     return UsageSettings(
@@ -91,7 +91,7 @@ def window_start(settings: UsageSettings, now: float) -> float:
         passed = (now - settings.start) // settings.window if now >= settings.start else 0
         return settings.start + passed * settings.window
     if settings.kind == CRON:
-        return Cron.parse(settings.cron).before(now)
+        return cron.due(_calendar(settings.cron), 0.0, now)[0] or 0.0
     return now - settings.window
 
 
@@ -108,64 +108,11 @@ def parts(used: Figures, capacity: Mapping[str, float]) -> dict[str, dict[str, f
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Cron:
-    """A time of the form minute, hour, day, month, weekday, each `*`, `*/n`, `a`, `a-b` or a list of these. UTC."""
-
-    minutes: frozenset[int]
-    hours: frozenset[int]
-    days: frozenset[int]
-    months: frozenset[int]
-    weekdays: frozenset[int]
-    either_day: bool
-
-    @classmethod
-    def parse(cls, text: str) -> Cron:
-        fields = text.split()
-        if len(fields) != 5:
-            raise ConfigError(
-                f'cronString {text!r}: five fields are needed (minute hour day month weekday), as in "0 0 * * 1"'
-            )
-        ranges = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
-        sets = [_cron_field(part, low, high, text) for part, (low, high) in zip(fields, ranges, strict=True)]
-        weekdays = frozenset(day % 7 for day in sets[4])
-        return cls(sets[0], sets[1], sets[2], sets[3], weekdays, fields[2] != "*" and fields[4] != "*")
-
-    def before(self, now: float) -> float:
-        """The last moment not after now that fits; at most five years back."""
-        moment = datetime.fromtimestamp(now, UTC).replace(second=0, microsecond=0)
-        for back in range(5 * 366):
-            day = (moment - timedelta(days=back)).date()
-            if not self._fits_day(day.day, day.month, (day.weekday() + 1) % 7):
-                continue
-            times = [
-                datetime(day.year, day.month, day.day, hour, minute, tzinfo=UTC)
-                for hour in sorted(self.hours, reverse=True)
-                for minute in sorted(self.minutes, reverse=True)
-            ]
-            last = next((time for time in times if time <= moment), None)
-            if last is not None:
-                return last.timestamp()
-        raise ConfigError("cronString names a day that does not come")
-
-    def _fits_day(self, day: int, month: int, weekday: int) -> bool:
-        if month not in self.months:
-            return False
-        by_day, by_weekday = day in self.days, weekday in self.weekdays
-        return by_day or by_weekday if self.either_day else by_day and by_weekday
-
-
-def _cron_field(text: str, low: int, high: int, whole: str) -> frozenset[int]:
-    values: set[int] = set()
-    for part in text.split(","):
-        body, _, step = part.partition("/")
-        first, _, last = body.partition("-")
-        try:
-            start = low if body == "*" else int(first)
-            end = high if body == "*" or (step and not last) else int(last or first)
-            values |= set(range(start, end + 1, int(step or 1)))
-        except ValueError:
-            raise ConfigError(f"cronString {whole!r}: {part!r} is not a number, a range or a step") from None
-    if not values or min(values) < low or max(values) > high:
-        raise ConfigError(f"cronString {whole!r}: {text!r} must be between {low} and {high}")
-    return frozenset(values)
+def _calendar(text: str) -> cron.Schedule:
+    try:
+        schedule = cron.parse(text)
+    except cron.CronError as error:
+        raise ConfigError(f"usageDBConfig.usageParams.cronString {text!r}: {error}") from None
+    if cron.next_after(schedule, 0.0) is None:
+        raise ConfigError(f"usageDBConfig.usageParams.cronString {text!r}: such a day does not come")
+    return schedule

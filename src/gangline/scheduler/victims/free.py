@@ -7,7 +7,6 @@ search; placing looks at the nodes themselves."""
 from __future__ import annotations
 
 import math
-from functools import cache
 
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.node import NodeInfo
@@ -81,10 +80,6 @@ DUST = 1e-6
 """Sums of tenths and hundredths of a GPU come out this close to right at worst."""
 
 
-@cache
 def slots(free: float, size: float) -> int:
-    number, used = 0, 0.0
-    while free - used >= size - DUST:
-        used += size
-        number += 1
-    return number
+    """How many tasks of a size so many GPUs hold; it costs the same however many that are."""
+    return int((free + DUST) / size) if free > 0 else 0

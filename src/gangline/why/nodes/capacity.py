@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gangline.api import names
+from gangline.scheduler.matching import node_matches
 from gangline.scheduler.model.gpu import device_memory
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU, PODS, at, is_mig
@@ -13,6 +14,7 @@ from gangline.scheduler.placing.devices import CannotTell, fitting
 from gangline.scheduler.records import DeviceRequest
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import amount, counted, plain
+from gangline.why.nodes.labels import term_text
 from gangline.why.nodes.obstacles import NodeObstacle
 
 
@@ -116,6 +118,12 @@ def lacking_devices(session: Session, task: TaskInfo, node: NodeInfo, refused: s
     lacking = []
     for name in task.record.claims:
         claim = session.cluster.devices.records.get((task.namespace, name))
+        if claim is not None and claim.allocated and claim.nodes is not None and not node_matches(claim.nodes, node):
+            where = " or ".join(term_text(term) for term in claim.nodes) or "no node"
+            return (
+                f"cannot use ResourceClaim {name}: its devices are allocated already, and usable only where {where} "
+                "(status.allocation.nodeSelector)"
+            )
         for request in claim.requests if claim is not None else ():
             classes = request.device_class or " or ".join(choice.device_class for choice in request.choices)
             count = "all devices" if request.count is None else counted(request.count, "device")

@@ -195,10 +195,9 @@ class RequestReader:
             self._refuse(error)
 
     def _refuse(self, error: BaseException | None) -> None:
-        last = self.ready[-1] if self.ready else None
+        if self._ended:
+            return
         self._ended = True
-        if isinstance(last, Asked) and not last.stays:
-            return  # what comes after the last request is nothing to us
         if isinstance(error, httptools.HttpParserError):
             error = malformed(str(error))
         if not isinstance(error, RequestRefused):
@@ -276,6 +275,7 @@ class RequestReader:
     def on_message_complete(self) -> None:
         stays = self._parser.should_keep_alive() and not self._parser.should_upgrade()
         self.ready.append(self._asked(bytes(self._body), stays))
+        self._ended = not stays  # whatever follows the last request is nothing to us
         self.head, self._target, self._lines, self._wire = None, b"", [], 0
         if self._body:
             self._body = bytearray()

@@ -65,10 +65,6 @@ class ReservationsPlugin(Plugin):
         """Nodes that are reserved though nothing is known of the runtimes in the way."""
         self._kept: dict[str, frozenset[str]] = self._cluster.memo.setdefault("places kept", {})
         self._marks: dict[str, float] = self._cluster.memo.setdefault("overtaken since", {})
-        for memory in (self._marks, self._kept):
-            if len(memory) > 2 * len(self._cluster.waiting) + 16:
-                for uid in [uid for uid in memory if uid not in self._cluster.waiting]:
-                    del memory[uid]
         self._futures: dict[str, NodeFuture] = self._cluster.futures
 
     # ── who may not start yet ──
@@ -115,7 +111,16 @@ class ReservationsPlugin(Plugin):
 
     # ── who gets a reservation ──
 
+    def _forget_placed(self) -> None:
+        """Gangs that wait no longer; looked for when there may be many."""
+        for memory in (self._marks, self._kept):
+            if len(memory) > 2 * len(self._cluster.waiting) + 16:
+                for uid in [uid for uid in memory if uid not in self._cluster.waiting]:
+                    del memory[uid]
+
     def not_placed(self, gang: GangInfo) -> None:
+        if not self._made:
+            self._forget_placed()
         if len(self._made) >= self._depth or gang.active_used:
             return
         tasks = self._session.wanted(gang, False)

@@ -48,7 +48,7 @@ def last_eviction(group: PodGroup) -> EvictionNote | None:
         return None
 
 
-_ACTIONS = {
+REASONS = {
     "reclaim": "its queue gave back what it had borrowed",
     "preempt": "higher priority in the same queue",
     "consolidation": "to move closer together",
@@ -59,7 +59,7 @@ _ACTIONS = {
 def sentence(eviction: EvictionNote) -> str:
     """One line for people."""
     by = f" by {eviction.by}" if eviction.by else ""
-    why = _ACTIONS.get(eviction.action, eviction.action)
+    why = REASONS.get(eviction.action, eviction.action)
     return f"last evicted {eviction.at}{by} ({eviction.action}: {why}): {eviction.pods} of {eviction.of} pods"
 
 

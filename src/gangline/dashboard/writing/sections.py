@@ -8,21 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gangline.dashboard.html import Html, join, tag
-from gangline.dashboard.model import (
-    Amounts,
-    FreeRoom,
-    GangCounts,
-    GangLine,
-    Loan,
-    NodeLine,
-    Overview,
-    QueueLine,
-    Source,
-    Table,
-)
+from gangline.dashboard.model import Amounts, FreeRoom, GangCounts, GangLine, Loan, NodeLine, Overview, QueueLine
+from gangline.dashboard.page_data import Source, Table
 from gangline.dashboard.pages import gang_address
-from gangline.dashboard.parts import (
+from gangline.dashboard.writing.html import Html, join, tag
+from gangline.dashboard.writing.parts import (
     age,
     badge,
     bar,
@@ -119,7 +109,7 @@ def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
         "Waiting gangs",
         ("Gang", "Why it waits", "Needs", "Queue", "Waits for"),
         (
-            [gang_link(row), _reason(row), _needs(row), queue_link(row.queue), age(row.since, source.now)]
+            [gang_link(row), reason(row), _needs(row), queue_link(row.queue), age(row.since, source.now)]
             for row in rows.rows
         ),
     )
@@ -134,7 +124,7 @@ def titled(title: str, total: int) -> Html:
     return join([title, tag("span", number(total), class_="count")], " ")
 
 
-def _reason(gang: GangLine) -> Html:
+def reason(gang: GangLine) -> Html:
     if gang.evicted is not None:
         return join([badge(gang.state), " ", eviction(gang)])
     if gang.why is None:

@@ -5,13 +5,14 @@ attributes of drawings, because the page's policy lets no style be set elsewhere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from gangline.dashboard.html import Html, join, tag
-from gangline.dashboard.model import Amounts, GangLine, GpuCell, NodeLine, Table
+from gangline.dashboard.model import Amounts, GangLine, GpuCell, NodeLine
+from gangline.dashboard.page_data import Table
 from gangline.dashboard.pages import address, gang_address
+from gangline.dashboard.writing.html import Html, join, tag
 from gangline.scheduler.why.verdict import spoken
 
 CELL, GAP, ACROSS = 14, 3, 16
@@ -73,13 +74,38 @@ def badge(state: str) -> Html:
     return tag("span", tag("span", MARKS.get(state, "○"), aria_hidden="true"), " ", state, class_=f"badge {state}")
 
 
+# ── choices ──
+
+
+def choice(name: str, label: str, chosen: str, options: Iterable[tuple[str, str]]) -> Html:
+    """A list to choose from, with its label."""
+    return tag(
+        "label",
+        label,
+        " ",
+        tag("select", *(_option(value, word, value == chosen) for value, word in options), name=name),
+    )
+
+
+def _option(value: str, word: str, chosen: bool) -> Html:
+    return tag("option", word, value=value, selected=chosen)
+
+
 # ── tables ──
 
 
-def grid(label: str, heads: Sequence[str], rows: Iterable[Sequence[object]], numeric: Sequence[str] = ()) -> Html:
-    """A table whose cells carry their heading too, so that a narrow screen can show each row as a card."""
+def grid(
+    label: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    numeric: Sequence[str] = (),
+    orders: Mapping[str, Html] | None = None,
+) -> Html:
+    """A table whose cells carry their heading too, so that a narrow screen can show each row as a card. `orders`: links
+    that sort it, by heading."""
     classes = ["num" if head in numeric else None for head in heads]
-    head = tag("tr", *(tag("th", item, scope="col", class_=cls) for item, cls in zip(heads, classes, strict=True)))
+    shown = [(orders or {}).get(head, head) for head in heads]
+    head = tag("tr", *(tag("th", item, scope="col", class_=cls) for item, cls in zip(shown, classes, strict=True)))
     body = (
         tag(
             "tr",
@@ -93,8 +119,8 @@ def grid(label: str, heads: Sequence[str], rows: Iterable[Sequence[object]], num
     return tag("div", tag("table", tag("thead", head), tag("tbody", *body), aria_label=label), class_="scroll")
 
 
-def turned(table: Table[Any], name: str, word: str, search: str = "") -> Html:
-    """What a table does not show, and the way to it."""
+def turned(table: Table[Any], name: str, word: str, search: str = "", **kept: str) -> Html:
+    """What a table does not show, and the way to it; what else the address says is kept."""
     if not table.hidden:
         return Html("")
     shown = (
@@ -102,15 +128,19 @@ def turned(table: Table[Any], name: str, word: str, search: str = "") -> Html:
     )
     steps = []
     if table.start:
-        steps.append(_step(name, max(table.start - table.size, 0), search, f"previous {word}s"))
+        steps.append(_step(name, max(table.start - table.size, 0), {"q": search, **kept}, f"previous {word}s"))
     if table.start + table.size < table.total:
-        steps.append(_step(name, table.start + table.size, search, f"next {word}s"))
+        steps.append(_step(name, table.start + table.size, {"q": search, **kept}, f"next {word}s"))
     return tag("p", shown, " ", join(steps, " "), class_="more")
 
 
-def _step(name: str, start: int, search: str, shown: str) -> Html:
-    given = {"q": search} if search else {}
-    return link(f"?{urlencode(given | {name: str(start)})}#{name}", shown)
+def _step(name: str, start: int, kept: Mapping[str, str], shown: str) -> Html:
+    return link(f"{query_of({**kept, name: str(start)})}#{name}", shown)
+
+
+def query_of(given: Mapping[str, str]) -> str:
+    """The part of an address behind its path, without what is empty."""
+    return f"?{urlencode({name: value for name, value in given.items() if value})}"
 
 
 # ── pictures ──
