@@ -161,7 +161,9 @@ class WhatifModel:
             decided = decide(self.cluster, self.options.settings, self.now)
             decisions = name_groups(decided, lambda: f"device-{next(self._numbers)}")
             self._refusals = {refuse.gang: refuse for refuse in decisions.refusals}
-            self._starts = {made.gang: start_text(told_times(made), self.now) for made in decisions.reservations}
+            self._starts = {
+                made.gang: start_text(told_times(made, self.now), self.now) for made in decisions.reservations
+            }
             if not self._carry_out(decisions):
                 return
 

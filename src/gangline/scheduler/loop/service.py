@@ -94,7 +94,7 @@ class SchedulerService:
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)
         self._explainer = GangExplainer(ctx.clock, self.options.settings, self._objects, self._teller)
-        self._starts = StartTeller(ctx, self._objects)
+        self._starts = StartTeller(ctx, self._objects, self.memory)
         self._waiting = metrics.WaitingFigures(ctx.clock.now)
         self._idle = metrics.IdleFigures(self.options.pool_name)
         self._alarm = Alarm(ctx.clock, self._time_passed)

@@ -41,6 +41,7 @@ def note_ends(cluster: ClusterModel, worked: Iterable[str], memory: LearnedRunti
         start, gpus = _start(gang), gpus_of(gang)
         if start is not None and now > start and gpus:
             memory.note(gang.record.workload or gang.name, gang.queue, gpus, now - start)
+            memory.overruns.note(stated_runtime(gang) or 0.0, now - start)
 
 
 def teach(cluster: ClusterModel, gangs: Iterable[str], memory: LearnedRuntimes) -> list[GangRecord]:
