@@ -11,6 +11,7 @@ from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.records import GangRecord, NodeRecord, TaskRecord
 from gangline.scheduler.settings import native_settings
 from gangline.scheduler.thought.booking import book
+from gangline.scheduler.time.learned import LearnedRuntimes
 from gangline.scheduler.time.promises import PromiseNews, StartPromises
 from scheduler.scene import NOW, Scene
 
@@ -147,3 +148,20 @@ def test_nothing_is_promised_while_a_gang_before_it_has_no_reservation() -> None
 def reserved(told: Scene) -> dict[str, bool]:
     """Who has a reservation, and whether it is sure."""
     return {made.gang: made.sure for made in decide(told.cluster(), told.settings, NOW).reservations}
+
+
+def test_where_gangs_run_longer_than_they_say_promises_are_put_off_by_as_much() -> None:
+    memory = LearnedRuntimes()
+    for _ in range(20):
+        memory.overruns.note(stated=HOUR, seconds=2 * HOUR)
+    (news,) = cycle(crowded(**TRAIN).cluster(), StartPromises(overrun=memory.overruns.factor), NOW)
+    assert news.times is not None and 2 * HOUR < (news.times.latest or 0) - NOW <= 2 * HOUR + 2 * MINUTE
+    assert news.times.expected - NOW <= HOUR + MINUTE
+
+
+def test_how_much_longer_gangs_run_is_kept_over_restarts() -> None:
+    before, after = LearnedRuntimes(), LearnedRuntimes()
+    for _ in range(30):
+        before.overruns.note(stated=HOUR, seconds=1.5 * HOUR)
+    after.restore(before.saved())
+    assert after.overruns.factor() == 1.5

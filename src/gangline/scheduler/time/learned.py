@@ -22,8 +22,8 @@ LEAST = 5
 """Fewer runs than this say nothing."""
 QUANTILE = 0.8
 MOST_RATIOS, LEAST_RATIOS = 200, 20
-LATE, LONGEST_RATIO = 0.97, 5.0
-"""Of a hundred gangs about three run longer than a promise counts on; none is taken for more than five times late."""
+LATE, LONGEST_RATIO = 0.99, 5.0
+"""Of a hundred gangs one runs longer than a promise counts on; none is taken for more than five times late."""
 _NUMBERS = re.compile(r"[0-9a-f]{5,}|\d+")
 
 LearnedKey = tuple[str, ...]
