@@ -34,7 +34,7 @@ from gangline.errors import BadInput
 from gangline.installer.contract import OURS
 from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, TESTER, UNINSTALLER, WORDS
 from gangline.installer.release.values import VALUES
-from installer.ground import Ground, ground
+from installer.installer_story import InstallerStory, installer_story
 from installer.test_commands import SET
 
 REPOSITORY = Path(__file__).parents[2]
@@ -160,7 +160,9 @@ def test_nothing_that_values_decide_is_left_as_install_prints_it() -> None:
 # --- taking it away ---------------------------------------------------------------------------------------------------
 
 
-async def hooked(cluster: Ground, file: str = "uninstall.yaml", account: str = UNINSTALLER) -> ClusterConnection:
+async def hooked(
+    cluster: InstallerStory, file: str = "uninstall.yaml", account: str = UNINSTALLER
+) -> ClusterConnection:
     """Connected under the account of a hook of the chart, with its rights and no others."""
     kinds = {item.kind: item for item in (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)}
     for obj in documents(file):
@@ -173,7 +175,7 @@ async def hooked(cluster: Ground, file: str = "uninstall.yaml", account: str = U
 
 
 async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         [installer] = [manifest for manifest in install.manifests(None, None, "both") if manifest.kind == DEPLOYMENT]
         await cluster.client.create(DEPLOYMENT, installer.obj)
         await cluster.config()
@@ -185,7 +187,7 @@ async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> 
 
 
 async def test_the_hook_refuses_while_sets_are_there() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         await cluster.client.create(POD_CLIQUE_SET, SET)
         await cluster.config()
         await cluster.ready(CONFIG, "kai-config")
@@ -202,7 +204,7 @@ def test_the_hook_runs_a_command_that_exists() -> None:
 
 
 async def test_the_account_of_helm_test_may_see_all_that_doctor_examines() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         await cluster.config()
         facts = await gather_facts(await hooked(cluster, "tests/doctor.yaml", TESTER))
     assert facts.refused == {}

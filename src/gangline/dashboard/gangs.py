@@ -19,6 +19,7 @@ from gangline.dashboard.look import ClusterView, PodFact, first_owner
 from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
 from gangline.rules import verdicts
 from gangline.rules.gangs.evictions import failure_of, is_over, prospects
+from gangline.rules.gangs.starts import start_text, start_times
 from gangline.rules.values import times
 
 WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"
@@ -121,7 +122,14 @@ class CountedGang:
             return EVICTED
         if goes_on:
             return WAITING
-        return FAILED if self.ended and self.lacking and self.job is None else ENDED
+        badly = self.ended and self.lacking and self.job is None
+        return FAILED if badly or self._phase == FAILED else ENDED
+
+    @property
+    def _phase(self) -> str:
+        """What the PodGroup controller noted last, which outlives the pods."""
+        told = self.group.status.conditions if self.group is not None else ()
+        return next((str(item.get("reason", "")).lower() for item in told if item.get("type") == "Phase"), "")
 
     @property
     def failure(self) -> str:
@@ -129,11 +137,11 @@ class CountedGang:
         lost = failure_of(self.job)
         if lost is not None:
             return f"{lost.get('reason') or 'Failed'}: {lost.get('message') or 'its Job failed'}"
-        return (
-            f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded"
-            if (self.state == FAILED)
-            else ""
-        )
+        if self.state != FAILED:
+            return ""
+        if not self.ended:
+            return "its pods failed, and are gone"
+        return f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded"
 
     @property
     def queue(self) -> str:
@@ -169,6 +177,17 @@ class CountedGang:
         return self.gang.labels.get(name, "") if self.gang is not None else ""
 
     @property
+    def made(self) -> float | None:
+        """When it was created."""
+        first = self.gang or self.group
+        return times.seconds(first.metadata.creation_timestamp) if first is not None else None
+
+    @property
+    def started(self) -> float | None:
+        """When it got its place last, as its PodGroup says."""
+        return times.seconds(self.group.annotations.get(names.LAST_START)) if self.group is not None else None
+
+    @property
     def since(self) -> float | None:
         """When it was made; for one that lost its place, when that was."""
         made = self.gang or self.group
@@ -190,6 +209,7 @@ class GangTable(dict[Place, CountedGang]):
         super().__init__(
             {(gang.namespace, gang.name): CountedGang(gang.namespace, gang.name, gang, None) for gang in look.gangs}
         )
+        self.now = look.source.now
         self._by_group: dict[Place, CountedGang] = {}
         self._titles: dict[str, str] = {}
         by_uid = {gang.uid: gang for gang in look.gangs}
@@ -304,7 +324,14 @@ def why(gang: CountedGang, known: GangTable) -> Why:
         position=_count(data.get("position")),
         waiting=_count(data.get("waiting")),
         judged=answer.judged,
+        starts=_promise(gang, known.now),
     )
+
+
+def _promise(gang: CountedGang, now: float) -> str:
+    """When it starts, as the scheduler promised it."""
+    promised = start_times(gang.group.status.start) if gang.group is not None else None
+    return start_text(promised, now) if promised is not None else ""
 
 
 def _way_out(text: str) -> bool:

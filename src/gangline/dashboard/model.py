@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gangline.dashboard.map.data import MapPage
 from gangline.dashboard.page_data import PageData, Source, Table
+from gangline.dashboard.past.data import TimelinePage, TimePage
 from gangline.rules.trees import Branch
 
 
@@ -22,6 +23,8 @@ class Why(PageData, frozen=True):
     remedies: tuple[RemedyText, ...] = ()
     position: int = 0
     waiting: int = 0
+    starts: str = ""
+    """When it starts, as far as that is promised."""
     judged: bool = False
     """A scheduler of ours said it; else it is what the gang's conditions say."""
 
@@ -287,4 +290,4 @@ class MissingPage(PageData, frozen=True, tag_field="page", tag="missing"):
     """Address and name of what may have been meant."""
 
 
-Page = Overview | MapPage | GangsPage | GangPage | QueuePage | NodePage | MissingPage
+Page = Overview | MapPage | GangsPage | TimePage | TimelinePage | GangPage | QueuePage | NodePage | MissingPage

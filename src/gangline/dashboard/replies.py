@@ -14,7 +14,7 @@ import msgspec
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import MissingPage
 from gangline.dashboard.page_data import Source
-from gangline.dashboard.pages import page
+from gangline.dashboard.pages import KnownPast, page
 from gangline.dashboard.views import document
 from gangline.dashboard.writing.sheet import DIGEST, HEADERS, KEPT, SCRIPTS
 from gangline.errors import NotFound
@@ -32,11 +32,16 @@ def asset_reply(path: Sequence[str]) -> HttpPage:
     return HttpPage(SCRIPTS[path[1]], SCRIPT, 200, KEPT if path[0] == DIGEST else HEADERS)
 
 
-def reply(view: ClusterView, path: str, query: Mapping[str, str]) -> HttpPage:
-    parts = [unquote(part) for part in path.strip("/").split("/") if part]
+def parts_of(path: str) -> list[str]:
+    """The parts of an address, unquoted."""
+    return [unquote(part) for part in path.strip("/").split("/") if part]
+
+
+def reply(view: ClusterView, path: str, query: Mapping[str, str], past: KnownPast | None = None) -> HttpPage:
+    parts = parts_of(path)
     if parts[:1] == ["assets"]:
         return asset_reply(parts[1:])
-    shown = page(view, parts, query)
+    shown = page(view, parts, query, past)
     status = 404 if isinstance(shown, MissingPage) else 200
     if query.get("format") == "json":
         return HttpPage(msgspec.json.encode(shown), JSON, status, HEADERS)

@@ -26,6 +26,8 @@ from gangline.dashboard.model import (
 )
 from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import gang_address
+from gangline.dashboard.past.data import TimelinePage, TimePage
+from gangline.dashboard.past.view import time_view, timeline_view
 from gangline.dashboard.writing.gangs_view import gangs_view
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import (
@@ -67,6 +69,7 @@ NAV: tuple[tuple[str, str, type[Page]], ...] = (
     ("/", "Overview", Overview),
     ("/map", "Map", MapPage),
     ("/gangs", "Gangs", GangsPage),
+    ("/time", "Time", TimePage),
 )
 USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 
@@ -95,6 +98,10 @@ def _body(page: Page) -> tuple[str, Sequence[Html]]:
             return "Overview", overview(page)
         case GangsPage():
             return "Gangs", gangs_view(page)
+        case TimePage():
+            return "Time", time_view(page)
+        case TimelinePage():
+            return f"{page.title}: timeline", timeline_view(page)
         case MapPage():
             return "Map", map_view(page)
         case GangPage():
@@ -177,6 +184,7 @@ def gang(page: GangPage) -> list[Html]:
     return [
         tag("h1", line.title, " ", badge(line.state)),
         _about(line, page.source),
+        tag("p", link(f"{gang_address(line.namespace, line.name)}/timeline", "What became of it, from created to now")),
         _lost(line, page.source),
         _verdict(line),
         made_of,
@@ -226,7 +234,8 @@ def _verdict(line: GangLine) -> Html:
     proof = tag("ul", *(tag("li", item) for item in why.proof), class_="proof") if why.proof else None
     ways = tag("ul", *(tag("li", remedy.text) for remedy in why.remedies), class_="ways")
     would = [tag("h3", "It would start if"), ways] if why.remedies else []
-    return section("verdict", title, tag("p", why.headline, class_="headline"), proof, *would)
+    starts = tag("p", f"It {why.starts}.") if why.starts else None
+    return section("verdict", title, tag("p", why.headline, class_="headline"), starts, proof, *would)
 
 
 def _branch(branch: Branch) -> Html:
@@ -328,7 +337,7 @@ def _node_facts(page: NodePage) -> Iterator[tuple[object, object]]:
     yield "GPUs free", free_gpus(line) if line.total else "–"
     yield "State", open_or_closed(line)
     yield "CPU free", f"{number(round(line.cpu_free, 1))} of {number(line.cpu)} cores"
-    yield "Memory free", f"{line.memory_free / 1e9:,.0f} of {size(line.memory)}"
+    yield "Memory free", f"{size(line.memory_free)} of {size(line.memory)}"
     yield from (("Slices", f"{name}: {number(free)} of {number(total)} free") for name, free, total in line.slices)
     yield from (("Taint", taint) for taint in page.taints)
 

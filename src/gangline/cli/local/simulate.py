@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gangline.scheduler.settings import SchedulerSettings
 
 FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
+MOST_GPUS = 1_000_000
+"""Of a fleet that is only thought of."""
 
 
 @click.command(
@@ -35,8 +37,10 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
 @click.argument("trace")
 @click.option("--format", "form", type=click.Choice(FORMAT_NAMES), required=True, help="what the rows of TRACE mean")
 @click.option("--nodes", metavar="FILE", help="nodes, as openb lists them: sn,cpu_milli,memory_mib,gpu,model")
-@click.option("--gpus", type=click.IntRange(1), help="so many GPUs in equal nodes, instead of --nodes")
-@click.option("--node-gpus", type=click.IntRange(1), default=8, show_default=True, help="GPUs per node, with --gpus")
+@click.option("--gpus", type=click.IntRange(1, MOST_GPUS), help="so many GPUs in equal nodes, instead of --nodes")
+@click.option(
+    "--node-gpus", type=click.IntRange(1, 1024), default=8, show_default=True, help="GPUs per node, with --gpus"
+)
 @click.option("--node-events", metavar="FILE", help="nodes that come and go: time,node,event (lost or added),gpus")
 @click.option(
     "--queues",
@@ -127,10 +131,9 @@ def command(
     if output not in ("table", "json") and not output.startswith("html="):
         raise BadInput(f"-o {output}: write table, json or html=FILE")
     recorded = _recorded(trace) if form == "recording" else None
-    own = recorded is not None and nodes is None and gpus is None
-    machines = recorded.machines if recorded is not None and own else _machines(nodes, gpus, node_gpus)
+    machines, moves = _fleet(recorded, nodes, gpus, node_gpus)
     total = sum(machine.gpus for machine in machines)
-    in_trace = _jobs(trace, form, node_gpus) if recorded is None else recorded.jobs
+    in_trace = _jobs(trace, form, node_gpus, recorded)
     until = last_moment(in_trace, days)
     played = selected(in_trace, first, jobs, until)
     if arrivals is not None:
@@ -138,11 +141,8 @@ def command(
 
         played = inflated(played, total, arrivals, seed)
     choices = [(name, quiet(_settings(name), read_actions(actions))) for name in named_settings or ("native",)]
-    records = _queues(queues, in_trace if arrivals is None else played, total)
-    events = _node_events(node_events)
-    if recorded is not None:
-        records = recorded.queues if queues == "trace" else records
-        events = [*events, *(recorded.changes if own else ())]
+    records = _queues(queues, in_trace if arrivals is None else played, total, recorded)
+    events = [*_node_events(node_events), *moves]
 
     def experiment(name: str, settings: SchedulerSettings, of: list[QueueRecord]) -> Experiment:
         return Experiment(
@@ -211,10 +211,12 @@ def _text(file: str) -> str:
         raise BadInput(f"{file} cannot be read: {error}") from None
 
 
-def _jobs(trace: str, form: str, node_gpus: int) -> list[TraceJob]:
+def _jobs(trace: str, form: str, node_gpus: int, recorded: RecordedTrace | None) -> list[TraceJob]:
     from gangline.lab.formats import FORMATS
     from gangline.lab.formats.rows import TraceText
 
+    if recorded is not None:
+        return recorded.jobs
     trace_jobs = FORMATS[form](TraceText(trace, _text(trace), node_gpus))
     if not trace_jobs:
         raise BadInput(f"{trace} has no jobs")
@@ -229,6 +231,15 @@ def _recorded(place: str) -> RecordedTrace:
     if not trace.jobs:
         raise BadInput(f"{place}: no gang was recorded")
     return trace
+
+
+def _fleet(
+    recorded: RecordedTrace | None, nodes: str | None, gpus: int | None, node_gpus: int
+) -> tuple[list[Machine], list[NodeChange]]:
+    """The machines to play on, and what is known to happen to them: those of a recording, unless others are named."""
+    if recorded is not None and nodes is None and gpus is None:
+        return recorded.machines, recorded.changes
+    return _machines(nodes, gpus, node_gpus), []
 
 
 def _machines(nodes: str | None, gpus: int | None, node_gpus: int) -> list[Machine]:
@@ -251,12 +262,14 @@ def _node_events(file: str | None) -> list[NodeChange]:
     return read(TraceText(file, _text(file))) if file is not None else []
 
 
-def _queues(choice: str, jobs: list[TraceJob], gpus: float) -> list[QueueRecord]:
+def _queues(choice: str, jobs: list[TraceJob], gpus: float, recorded: RecordedTrace | None) -> list[QueueRecord]:
     from gangline.lab.fleet import one_queue, queues_by_demand
 
     if choice == "one":
         return one_queue()
-    return queues_by_demand(jobs, gpus) if choice == "trace" else _queue_objects(choice, jobs)
+    if choice == "trace":
+        return queues_by_demand(jobs, gpus) if recorded is None else recorded.queues
+    return _queue_objects(choice, jobs)
 
 
 def _queue_objects(file: str, jobs: list[TraceJob]) -> list[QueueRecord]:

@@ -220,7 +220,8 @@ async def _show(platform: Platform, server: str, port: int, pages: contextlib.As
     address."""
     from gangline.dashboard.service import Dashboard
 
-    dashboard = Dashboard.of(platform.connect("dashboard"), server, platform.clock)
+    recording = recordings() if platform.settings.folder is not None else None
+    dashboard = Dashboard.of(platform.connect("dashboard"), server, platform.clock, recording)
     pages.push_async_callback(dashboard.stop)
     try:
         return await dashboard.start(port=port)

@@ -31,8 +31,13 @@ def number(value: float | None) -> str:
 
 
 def size(value: float | None) -> str:
-    """Bytes in GB."""
-    return "–" if value is None else f"{value / 1e9:,.0f} GB"
+    """Bytes as a node or a quota says them: 1Ti is 1 TiB, 256Gi is 256 GiB."""
+    if value is None:
+        return "–"
+    for unit, word in ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB")):
+        if abs(value) >= unit:
+            return f"{number(round(value / unit, 1))} {word}"
+    return f"{number(round(value))} B"
 
 
 def counted(count: float, word: str) -> str:

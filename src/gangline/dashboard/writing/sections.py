@@ -30,6 +30,8 @@ from gangline.dashboard.writing.parts import (
     turned,
 )
 
+PIECES = 2
+"""Sizes of free pieces that are told at first sight."""
 LOANS = 5
 """Queues that borrow are told in a sentence each, the largest of them."""
 
@@ -66,10 +68,18 @@ def _tiles(counts: GangCounts, room: FreeRoom) -> Html:
         _tile(number(counts.waiting), "waiting", "waiting", _waits(counts), warn=bool(counts.waiting)),
         _tile(number(counts.running), "running", "running", _over(counts), warn=bool(counts.failed)),
         _tile(f"{taken}/{counts.gpus}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
-        _tile(number(room.free), "room", "GPUs free", f"largest piece {room.largest}"),
+        _tile(number(room.free), "room", "GPUs free", _where_free(room)),
         _tile(number(counts.nodes), "nodes", "nodes", closed),
     ]
     return tag("ul", *tiles, class_="tiles", aria_label="Counts")
+
+
+def _where_free(room: FreeRoom) -> str:
+    """In which pieces they are, and what is free but out of reach: used, free and this are all GPUs together."""
+    pieces = [f"{piece.gpus} on {counted(piece.nodes, 'node')}" for piece in room.pieces[:PIECES]]
+    more = ["…"] if len(room.pieces) > PIECES else []
+    closed = [f"{room.closed} more on closed nodes"] if room.closed else []
+    return ", ".join([*pieces, *more, *closed]) or "none"
 
 
 def _waits(counts: GangCounts) -> str:
@@ -135,6 +145,7 @@ def reason(gang: GangLine) -> Html:
     return join(
         [
             tag("span", _without_name(gang.why.headline, gang.title), class_="why"),
+            tag("span", gang.why.starts, class_="sub") if gang.why.starts else None,
             tag("span", tag("span", "→", aria_hidden="true"), first, " ", more, class_="sub") if first else None,
         ]
     )
@@ -356,7 +367,7 @@ def _node_row(line: NodeLine) -> list[object]:
         gpu_map(line),
         free_gpus(line),
         f"{number(round(line.cpu_free, 1))} of {number(line.cpu)}",
-        f"{line.memory_free / 1e9:,.0f} of {size(line.memory)}",
+        f"{size(line.memory_free)} of {size(line.memory)}",
         line.pods,
         open_or_closed(line),
     ]

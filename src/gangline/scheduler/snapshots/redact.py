@@ -176,21 +176,27 @@ def _field(kind: type, name: str, value: Any, rename: Rename, owner: Any) -> Any
         return ()
     if name in RESOURCES.get(kind, ()):
         return resource_code(value, rename)
-    if name in AMOUNTS.get(kind, ()):
-        return {resource_code(key, rename): amount for key, amount in value.items()}
-    if kind is GpuRequest and name == "dra":
-        return {rename(key): count for key, count in value.items()}
     if name in KEYS.get(kind, ()):
         return _renamed(value, lambda text: text if well_known(text) else rename(text))
-    if name in LABELS.get(kind, ()):
-        return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
-    if name == "annotations":
-        return {key: text for key, text in value.items() if key in KEPT_ANNOTATIONS}
     if name in ("values", "value") and kind in (Requirement, TaintRecord, TolerationRecord):
         return _renamed(value, lambda text: _value(owner.key, text, rename))
     if name == "problems":
         return ("redacted",) if value else ()
+    if isinstance(value, Mapping):
+        return _mapping(kind, name, value, rename)
     return renamed(value, rename)
+
+
+def _mapping(kind: type, name: str, value: Mapping[str, Any], rename: Rename) -> Mapping[str, Any]:
+    if name in AMOUNTS.get(kind, ()):
+        return {resource_code(key, rename): amount for key, amount in value.items()}
+    if kind is GpuRequest and name == "dra":
+        return {rename(key): count for key, count in value.items()}
+    if name in LABELS.get(kind, ()):
+        return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
+    if name == "annotations":
+        return {key: text for key, text in value.items() if key in KEPT_ANNOTATIONS}
+    return value
 
 
 def _renamed(value: Any, rename: Rename) -> Any:
