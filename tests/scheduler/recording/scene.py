@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gangline.rules.requests import GpuRequest
@@ -25,6 +26,10 @@ def key_of(record: Record) -> str:
     return record.uid if isinstance(record, GangRecord | TaskRecord) else record.name
 
 
+def _itself(record: Record) -> Record:
+    return record
+
+
 class RecordedScene:
     """Time moves by `after` seconds before each cycle. `lines` is the recording; with a folder a recorder writes it."""
 
@@ -44,8 +49,11 @@ class RecordedScene:
 
     def restart(self) -> None:
         """The scheduler starts anew and reads everything again."""
-        held = [*self.model.nodes.values(), *self.model.queues.values(), *self.model.gangs.values()]
-        records: list[Record] = [item.record for item in [*held, *self.model.tasks.values()]]
+        model = self.model
+        records: list[Record] = [*(node.record for node in model.nodes.values())]
+        records += [queue.record for queue in model.queues.values()]
+        records += [gang.record for gang in model.gangs.values()]
+        records += [task.record for task in model.tasks.values()]
         self.model, self._begun = ClusterModel(), False
         self.cycle(*records)
 
@@ -88,9 +96,7 @@ class RecordedScene:
         self.now += seconds
 
     def cycle(self, *records: Record) -> CycleThought:
-        return self.changes(
-            [ModelChange(type(record), key_of(record), lambda record=record: record) for record in records]
-        )
+        return self.changes([ModelChange(type(record), key_of(record), partial(_itself, record)) for record in records])
 
     def changes(self, changes: list[ModelChange]) -> CycleThought:
         start = None
