@@ -168,10 +168,10 @@ class SchedulerService:
 
     def _decide(self, changes: list[ModelChange], now: float) -> tuple[SegmentStart | None, CycleThought]:
         """One cycle, in its thread; where the recorder begins a segment, with the model as it was before."""
-        settings, start = self.options.settings, None
+        settings, start, idle = self.options.settings, None, self._idle.due(len(self.cluster.nodes), now)
         if self._recorder.due(self.cluster, now):
             start = SegmentStart(self.options.pool_name, now, settings, take_picture(self.cluster))
-        return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter, self.memory)
+        return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter, self.memory, idle)
 
     async def _explain(self, thought: CycleThought, now: float, seen: int) -> None:
         self._carrier.forget_placed(thought.decisions)

@@ -42,7 +42,8 @@ class CycleThought:
     """What changed in the model before it was decided."""
     fresh: tuple[str, ...] = ()
     """The names that shared GPUs were given."""
-    idle: IdleReport = field(default_factory=IdleReport)
+    idle: IdleReport | None = None
+    """Where idle GPUs go, where that was asked."""
 
 
 class GivenNames:
@@ -65,9 +66,10 @@ def think(
     fresh: Callable[[], str],
     stopwatch: Callable[[], float] = lambda: 0.0,
     memory: LearnedRuntimes | None = None,
+    idle: bool = False,
 ) -> CycleThought:
     """`fresh` names shared GPUs that are opened; `stopwatch` measures, for metrics only. `memory`: of runtimes, where
-    they are learned."""
+    they are learned. `idle`: whether it is asked where idle GPUs go."""
     began = stopwatch()
     touched = {gang for change in changes if (gang := gang_of(cluster, change))}
     worked = at_work(cluster, touched)
@@ -96,7 +98,7 @@ def think(
         [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None],
         applied.taken,
         tuple(names.given),
-        idle_gpus(cluster, decisions),
+        idle_gpus(cluster, decisions) if idle else None,
     )
 
 
