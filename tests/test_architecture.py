@@ -143,6 +143,20 @@ PURE = {
     "scheduler/placing",
     "scheduler/plugin.py",
     "scheduler/plugins",
+    *(
+        f"scheduler/recording/{name}.py"
+        for name in (
+            "evicted",
+            "following",
+            "lines",
+            "memory",
+            "redacting",
+            "replaying",
+            "segments",
+            "stories",
+            "usage",
+        )
+    ),
     "scheduler/records",
     "scheduler/refusals.py",
     "scheduler/session.py",

@@ -17,7 +17,7 @@ from dashboard.seen import Given, gang, group, pod
 from embedded import admin, embedded, until
 from gangline.api import names
 from gangline.api.crds import crds
-from gangline.api.kinds import CRD, NAMESPACE, POD, POD_GANG, POD_GROUP, QUEUE
+from gangline.api.kinds import CRD, NAMESPACE, POD, POD_GANG, POD_GROUP, QUEUE, SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW
 from gangline.cli.connection import ClusterConnection
 from gangline.client import Client, Request, Response, Transport
 from gangline.client.kubeconfig import load, transport
@@ -292,9 +292,9 @@ async def test_with_its_own_account_and_no_more_it_shows_the_examples_of_the_pla
         await platform.stop()
 
 
-def test_its_rights_are_to_read_what_it_shows_and_nothing_else() -> None:
+def test_its_rights_are_to_read_what_it_shows_and_to_ask_who_may_see_it() -> None:
     mine = rights()["dashboard"]
-    assert {right.kind for right in mine} == set(KINDS) and all(
-        right.verbs == READ and not right.subresource for right in mine
-    )
+    asks = {TOKEN_REVIEW: ("create",), SUBJECT_ACCESS_REVIEW: ("create",)}
+    assert {right.kind for right in mine} == {*KINDS, *asks}
+    assert all(right.verbs == asks.get(right.kind, READ) and not right.subresource for right in mine)
     assert {POD, POD_GANG, POD_GROUP} <= set(KINDS) and "dashboard" not in COMPONENTS

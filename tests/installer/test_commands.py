@@ -140,6 +140,7 @@ def test_every_command_line_is_read_by_the_program_that_it_starts(
         "podgroup-controller",
         "queue-controller",
         "node-scale-adjuster",
+        "explainer",
         "admission",
         "scheduler",
         "installer",

@@ -69,6 +69,7 @@ async def test_a_config_and_two_shards_become_deployments_at_work(cluster: Insta
     assert await cluster.deployments() == [
         "admission",
         "binder",
+        "explainer",
         "gangline-operator",
         "kai-scheduler-blue",
         "kai-scheduler-default",

@@ -43,5 +43,9 @@ class Source(PageData, frozen=True):
     """Kinds that are being read for the first time."""
     absent: tuple[str, ...] = ()
     """Kinds that this cluster does not serve."""
+    viewer: str = ""
+    """Who looks, where people log in."""
+    leaves: bool = False
+    """They can log out here."""
     troubles: tuple[str, ...] = ()
     """Kinds that cannot be read, each with the reason."""

@@ -55,6 +55,8 @@ class KnownPast(msgspec.Struct, frozen=True):
 
     memory: PastMemory
     story: tuple[GangMoment, ...] = ()
+    namespaces: frozenset[str] | None = None
+    """Those whose gangs may be told of; None: all."""
 
 
 def page(look: ClusterView, path: Sequence[str], query: Query, past: KnownPast | None = None) -> Page:
@@ -67,7 +69,7 @@ def page(look: ClusterView, path: Sequence[str], query: Query, past: KnownPast |
         case ["map"]:
             return map_page(look, query)
         case ["time"]:
-            return times_page(look, (past or KnownPast(PastMemory())).memory, query)
+            return times_page(look, past or KnownPast(PastMemory()), query)
         case ["gang", namespace, name, "timeline"]:
             return timeline_page(look, namespace, name, past.story if past is not None else ())
         case ["gang", namespace, name]:
@@ -225,10 +227,11 @@ def _no_gang(look: ClusterView, known: GangTable, namespace: str, name: str) -> 
 # ── the past ──
 
 
-def times_page(look: ClusterView, memory: PastMemory, query: Query) -> TimePage:
+def times_page(look: ClusterView, past: KnownPast, query: Query) -> TimePage:
     return times.time_page(
         look,
-        memory,
+        past.memory,
+        past.namespaces,
         query,
         lambda rows, name: table(rows, query, name, lambda row: row),
         lambda rows, name: table(rows, query, name, lambda row: row),

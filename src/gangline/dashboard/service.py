@@ -14,10 +14,12 @@ from aiohttp import web
 from gangline.client import Client
 from gangline.dashboard.following.follower import Follower, Sight
 from gangline.dashboard.gangs import GangTable
+from gangline.dashboard.login.gates import Gate, OpenGate
+from gangline.dashboard.login.scope import ViewScope, namespaces_of, narrowed
 from gangline.dashboard.pages import KnownPast
 from gangline.dashboard.past.data import GangMoment
 from gangline.dashboard.past.keeper import PastKeeper
-from gangline.dashboard.replies import parts_of, plain_reply, reply
+from gangline.dashboard.replies import asset_reply, parts_of, plain_reply, reply
 from gangline.dashboard.serving.kept_pages import KeptPages
 from gangline.dashboard.serving.live import LiveStream
 from gangline.runtime import Clock, SystemClock, background
@@ -27,20 +29,30 @@ from gangline.runtime.health import Endpoint, HttpPage
 class Dashboard:
     """Serves until it is stopped."""
 
-    def __init__(self, sight: Sight, clock: Clock | None = None, recording: Path | None = None) -> None:
+    def __init__(
+        self, sight: Sight, clock: Clock | None = None, recording: Path | None = None, gate: Gate | None = None
+    ) -> None:
         self._sight, self._clock = sight, clock or SystemClock()
         self._past = PastKeeper(sight.look, self._clock, recording)
+        self._gate = gate or OpenGate()
         self._tasks: list[asyncio.Task[None]] = []
         self._kept = KeptPages()
         self._live = LiveStream(self._clock, lambda: sight.version, lambda: self._kept.pace)
-        self._endpoint = Endpoint(lambda: self.complete, rest=self._answer, streams={"/live": self._live.serve})
+        self._endpoint = Endpoint(lambda: self.complete, rest=self._answer, streams={"/live": self._follow})
 
     @classmethod
-    def of(cls, client: Client, server: str, clock: Clock | None = None, recording: Path | None = None) -> Dashboard:
+    def of(
+        cls,
+        client: Client,
+        server: str,
+        clock: Clock | None = None,
+        recording: Path | None = None,
+        gate: Gate | None = None,
+    ) -> Dashboard:
         """Of the cluster that this client speaks to; `server` is how it is called on the pages, `recording` the folder
         of what its scheduler recorded, if that can be read here."""
         clock = clock or SystemClock()
-        return cls(Follower(client, server, clock), clock, recording)
+        return cls(Follower(client, server, clock), clock, recording, gate)
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve at once; gives the address. Raises OSError where the port is taken."""
@@ -62,28 +74,42 @@ class Dashboard:
         """Everything has been read once, as far as it can be."""
         return self._sight.complete
 
+    async def _follow(self, request: web.Request) -> web.StreamResponse:
+        refused = await self._gate.refusal(request)
+        if refused is not None:
+            return web.Response(body=refused.body, status=refused.status, headers=refused.headers)
+        return await self._live.serve(request)
+
     async def _answer(self, request: web.Request) -> HttpPage:
+        path = request.raw_path.partition("?")[0]
+        if (at_desk := await self._gate.desk(request)) is not None:
+            return at_desk
         if request.method not in ("GET", "HEAD"):
             return plain_reply(
                 405,
                 f"{request.method} is not answered here: this page only shows, with GET and HEAD.",
                 {"Allow": "GET, HEAD"},
             )
-        return await self._page(request.raw_path.partition("?")[0], request.query)
+        if path.startswith("/assets/"):
+            return asset_reply(parts_of(path)[1:])
+        if (refused := await self._gate.refusal(request)) is not None:
+            return refused
+        scope = await self._gate.scope(request, lambda: namespaces_of(self._sight.look()))
+        return await self._page(path, request.query, scope)
 
-    async def _page(self, path: str, query: Mapping[str, str]) -> HttpPage:
-        """The page at an address, as HTML or as data."""
-        past = KnownPast(self._past.memory, await self._story(path))
+    async def _page(self, path: str, query: Mapping[str, str], scope: ViewScope) -> HttpPage:
+        """The page at an address, as HTML or as data, for whoever may see this."""
+        past = KnownPast(self._past.memory, await self._story(path, scope), scope.namespaces)
         return self._kept.get(
-            (self._sight.version, path, *sorted(query.items())),
+            (self._sight.version, scope, path, *sorted(query.items())),
             self._clock.monotonic(),
-            lambda: reply(self._sight.look(), path, query, past),
+            lambda: reply(narrowed(self._sight.look(), scope), path, query, past),
         )
 
-    async def _story(self, path: str) -> tuple[GangMoment, ...]:
+    async def _story(self, path: str, scope: ViewScope) -> tuple[GangMoment, ...]:
         """What was recorded of the gang whose timeline is asked for."""
         match parts_of(path):
-            case ["gang", namespace, name, "timeline"]:
+            case ["gang", namespace, name, "timeline"] if scope.shows(namespace):
                 gang = GangTable(self._sight.look()).called(namespace, name)
                 titles = {gang.name, gang.title} if gang is not None else {name}
                 return await self._past.story(namespace, name, frozenset(titles))

@@ -141,7 +141,14 @@ def _header(page: Page) -> Html:
         tag("span", page.source.server, class_="server"),
         aria_label="Site",
     )
-    return tag("header", site, box, pause)
+    return tag("header", site, box, pause, *_visitor(page.source))
+
+
+def _visitor(source: Source) -> list[Html]:
+    """Who looks, and the way out."""
+    name = [tag("span", source.viewer, class_="server")] if source.viewer else []
+    leave = [tag("form", tag("button", "Log out"), method="post", action="/logout")] if source.leaves else []
+    return name + leave
 
 
 # ── how fresh it is ──

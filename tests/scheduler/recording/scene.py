@@ -10,7 +10,7 @@ from pathlib import Path
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.recording.memory import take_picture
+from gangline.scheduler.recording.memory import records_of, take_picture
 from gangline.scheduler.recording.recorder import FlightRecorder, RecorderSettings
 from gangline.scheduler.recording.segments import RecordedCycle, SegmentPen, SegmentStart
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Record, Share, TaskRecord, plain_gang
@@ -24,10 +24,6 @@ FREE = Share(-1, -1, 1)
 
 def key_of(record: Record) -> str:
     return record.uid if isinstance(record, GangRecord | TaskRecord) else record.name
-
-
-def _itself(record: Record) -> Record:
-    return record
 
 
 class RecordedScene:
@@ -49,11 +45,7 @@ class RecordedScene:
 
     def restart(self) -> None:
         """The scheduler starts anew and reads everything again."""
-        model = self.model
-        records: list[Record] = [*(node.record for node in model.nodes.values())]
-        records += [queue.record for queue in model.queues.values()]
-        records += [gang.record for gang in model.gangs.values()]
-        records += [task.record for task in model.tasks.values()]
+        records = list(records_of(self.model))
         self.model, self._begun = ClusterModel(), False
         self.cycle(*records)
 
@@ -114,3 +106,7 @@ class RecordedScene:
 
 def _gone(uid: str) -> ModelChange:
     return ModelChange(GangRecord, uid, None)
+
+
+def _itself(record: Record) -> Record:
+    return record

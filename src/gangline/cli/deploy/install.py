@@ -44,6 +44,12 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
     show_default=True,
     help="scheduler: leave PodCliqueSets to another operator, such as Grove's",
 )
+@click.option(
+    "--dashboard",
+    type=click.Choice(["token", "proxy", "none"]),
+    metavar="LOGIN",
+    help="bring the web page too; how people log in to it: token, proxy or none",
+)
 @click.option("--dry-run", is_flag=True, help="only print what would be written")
 @click.option(
     "-o",
@@ -60,12 +66,13 @@ def command(
     image: str | None,
     file: str | None,
     half: str,
+    dashboard: str | None,
     dry_run: bool,
     output: str,
     wait: bool,
     timeout: float,
 ) -> None:
-    to_write = manifests(image, file, half)
+    to_write = manifests(image, file, half) + (page_manifests(image, dashboard) if dashboard else [])
     if dry_run:
         click.echo(printed(to_write, output), nl=False)
         return
@@ -83,6 +90,15 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     settings = read_flags({"half": half} | ({"image": image} if image else {}))
     definitions = [crd for crd in crds() if half == "both" or crd["spec"]["group"] not in WORKLOAD]
     return wanted(settings, definitions, objects(("installer",)), default_objects(), read([file]) if file else [])
+
+
+def page_manifests(image: str | None, login: str) -> list[Manifest]:
+    """The web page in the cluster."""
+    from gangline.installer.release.dashboard import dashboard
+    from gangline.installer.settings import read_flags
+    from gangline.role_objects import objects
+
+    return dashboard(read_flags({"image": image} if image else {}), objects(("dashboard",)), login)
 
 
 def printed(to_write: list[Manifest], output: str) -> str:

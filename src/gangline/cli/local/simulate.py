@@ -130,10 +130,9 @@ def command(
 
     if output not in ("table", "json") and not output.startswith("html="):
         raise BadInput(f"-o {output}: write table, json or html=FILE")
-    recorded = _recorded(trace) if form == "recording" else None
-    machines, moves = _fleet(recorded, nodes, gpus, node_gpus)
+    source = _source(trace, form, nodes, gpus, node_gpus)
+    machines, in_trace = source.machines, source.jobs
     total = sum(machine.gpus for machine in machines)
-    in_trace = _jobs(trace, form, node_gpus, recorded)
     until = last_moment(in_trace, days)
     played = selected(in_trace, first, jobs, until)
     if arrivals is not None:
@@ -141,8 +140,8 @@ def command(
 
         played = inflated(played, total, arrivals, seed)
     choices = [(name, quiet(_settings(name), read_actions(actions))) for name in named_settings or ("native",)]
-    records = _queues(queues, in_trace if arrivals is None else played, total, recorded)
-    events = [*_node_events(node_events), *moves]
+    records = _queues(queues, in_trace if arrivals is None else played, total, source.queues)
+    events = [*_node_events(node_events), *source.changes]
 
     def experiment(name: str, settings: SchedulerSettings, of: list[QueueRecord]) -> Experiment:
         return Experiment(
@@ -211,16 +210,27 @@ def _text(file: str) -> str:
         raise BadInput(f"{file} cannot be read: {error}") from None
 
 
-def _jobs(trace: str, form: str, node_gpus: int, recorded: RecordedTrace | None) -> list[TraceJob]:
+def _jobs(trace: str, form: str, node_gpus: int) -> list[TraceJob]:
     from gangline.lab.formats import FORMATS
     from gangline.lab.formats.rows import TraceText
 
-    if recorded is not None:
-        return recorded.jobs
     trace_jobs = FORMATS[form](TraceText(trace, _text(trace), node_gpus))
     if not trace_jobs:
         raise BadInput(f"{trace} has no jobs")
     return trace_jobs
+
+
+def _source(trace: str, form: str, nodes: str | None, gpus: int | None, node_gpus: int) -> RecordedTrace:
+    """Jobs and nodes; a recording has nodes and queues of its own."""
+    from gangline.lab.formats.recording import RecordedTrace
+
+    if form != "recording":
+        machines = _machines(nodes, gpus, node_gpus)
+        return RecordedTrace(_jobs(trace, form, node_gpus), machines)
+    source = _recorded(trace)
+    if nodes is not None or gpus is not None:
+        source.machines, source.changes = _machines(nodes, gpus, node_gpus), []
+    return source
 
 
 def _recorded(place: str) -> RecordedTrace:
@@ -231,15 +241,6 @@ def _recorded(place: str) -> RecordedTrace:
     if not trace.jobs:
         raise BadInput(f"{place}: no gang was recorded")
     return trace
-
-
-def _fleet(
-    recorded: RecordedTrace | None, nodes: str | None, gpus: int | None, node_gpus: int
-) -> tuple[list[Machine], list[NodeChange]]:
-    """The machines to play on, and what is known to happen to them: those of a recording, unless others are named."""
-    if recorded is not None and nodes is None and gpus is None:
-        return recorded.machines, recorded.changes
-    return _machines(nodes, gpus, node_gpus), []
 
 
 def _machines(nodes: str | None, gpus: int | None, node_gpus: int) -> list[Machine]:
@@ -262,14 +263,14 @@ def _node_events(file: str | None) -> list[NodeChange]:
     return read(TraceText(file, _text(file))) if file is not None else []
 
 
-def _queues(choice: str, jobs: list[TraceJob], gpus: float, recorded: RecordedTrace | None) -> list[QueueRecord]:
+def _queues(choice: str, jobs: list[TraceJob], gpus: float, own: list[QueueRecord]) -> list[QueueRecord]:
     from gangline.lab.fleet import one_queue, queues_by_demand
 
     if choice == "one":
         return one_queue()
-    if choice == "trace":
-        return queues_by_demand(jobs, gpus) if recorded is None else recorded.queues
-    return _queue_objects(choice, jobs)
+    if choice == "trace" and own:
+        return own
+    return queues_by_demand(jobs, gpus) if choice == "trace" else _queue_objects(choice, jobs)
 
 
 def _queue_objects(file: str, jobs: list[TraceJob]) -> list[QueueRecord]:

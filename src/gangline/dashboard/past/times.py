@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
+import msgspec
+
 from gangline.dashboard.evictions import by_whom
 from gangline.dashboard.gangs import CountedGang, GangTable
 from gangline.dashboard.look import ClusterView, PodFact
@@ -40,22 +42,32 @@ class Dated(Protocol):
     def at(self) -> float: ...
 
 
+class Located(Dated, Protocol):
+    @property
+    def namespace(self) -> str: ...
+
+
 D = TypeVar("D", bound=Dated)
+N = TypeVar("N", bound=Located)
 
 
 def time_page(
     look: ClusterView,
     memory: PastMemory,
+    namespaces: frozenset[str] | None,
     query: Mapping[str, str],
     evictions: Cut[PastEviction],
     endings: Cut[PastEnding],
 ) -> TimePage:
-    """`evictions` and `endings` cut their rows to a page of a table."""
+    """`namespaces`: those whose gangs may be told of; `evictions` and `endings` cut their rows to a page of a
+    table."""
     name = query.get("range", USUAL)
     name = name if name in RANGES else USUAL
     since = look.source.now - RANGES[name][0]
     points = [point for point in memory.rings[name].all() if point.end > since]
-    lost = newest_first(memory.evictions, since)
+    if namespaces is not None:
+        points = [unnamed(point, {queue.name for queue in look.queues}) for point in points]
+    lost = newest_first(told_of(memory.evictions, namespaces), since)
     return TimePage(
         source=look.source,
         range=name,
@@ -66,8 +78,23 @@ def time_page(
         queues=tuple(_queues(look, points)),
         waits=tuple(waits_by_size(item for item in memory.waits if item.at > since)),
         evictions=evictions(lost, "evictions"),
-        endings=endings(newest_first(memory.endings, since), "endings"),
+        endings=endings(newest_first(told_of(memory.endings, namespaces), since), "endings"),
     )
+
+
+def told_of(items: Iterable[N], namespaces: frozenset[str] | None) -> list[N]:
+    return [item for item in items if namespaces is None or item.namespace in namespaces]
+
+
+def unnamed(point: UsePoint, names: set[str]) -> UsePoint:
+    """With the queues of these names, and all others together."""
+    used: dict[str, float] = {}
+    waiting: dict[str, float] = {}
+    for given, into in ((point.used, used), (point.waiting, waiting)):
+        for name, gpus in given.items():
+            shown = name if name in names else ""
+            into[shown] = into.get(shown, 0.0) + gpus
+    return msgspec.structs.replace(point, used=used, waiting=waiting)
 
 
 def newest_first(items: Iterable[D], since: float) -> list[D]:

@@ -32,6 +32,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.installer.contract import APP, OURS
 from gangline.installer.plan import ALWAYS, BY_NAME, SOMETIMES
+from gangline.installer.release.dashboard import LOGINS
 from gangline.installer.release.manifests import Manifest
 from gangline.installer.release.values import VALUES, schema
 from gangline.installer.settings import BOTH, Image
@@ -41,6 +42,7 @@ WORDS = {
     str(Image()): "{{ .Values.image }}",
     f"--image={Image()}": "--image={{ .Values.image }}",
     f"--half={BOTH}": "--half={{ .Values.half }}",
+    f"--login={LOGINS[0]}": "--login={{ .Values.dashboard.login }}",
     "--log-format=text": '--log-format={{ ternary "json" "text" ($global.jsonLog | default false) }}',
 }
 """What `gangline install` says by default → what the chart says instead."""
@@ -67,10 +69,13 @@ class Line(str):
 
 
 def chart(
-    manifests: Sequence[Manifest], definitions: Iterable[Raw], examined: Sequence[tuple[str, str]]
+    manifests: Sequence[Manifest],
+    definitions: Iterable[Raw],
+    page: Sequence[Manifest],
+    examined: Sequence[tuple[str, str]],
 ) -> dict[str, str]:
     """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl,
-    NOTES.txt). `examined`: group and resource of what `gangline doctor` lists."""
+    NOTES.txt). `page` is the dashboard's; `examined` is group and resource of what `gangline doctor` lists."""
     usual = [item for item in manifests if item.once and item.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
     [deployment] = [item for item in manifests if item.kind == DEPLOYMENT]
     [config] = [item for item in manifests if item.kind == CONFIG]
@@ -82,6 +87,9 @@ def chart(
         "templates/rights.yaml": _file(*(_document(_worded(item.whole)) for item in manifests if item.kind in RIGHTS)),
         "templates/installer.yaml": _file(GLOBAL, _document(_installer(_worded(deployment.whole)))),
         "templates/defaults.yaml": _file(*(_guarded(item) for item in usual)),
+        "templates/dashboard.yaml": _file(
+            GLOBAL, "{{- if .Values.dashboard.enabled }}", *(_document(_page(item)) for item in page), "{{- end }}"
+        ),
         "templates/config.yaml": _file(_document(_config(config.whole)), _shards(shard.whole)),
         "templates/uninstall.yaml": _hooks(uninstall_hook(), deployment),
         "templates/tests/doctor.yaml": _hooks(test_hook(examined), deployment),
@@ -148,6 +156,12 @@ def _installer(obj: Raw) -> Raw:
     }
     obj["spec"]["template"]["spec"] = pod | _wherever()
     return obj
+
+
+def _page(manifest: Manifest) -> Raw:
+    """An object of the dashboard; its pods go where `global` of the Config lets all pods go."""
+    obj: Raw = _worded(manifest.whole)
+    return _installer(obj) if manifest.kind == DEPLOYMENT else obj
 
 
 def _confined(container: Raw) -> Raw:

@@ -112,7 +112,7 @@ def _shared(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[NodeOb
             lasting=False,
             resource="gpu",
         )
-    elif at(node.later, PODS) < 2 and int(at(node.later, PODS)) >= 1:
+    if at(node.later, PODS) < 2 and int(at(node.later, PODS)) >= 1:
         yield NodeObstacle(
             "slots",
             "has one pod slot left; a shared GPU needs one more for its reservation",

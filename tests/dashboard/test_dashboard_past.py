@@ -33,7 +33,7 @@ def remembered(*views: ClusterView) -> TimePage:
     memory = PastMemory()
     for view in views:
         memory.observe(view)
-    return times_page(views[-1], memory, {})
+    return times_page(views[-1], KnownPast(memory), {})
 
 
 def test_use_and_waiting_gpus_are_told_by_queue_beside_its_quota() -> None:
@@ -94,7 +94,7 @@ def test_memory_is_bounded_whatever_happens() -> None:
 
 @pytest.mark.parametrize("name", [*RANGES, "", "<b>"])
 def test_every_range_has_an_address(name: str) -> None:
-    shown = times_page(at(0, *WAITS), PastMemory(), {"range": name})
+    shown = times_page(at(0, *WAITS), KnownPast(PastMemory()), {"range": name})
     assert shown.range == (name if name in RANGES else "1h") and "Nothing was seen yet" in document(shown)
 
 
