@@ -117,6 +117,7 @@ def gang_record(
         expected_runtime=said_runtime(noted),
         last_checkpoint=times.seconds(noted.get(names.LAST_CHECKPOINT)),
         checkpoint_interval=_said_interval(noted.get(names.CHECKPOINT_INTERVAL)),
+        workload=next((owner.name for owner in group.metadata.owner_references), group.name),
     )
 
 
