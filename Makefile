@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart docs docs-site pictures clean
+.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart docs docs-site browser pictures clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -46,7 +46,7 @@ lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 BENCHES := $(sort $(basename $(notdir $(wildcard bench/[a-z]*.py))) $(notdir $(patsubst %/__main__.py,%,$(wildcard bench/*/__main__.py))))
-bench: $(DEV) ## BENCH=core|decisions|apiserver|connections|e2e|operator|backends|world|dashboard|truth|whatif|cli, one JSON line per scenario
+bench: $(DEV) ## BENCH=core|decisions|apiserver|connections|e2e|operator|backends|world|dashboard|truth|whatif|cli|recorder, one JSON line per scenario
 	@set -e; for each in $(or $(BENCH),$(BENCHES)); do \
 		if [ -d bench/$$each ]; then $(BIN)/python bench/$$each $(ARGS); else $(BIN)/python bench/$$each.py $(ARGS); fi; done
 
@@ -162,8 +162,11 @@ docs-site: $(SITE) ## make a site of the documents in .cache/site; a dead link f
 	@NO_MKDOCS_2_WARNING=1 $(SITE) build -q --strict
 	@echo ".cache/site/index.html"
 
+browser: $(DEV) ## Playwright, a Chromium and axe-core, for the tests of the page in a browser (they are skipped without)
+	@tests/browser/install.sh
+
 pictures: $(DEV) ## take the pictures of the page anew, light and dark (needs a Chromium)
-	@$(BIN)/python tests/page_picture.py
+	@PYTHONPATH=tests $(BIN)/python tests/page_picture.py
 
 clean: ## remove what make made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -21,7 +21,7 @@ import msgspec
 from gangline.api import names
 from gangline.api.kinds import NODE, POD, POD_GROUP, QUEUE, Kind
 from gangline.dashboard.look import ClusterView, node_fact, pod_fact
-from gangline.dashboard.model import Source
+from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import overview
 from gangline.dashboard.views import document
 

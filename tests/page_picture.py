@@ -1,14 +1,13 @@
 """The pictures of the page in the README: `make pictures` starts a platform, plays examples, and lets a Chromium look.
 
-Needs a Chromium (`chromium`, `chromium-browser`, `google-chrome` or `$CHROMIUM`); without one it says so and
-ends with code 1. Nothing here is imported by the product.
+Needs a Chromium (`make browser`, or `$CHROMIUM`); without one it says so and ends with code 1. Nothing here is imported
+by the product.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from browser import chromium
+
 REPOSITORY = Path(__file__).parents[1]
 PICTURES = REPOSITORY / "docs" / "pictures"
 SCHEMES = {"dark": 0, "light": 1}
@@ -26,12 +27,6 @@ SCHEMES = {"dark": 0, "light": 1}
 PLAYED = ("01-gang", "04-waiting", "06-company/queues.yaml", "06-company/load.yaml")
 WAITING, RUNNING = 2, 5
 """So many gangs wait and run when the picture is taken, at least."""
-
-
-def browser() -> str:
-    """The program, or nothing."""
-    names = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
-    return next((path for name in names if name and (path := shutil.which(name))), "")
 
 
 @contextmanager
@@ -78,9 +73,8 @@ def _settled(shown: dict[str, Any]) -> bool:
 
 
 def draw(page: str, scheme: str, target: Path, width: int = 1280, height: int = 900) -> None:
-    program = browser()
     told = [
-        program,
+        chromium.program(),
         "--headless=new",
         "--no-sandbox",
         "--disable-gpu",
@@ -95,8 +89,8 @@ def draw(page: str, scheme: str, target: Path, width: int = 1280, height: int = 
 
 
 def main() -> None:
-    if not browser():
-        raise SystemExit("no Chromium is installed: `apt-get install chromium`, or name one with CHROMIUM=PATH")
+    if not chromium.program():
+        raise SystemExit("no Chromium is installed: `make browser`, or name one with CHROMIUM=PATH")
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, platform(Path(folder)) as page:
         play(Path(folder), page)

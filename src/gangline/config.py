@@ -81,6 +81,8 @@ class Manner:
     passing on what can be."""
     profiles_only: bool = field(default=False, metadata={"compat": GROVE})
     """A schedulerName without a profile is refused, instead of being served by the backend that knows the name."""
+    queue_set_once: bool = field(default=False, metadata={"compat": GROVE})
+    """A changed queue of a set reaches no PodGroup that is there, instead of moving it to that queue."""
     staleness_unset: bool = field(default=False, metadata={"compat": GROVE})
     """A PodGang's KAI PodGroup has no staleness grace, instead of the set's termination delay (never, where a part of
     the gang may end)."""

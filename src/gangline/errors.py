@@ -123,8 +123,8 @@ _BY_CODE: dict[int, type[ApiError]] = {
 
 def api_error(status: Mapping[str, Any], code: int | None = None) -> ApiError:
     """The member of the family that fits a Status object."""
-    said = status.get("code")
-    number = code or (said if isinstance(said, int) and said > 0 else 500)
+    in_body = status.get("code")
+    number = code or (in_body if isinstance(in_body, int) and in_body > 0 else 500)
     if number == 409 and status.get("reason") == "AlreadyExists":
         return AlreadyExists(status, number)
     return _BY_CODE.get(number, Unavailable if number >= 500 else ApiError)(status, number)

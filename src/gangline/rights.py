@@ -60,6 +60,8 @@ from gangline.api.kinds import (
     SERVICE_ACCOUNT,
     SERVICE_MONITOR,
     STORAGE_CLASS,
+    SUBJECT_ACCESS_REVIEW,
+    TOKEN_REVIEW,
     TOPOLOGY,
     TOPOLOGY_BINDING,
     VALIDATING_WEBHOOK,
@@ -243,6 +245,7 @@ INSTALLED = (
     "operator",
     "grouper",
     "scheduler",
+    "explainer",
     "binder",
     "podgroup-controller",
     "queue-controller",
@@ -331,9 +334,12 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
             TELLS,
         ],
         "autoscaler": _autoscaler(),
-        "dashboard": read(
-            NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB
-        ),
+        "dashboard": [
+            *read(
+                NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB
+            ),
+            *(Right(kind, ("create",)) for kind in (TOKEN_REVIEW, SUBJECT_ACCESS_REVIEW)),
+        ],
     }
     return {name: (*mine, *lease_rights(name)) for name, mine in table.items()}
 

@@ -16,13 +16,13 @@ from gangline.client.lanes import AT_ONCE
 from gangline.client.wire import JSON
 from gangline.config import KAI, manner
 from gangline.runtime import ManualClock
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
 class Faulty:
     """A transport that refuses requests as long as `refuse` says so."""
 
-    def __init__(self, here: Stage) -> None:
+    def __init__(self, here: SchedulerWorld) -> None:
         self._inner = InProcess(
             here.server.handle, User("system:serviceaccount:gangline-system:binder", ("system:masters",))
         )
@@ -40,7 +40,7 @@ class Faulty:
 
 
 async def test_a_pod_is_bound_and_told_what_it_received_in_one_write() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         await here.request(await here.pod("p"), "n")
         await here.settles()
@@ -48,15 +48,15 @@ async def test_a_pod_is_bound_and_told_what_it_received_in_one_write() -> None:
         assert pod.spec.node_name == "n"
         assert pod.annotations[names.RECEIVED_TYPE] == "Regular"
         assert (await here.get_request("p")).status.phase == "Succeeded"
-        assert await here.events("Bound") == []
+        assert await here.messages("Bound") == []
 
 
 async def test_in_upstreams_manner_every_bind_is_told() -> None:
-    async with stage(component(BinderSettings(manner=manner([KAI])))) as here:
+    async with scheduler_world(component(BinderSettings(manner=manner([KAI])))) as here:
         await here.node("n")
         await here.request(await here.pod("p"), "n")
         await here.settles()
-        assert await here.events("Bound") == ["Pod bound successfully to node n"]
+        assert await here.messages("Bound") == ["Pod bound successfully to node n"]
         told = condition((await here.get_pod("p")).status.conditions, "PodBound")
         assert told is not None and told.status == "True"
 
@@ -75,12 +75,12 @@ async def test_in_upstreams_manner_every_bind_is_told() -> None:
 async def test_a_request_that_cannot_be_carried_out_is_settled_with_its_reason_and_not_looped(
     case: str, reason: str
 ) -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         pod = await here.pod(
             "p",
-            scheduler="default-scheduler" if case == "another scheduler" else names.KAI_SCHEDULER,
-            node="other" if case == "bound elsewhere" else "",
+            schedulerName="default-scheduler" if case == "another scheduler" else names.KAI_SCHEDULER,
+            nodeName="other" if case == "bound elsewhere" else "",
         )
         if case == "earlier pod":
             await here.client.delete(POD, "p", SPACE, grace=0)
@@ -103,16 +103,16 @@ async def test_a_request_that_cannot_be_carried_out_is_settled_with_its_reason_a
 
 
 async def test_a_request_for_a_pod_that_is_there_already_is_fulfilled() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
-        await here.request(await here.pod("p", node="n"), "n")
+        await here.request(await here.pod("p", nodeName="n"), "n")
         await here.settles()
         assert (await here.get_request("p")).status.phase == "Succeeded"
 
 
 async def test_a_failed_bind_is_tried_again_later_and_later_and_the_pod_remembers() -> None:
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with scheduler_world(clock=clock) as here:
         faulty = Faulty(here)
         faulty.refusing = "/binding"
         await here.start(component(), faulty)
@@ -140,7 +140,7 @@ async def test_a_failed_bind_is_tried_again_later_and_later_and_the_pod_remember
 
 async def test_a_new_request_after_failures_starts_where_the_old_one_ended() -> None:
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with scheduler_world(clock=clock) as here:
         faulty = Faulty(here)
         faulty.refusing = "/binding"
         await here.start(component(), faulty)
@@ -155,7 +155,7 @@ async def test_a_new_request_after_failures_starts_where_the_old_one_ended() -> 
         faulty.refusing = ""
         await here.settles()
         assert (await here.get_pod("p")).spec.node_name == "n"
-        assert await here.events("Bound") == ["Pod bound successfully to node n"]
+        assert await here.messages("Bound") == ["Pod bound successfully to node n"]
 
 
 async def test_a_bind_whose_answer_was_lost_is_found_to_have_happened() -> None:
@@ -167,7 +167,7 @@ async def test_a_bind_whose_answer_was_lost_is_found_to_have_happened() -> None:
                 return Response(504, b'{"kind":"Status","code":504,"message":"no answer"}', JSON)
             return answer
 
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.start(component(), Forgetful(here))
         await here.node("n")
         await here.request(await here.pod("p"), "n")
@@ -177,7 +177,7 @@ async def test_a_bind_whose_answer_was_lost_is_found_to_have_happened() -> None:
 
 
 async def test_a_pod_deleted_before_its_bind_leaves_a_settled_request() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.node("n")
         pod = await here.pod("p")
         await here.request(pod, "n")
@@ -188,7 +188,7 @@ async def test_a_pod_deleted_before_its_bind_leaves_a_settled_request() -> None:
 
 
 async def test_a_node_that_goes_under_a_bind_fails_the_request_for_good() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.node("n")
         await here.request(await here.pod("p"), "n", backoffLimit=3)
         await here.client.delete(NODE, "n")
@@ -198,7 +198,7 @@ async def test_a_node_that_goes_under_a_bind_fails_the_request_for_good() -> Non
         assert (status.phase, status.failed_attempts) == ("Failed", 3)
 
 
-async def _bound(here: Stage, pod: str) -> bool:
+async def _bound(here: SchedulerWorld, pod: str) -> bool:
     return bool((await here.get_pod(pod)).spec.node_name)
 
 
@@ -206,7 +206,7 @@ async def test_in_a_crowd_a_pod_is_bound_first_and_its_request_says_so_later_if_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         lanes = here.managers["binder"].context.writer.lanes
         for _ in range(AT_ONCE):
@@ -222,7 +222,7 @@ async def test_in_a_crowd_a_pod_is_bound_first_and_its_request_says_so_later_if_
 
 
 async def test_the_report_of_a_bind_has_its_turn() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         lanes = here.managers["binder"].context.writer.lanes
         for _ in range(AT_ONCE):

@@ -13,7 +13,7 @@ from gangline.binder.plugins.volumes import SELECTED_NODE
 from gangline.client import InProcess, Request, Response, User
 from gangline.client.wire import JSON
 from gangline.runtime import ManualClock
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 ALLOCATION: Raw = {
     "devices": {"results": [{"request": "r", "driver": "gpu.example.com", "pool": "n", "device": "gpu-0"}]}
@@ -21,13 +21,13 @@ ALLOCATION: Raw = {
 DEVICES = {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": 1}}]}
 
 
-async def claim(here: Stage, name: str = "c") -> None:
+async def claim(here: SchedulerWorld, name: str = "c") -> None:
     await here.client.create(
         RESOURCE_CLAIM, {"metadata": {"name": name, "namespace": SPACE}, "spec": {"devices": DEVICES}}
     )
 
 
-async def status_of(here: Stage, name: str = "c") -> Raw:
+async def status_of(here: SchedulerWorld, name: str = "c") -> Raw:
     found: Raw = (await here.client.get_raw(RESOURCE_CLAIM, name, SPACE)).get("status") or {}
     return found
 
@@ -35,7 +35,7 @@ async def status_of(here: Stage, name: str = "c") -> Raw:
 class NoBinding:
     """A server that refuses every bind."""
 
-    def __init__(self, here: Stage) -> None:
+    def __init__(self, here: SchedulerWorld) -> None:
         self._inner = InProcess(here.server.handle, User("binder", ("system:masters",)))
 
     async def send(self, request: Request) -> Response:
@@ -47,13 +47,13 @@ class NoBinding:
         return None
 
 
-async def request_with_claim(here: Stage, name: str = "p", **spec: Any) -> None:
+async def request_with_claim(here: SchedulerWorld, name: str = "p", **spec: Any) -> None:
     pod = await here.pod(name, resourceClaims=[{"name": "x", "resourceClaimName": "c"}])
     await here.request(pod, "n", resourceClaimAllocations=[{"name": "x", "allocation": ALLOCATION}], **spec)
 
 
 async def test_a_claim_gets_its_devices_and_its_user_before_the_bind() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         await claim(here)
         await request_with_claim(here)
@@ -65,7 +65,7 @@ async def test_a_claim_gets_its_devices_and_its_user_before_the_bind() -> None:
 
 
 async def test_a_second_user_of_a_claim_shares_the_allocation_that_is_there() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         await claim(here)
         for name in ("p", "q"):
@@ -75,7 +75,7 @@ async def test_a_second_user_of_a_claim_shares_the_allocation_that_is_there() ->
 
 
 async def test_a_failed_bind_gives_the_devices_back() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.start(component(), NoBinding(here))
         await here.node("n")
         await claim(here)
@@ -102,7 +102,7 @@ async def test_an_extended_resource_gets_a_claim_of_its_own_and_loses_it_when_th
         "deviceRequests": DEVICES["requests"],
         "containerMappings": [{"containerName": "main", "resourceName": "example.com/gpu", "requestName": "r"}],
     }
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         await here.request(await here.pod("p"), "n", extendedResourceClaimAllocation=given)
         await here.settles()
@@ -124,7 +124,7 @@ async def test_an_extended_resource_gets_a_claim_of_its_own_and_loses_it_when_th
 # --- volumes ----------------------------------------------------------------------------------------------------------
 
 
-async def storage(here: Stage, provisioner: str = "disk.example.com") -> None:
+async def storage(here: SchedulerWorld, provisioner: str = "disk.example.com") -> None:
     await here.client.create(
         STORAGE_CLASS,
         {"metadata": {"name": "late"}, "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"},
@@ -142,12 +142,12 @@ async def storage(here: Stage, provisioner: str = "disk.example.com") -> None:
     )
 
 
-async def pod_with_volume(here: Stage) -> None:
+async def pod_with_volume(here: SchedulerWorld) -> None:
     pod = await here.pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
     await here.request(pod, "n", backoffLimit=1)
 
 
-async def bind_claim(here: Stage, volume: str) -> None:
+async def bind_claim(here: SchedulerWorld, volume: str) -> None:
     """What the volume controller of a cluster does."""
     await here.client.patch(PVC, "data", SPACE, {"spec": {"volumeName": volume}})
     await here.client.patch(PVC, "data", SPACE, {"status": {"phase": "Bound"}}, subresource="status")
@@ -172,7 +172,7 @@ def volume(name: str, size: str, node: str) -> Raw:
 
 
 async def test_a_claim_that_waits_for_its_first_user_is_told_the_node_and_waited_for() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n", kubernetes_io__hostname="n")
         await storage(here)
         await pod_with_volume(here)
@@ -186,7 +186,7 @@ async def test_a_claim_that_waits_for_its_first_user_is_told_the_node_and_waited
 
 
 async def test_the_smallest_free_volume_of_the_node_is_reserved_for_the_claim() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n", kubernetes_io__hostname="n")
         await storage(here, "kubernetes.io/no-provisioner")
         for name, size, node in (
@@ -211,7 +211,7 @@ async def test_the_smallest_free_volume_of_the_node_is_reserved_for_the_claim() 
 
 async def test_a_claim_that_is_not_bound_in_time_fails_the_bind_and_forgets_the_node() -> None:
     clock = ManualClock()
-    async with stage(component(), clock=clock) as here:
+    async with scheduler_world(component(), clock=clock) as here:
         await here.node("n", kubernetes_io__hostname="n")
         await storage(here)
         await pod_with_volume(here)
@@ -224,7 +224,7 @@ async def test_a_claim_that_is_not_bound_in_time_fails_the_bind_and_forgets_the_
 
 
 async def test_a_node_that_cannot_reach_the_volume_is_refused_for_good() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n", kubernetes_io__hostname="n")
         await storage(here)
         await here.client.create(PV, volume("far", "10Gi", "m"))

@@ -8,7 +8,7 @@ from gangline.binder.component import component
 from gangline.client import InProcess, Request, Response, User
 from gangline.client.wire import JSON
 from gangline.runtime import ManualClock
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 ACCOUNT = User("system:serviceaccount:gangline-system:binder", ("system:masters",))
 
@@ -16,7 +16,7 @@ ACCOUNT = User("system:serviceaccount:gangline-system:binder", ("system:masters"
 class Picky:
     """A transport that refuses to bind some pods, and notes the writes of the rest."""
 
-    def __init__(self, here: Stage, *refused: str) -> None:
+    def __init__(self, here: SchedulerWorld, *refused: str) -> None:
         self._inner = InProcess(here.server.handle, ACCOUNT)
         self.refused = set(refused)
         self.writes: list[str] = []
@@ -32,13 +32,13 @@ class Picky:
         return None
 
 
-async def gang(here: Stage, size: int) -> dict[str, str]:
+async def gang(here: SchedulerWorld, size: int) -> dict[str, str]:
     await here.node("n")
     return {(await here.pod(f"g-{number}")).name: "n" for number in range(size)}
 
 
 async def test_where_nothing_has_to_be_prepared_the_bind_is_the_only_write_per_pod() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         line = Picky(here)
         await here.start(component(), line)
         await here.request_all("g", await gang(here, 3), annotations={"why": "allocate"})
@@ -52,7 +52,7 @@ async def test_where_nothing_has_to_be_prepared_the_bind_is_the_only_write_per_p
 
 async def test_a_pod_that_fails_is_tried_again_by_itself_and_the_request_says_so_once_per_try() -> None:
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with scheduler_world(clock=clock) as here:
         line = Picky(here, "g-1")
         await here.start(component(), line)
         await here.request_all("g", await gang(here, 3))
@@ -67,12 +67,12 @@ async def test_a_pod_that_fails_is_tried_again_by_itself_and_the_request_says_so
         await here.settles()
         assert len(await here.placed()) == 3
         assert line.writes.count("POST pods/g-0/binding") == 1
-        assert await here.events("Bound") == ["Pod bound successfully to node n"]
+        assert await here.messages("Bound") == ["Pod bound successfully to node n"]
 
 
 async def test_a_request_is_given_up_when_every_pod_is_bound_or_failed_as_often_as_it_may() -> None:
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with scheduler_world(clock=clock) as here:
         line = Picky(here, "g-0", "g-1")
         await here.start(component(), line)
         await here.request_all("g", await gang(here, 3), limit=2)
@@ -89,7 +89,7 @@ async def test_a_request_is_given_up_when_every_pod_is_bound_or_failed_as_often_
 
 
 async def test_pods_that_are_gone_need_nothing_and_a_node_that_is_gone_ends_the_request() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         places = await gang(here, 3)
         await here.node("m")
         await here.request_all("g", places | {"g-2": "m"})
@@ -107,7 +107,7 @@ async def test_pods_that_are_gone_need_nothing_and_a_node_that_is_gone_ends_the_
 
 
 async def test_an_order_for_an_earlier_pod_of_that_name_binds_nobody() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.request_all("g", await gang(here, 1))
         await here.client.delete(POD, "g-0", SPACE, grace=0)
         await here.pod("g-0")
@@ -117,7 +117,7 @@ async def test_an_order_for_an_earlier_pod_of_that_name_binds_nobody() -> None:
 
 
 async def test_another_binder_goes_on_with_what_is_left_of_a_request() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.request_all("g", await gang(here, 4))
         line = Picky(here, "g-2", "g-3")
         await here.start(component(), line)

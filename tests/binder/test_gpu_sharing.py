@@ -19,13 +19,13 @@ from gangline.client import Client, InProcess, Request, Response, User
 from gangline.errors import ConfigError
 from gangline.runtime import Context, ManualClock
 from gangline.runtime.writer import Writer
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 HELD = names.RESERVATION_NAMESPACE
 SHARE = {names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: "p-abc-shared-gpu"}
 
 
-async def share(here: Stage, name: str = "p", group: str = "g1", **spec: object) -> Pod:
+async def share(here: SchedulerWorld, name: str = "p", group: str = "g1", **spec: object) -> Pod:
     noted = {names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"{name}-abc-shared-gpu"}
     pod = await here.pod(name, annotations=noted)
     await here.request(
@@ -39,11 +39,11 @@ async def share(here: Stage, name: str = "p", group: str = "g1", **spec: object)
     return pod
 
 
-async def reservations_of(here: Stage) -> list[Pod]:
+async def reservations_of(here: SchedulerWorld) -> list[Pod]:
     return (await here.client.list(POD, HELD)).items
 
 
-async def report(here: Stage, device: str = "GPU-1") -> None:
+async def report(here: SchedulerWorld, device: str = "GPU-1") -> None:
     """What the device plugin of a node does: the reservation pod runs and says which GPU it got."""
 
     async def there() -> bool:
@@ -52,7 +52,7 @@ async def report(here: Stage, device: str = "GPU-1") -> None:
     await until(there, "a reservation pod")
 
 
-async def played_device_plugin(here: Stage, device: str = "GPU-1") -> bool:
+async def played_device_plugin(here: SchedulerWorld, device: str = "GPU-1") -> bool:
     held = await reservations_of(here)
     for pod in held:
         if names.RESERVED_GPU not in pod.annotations:
@@ -62,7 +62,7 @@ async def played_device_plugin(here: Stage, device: str = "GPU-1") -> bool:
 
 
 async def test_a_pod_on_a_part_of_a_gpu_gets_a_reserved_device_and_sees_only_that() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         await share(here)
         await here.settles()
@@ -82,7 +82,7 @@ async def test_a_pod_on_a_part_of_a_gpu_gets_a_reserved_device_and_sees_only_tha
 
 
 async def test_a_second_sharer_uses_the_same_device_and_the_last_to_leave_gives_it_back() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         await share(here, "p")
         await report(here)
@@ -97,7 +97,7 @@ async def test_a_second_sharer_uses_the_same_device_and_the_last_to_leave_gives_
 
 
 async def test_a_pod_on_several_shared_gpus_is_labelled_for_each_and_frees_them_when_it_ends() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         pod = await here.pod("p", annotations=SHARE | {names.GPU_FRACTION_DEVICES: "2"})
         await here.request(
@@ -122,7 +122,7 @@ async def test_a_pod_on_several_shared_gpus_is_labelled_for_each_and_frees_them_
 
 async def test_a_reservation_that_never_reports_its_gpu_is_given_up_and_everything_undone() -> None:
     clock = ManualClock()
-    async with stage(component(), clock=clock) as here:
+    async with scheduler_world(component(), clock=clock) as here:
         await here.node("n")
         await share(here)
         await here.settles()
@@ -136,7 +136,7 @@ async def test_a_reservation_that_never_reports_its_gpu_is_given_up_and_everythi
 
 
 async def test_no_gpu_is_reserved_while_the_cluster_grows() -> None:
-    async with stage(component()) as here:
+    async with scheduler_world(component()) as here:
         await here.node("n")
         waiting = {
             "metadata": {"name": "work-x", "namespace": names.SCALE_NAMESPACE},
@@ -155,7 +155,7 @@ async def test_no_gpu_is_reserved_while_the_cluster_grows() -> None:
 
 @pytest.mark.parametrize("writes", range(9))
 async def test_a_binder_that_dies_after_any_write_loses_nothing_and_books_nothing_twice(writes: int) -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.node("n")
         dying = Dies(here, writes)
         await here.start(component(), dying)
@@ -185,7 +185,7 @@ async def test_a_binder_that_dies_after_any_write_loses_nothing_and_books_nothin
 
 async def test_a_leaving_sharer_cannot_take_the_gpu_from_one_that_arrives() -> None:
     """The clean-up looked and saw nobody; before it deletes, somebody touches the reservation."""
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.node("n")
         inner = InProcess(here.server.handle, User("binder", ("system:masters",)))
 
@@ -213,19 +213,19 @@ async def test_a_leaving_sharer_cannot_take_the_gpu_from_one_that_arrives() -> N
 
 
 async def test_a_pod_that_shares_a_gpu_nobody_holds_is_stopped() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.node("n")
-        await here.pod("p", labels={names.GPU_GROUP: "g1"}, node="n")
+        await here.pod("p", labels={names.GPU_GROUP: "g1"}, nodeName="n")
         await here.run("p")
         await here.start(component())
         await here.settles()
-        assert await here.events("SharedGpuLost") == [
+        assert await here.messages("SharedGpuLost") == [
             "nothing holds the GPU of group g1 any more, so the pod must stop"
         ]
 
 
 async def test_reservations_left_over_from_before_are_cleaned_up_at_start() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.client.create(
             POD,
             {
@@ -250,7 +250,9 @@ def test_hami_limits_memory_to_the_pods_part_and_needs_gpu_sharing_before_it() -
 
 
 async def test_hami_tells_the_container_its_memory() -> None:
-    async with stage(component(BinderSettings(plugins={"hamicore": BinderPluginSetting(enabled=True)}))) as here:
+    async with scheduler_world(
+        component(BinderSettings(plugins={"hamicore": BinderPluginSetting(enabled=True)}))
+    ) as here:
         await here.node("n", nvidia_com__gpu_memory="8192")
         await share(here)
         await report(here)
@@ -261,7 +263,7 @@ async def test_hami_tells_the_container_its_memory() -> None:
 
 
 async def test_a_pod_for_a_whole_gpu_waits_for_a_reservation_that_nobody_uses_to_end() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.node("n", gpus=1)
         held = {
             "name": "left",
@@ -284,12 +286,12 @@ async def test_a_pod_for_a_whole_gpu_waits_for_a_reservation_that_nobody_uses_to
         await until(bound, "the pod to be bound")
 
 
-async def _leaving(here: Stage) -> bool:
+async def _leaving(here: SchedulerWorld) -> bool:
     return all(pod.metadata.deleting for pod in await reservations_of(here))
 
 
 async def test_a_server_whose_clock_is_behind_ends_no_reservation_early() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         ahead = ManualClock(here.clock.now() + 120)
         here.clock = ahead
         await here.start(component())

@@ -11,19 +11,19 @@ from gangline.controllers.component import node_scale_adjuster
 from gangline.controllers.scaling_pods import NodeScaleSettings, plan
 from gangline.runtime import Again, Component, Context, Controller, Key, ManualClock, Watch, itself
 from gangline.scheduler.loop.component import component as scheduler
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 SCALE = names.SCALE_NAMESPACE
 
 
-async def waiting(here: Stage, name: str, **annotations: str) -> None:
+async def waiting(here: SchedulerWorld, name: str, **annotations: str) -> None:
     noted = {key.replace("_", "-"): value for key, value in annotations.items()}
     await here.pod(name, annotations=noted)
     said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     await here.client.patch(POD, name, SPACE, {"status": {"conditions": [said]}}, subresource="status")
 
 
-async def scaling(here: Stage) -> dict[str, str]:
+async def scaling(here: SchedulerWorld) -> dict[str, str]:
     """Scaling pods by name, with the GPUs they ask for."""
     return {
         pod.name: str(pod.spec.containers[0].resources.requests[names.NVIDIA_GPU])
@@ -32,7 +32,7 @@ async def scaling(here: Stage) -> dict[str, str]:
 
 
 async def test_two_halves_need_one_gpu_and_a_third_another() -> None:
-    async with stage(node_scale_adjuster()) as here:
+    async with scheduler_world(node_scale_adjuster()) as here:
         for name in ("a", "b", "c"):
             await waiting(here, name, gpu_fraction="0.5")
             await here.settles()
@@ -46,7 +46,7 @@ async def test_two_halves_need_one_gpu_and_a_third_another() -> None:
 
 
 async def test_a_pod_on_several_gpus_needs_one_node_that_has_them_all() -> None:
-    async with stage(node_scale_adjuster()) as here:
+    async with scheduler_world(node_scale_adjuster()) as here:
         await waiting(here, "a", gpu_fraction="0.5")
         await waiting(here, "b", gpu_fraction="0.5")
         await here.settles()
@@ -57,7 +57,7 @@ async def test_a_pod_on_several_gpus_needs_one_node_that_has_them_all() -> None:
 
 async def test_a_scaling_pod_goes_when_its_pod_was_placed_and_none_comes_while_the_node_settles() -> None:
     clock = ManualClock()
-    async with stage(node_scale_adjuster(), clock=clock) as here:
+    async with scheduler_world(node_scale_adjuster(), clock=clock) as here:
         await waiting(here, "a", gpu_fraction="0.5")
         await here.settles()
         done = {"type": "PodScheduled", "status": "True"}
@@ -73,7 +73,7 @@ async def test_a_scaling_pod_goes_when_its_pod_was_placed_and_none_comes_while_t
 
 
 async def test_a_scaling_pod_goes_with_the_pod_it_stands_for() -> None:
-    async with stage(node_scale_adjuster()) as here:
+    async with scheduler_world(node_scale_adjuster()) as here:
         await waiting(here, "a", gpu_memory="2000")
         await here.settles()
         assert sorted(await scaling(here)) == ["work-a"]
@@ -115,11 +115,13 @@ async def grow(client: Client, name: str) -> None:
 
 
 async def test_an_autoscaler_that_knows_only_whole_gpus_makes_room_for_two_halves() -> None:
-    async with stage(scheduler(period=0.01), node_scale_adjuster(), autoscaler()) as here:
+    async with scheduler_world(scheduler(period=0.01), node_scale_adjuster(), autoscaler()) as here:
         for name in ("a", "b"):
             await here.group(name)
             await here.pod(
-                name, name, annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"{name}-x-shared-gpu"}
+                name,
+                group=name,
+                annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"{name}-x-shared-gpu"},
             )
         await here.settles()
         assert [node.name for node in (await here.client.list(NODE)).items] == ["for-work-a"]

@@ -12,7 +12,7 @@ from gangline.controllers.component import numa_placement_exporter
 from gangline.controllers.numa_zones import OBSERVED, PREDICTED, Assigned, cpu_list, placement, zones_of_cpus
 from gangline.errors import AlreadyExists
 from gangline.runtime import Key
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
 def test_devices_cpus_and_memory_are_told_by_zone() -> None:
@@ -39,7 +39,7 @@ def test_the_kernels_cpu_lists_are_read() -> None:
     assert cpu_list("0-2,8\n") == [0, 1, 2, 8]
 
 
-async def topology(here: Stage, node: str) -> None:
+async def topology(here: SchedulerWorld, node: str) -> None:
     kind = NODE_RESOURCE_TOPOLOGY
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     with contextlib.suppress(AlreadyExists):
@@ -67,19 +67,19 @@ async def topology(here: Stage, node: str) -> None:
     await here.client.create(kind, {"metadata": {"name": node}, "zones": zones})
 
 
-async def zones_of(here: Stage, pod: str) -> dict[str, str]:
+async def zones_of(here: SchedulerWorld, pod: str) -> dict[str, str]:
     text = (await here.client.get(POD, pod, SPACE)).annotations.get(OBSERVED, "[]")
     return {load["zone"]: load["amount"][names.NVIDIA_GPU] for load in json.loads(text)}
 
 
 async def test_on_a_simulated_node_pods_stand_in_one_zone_if_one_has_room() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await topology(here, "n")
         await here.start(numa_placement_exporter())
         await here.node("n", gangline_io__simulated="true")
         for name, gpus, wish in (("a", 3, "node-1"), ("b", 3, ""), ("c", 2, "")):
             noted = {PREDICTED: json.dumps([{"zone": wish, "amount": {}}])} if wish else {}
-            await here.pod(name, gpus=gpus, node="n", annotations=noted)
+            await here.pod(name, gpus=gpus, nodeName="n", annotations=noted)
             await here.run(name)
             await here.settles()
         assert await zones_of(here, "a") == {"node-1": "3"}
@@ -88,11 +88,11 @@ async def test_on_a_simulated_node_pods_stand_in_one_zone_if_one_has_room() -> N
 
 
 async def test_pods_of_real_nodes_are_left_to_the_exporter_of_that_node() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await topology(here, "n")
         await here.start(numa_placement_exporter())
         await here.node("n")
-        await here.pod("a", gpus=1, node="n")
+        await here.pod("a", gpus=1, nodeName="n")
         await here.run("a")
         await here.settles()
         assert await zones_of(here, "a") == {}

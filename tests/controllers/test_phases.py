@@ -16,7 +16,7 @@ from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.controllers.component import pod_group_controller
 from gangline.controllers.phases import PodStanding, Standings, conditions, met, minimum, phase
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 TREE = {
     "subGroups": [
@@ -109,13 +109,13 @@ def test_what_others_said_stays_and_times_move_with_the_state_only() -> None:
     assert conditions([], spec(minMember=1), pods("Running"), "t4", changed) == changed[1:]
 
 
-async def said(here: Stage, name: str = "g") -> list[tuple[str, str, str]]:
+async def said(here: SchedulerWorld, name: str = "g") -> list[tuple[str, str, str]]:
     found = (await here.get_group(name)).status.conditions
     return [(item["type"], item["status"], item["reason"]) for item in found]
 
 
 async def test_a_gang_goes_through_its_phases() -> None:
-    async with stage(pod_group_controller()) as here:
+    async with scheduler_world(pod_group_controller()) as here:
         await here.gang("g", 2, gpus=1)
         await here.settles()
         assert await said(here) == [("Phase", "True", "Pending"), ("Scheduled", "False", "MinimumNotScheduled")]
@@ -132,7 +132,7 @@ async def test_a_gang_goes_through_its_phases() -> None:
 
 
 async def test_a_state_that_stays_is_not_written_again() -> None:
-    async with stage(pod_group_controller()) as here:
+    async with scheduler_world(pod_group_controller()) as here:
         await here.gang("g", 2, gpus=1)
         await here.run("g-0")
         await here.run("g-1")
@@ -145,7 +145,7 @@ async def test_a_state_that_stays_is_not_written_again() -> None:
 
 
 async def test_a_group_without_pods_is_not_spoken_of() -> None:
-    async with stage(pod_group_controller()) as here:
+    async with scheduler_world(pod_group_controller()) as here:
         await here.client.create(
             POD_GROUP, {"metadata": {"name": "empty", "namespace": SPACE}, "spec": {"minMember": 1}}
         )
@@ -154,7 +154,7 @@ async def test_a_group_without_pods_is_not_spoken_of() -> None:
 
 
 async def test_upstream_is_imitated_without_conditions() -> None:
-    async with stage(pod_group_controller(manner=manner([KAI]))) as here:
+    async with scheduler_world(pod_group_controller(manner=manner([KAI]))) as here:
         await here.gang("g", 1, gpus=1)
         await here.run("g-0")
         await here.settles()

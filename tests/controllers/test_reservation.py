@@ -11,7 +11,7 @@ from gangline.api.kinds import POD
 from gangline.controllers.reservation import NotOneGpu, device, driver_texts, report
 from gangline.runtime import Context
 from gangline.runtime.writer import Writer
-from stage import SPACE, stage
+from scheduler_world import SPACE, scheduler_world
 
 UUID = "GPU-3a8f9d1c-0000-1111-2222-333344445555"
 
@@ -35,7 +35,7 @@ def test_no_gpu_or_several_are_refused() -> None:
 
 
 async def test_it_is_told_once_and_not_changed_by_a_restart() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.pod("r")
         context = Context(here.client, None, here.clock, None, Writer(here.client, here.clock))  # type: ignore[arg-type]
         mine = {"POD_NAME": "r", "POD_NAMESPACE": SPACE, "NVIDIA_VISIBLE_DEVICES": UUID}

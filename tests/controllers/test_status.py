@@ -16,18 +16,18 @@ from gangline.client.lanes import AT_ONCE, SHARE
 from gangline.config import KAI, NATIVE, manner
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.controllers.queue_metrics import QueueMetrics
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
-async def queue_of(here: Stage, name: str) -> Queue:
+async def queue_of(here: SchedulerWorld, name: str) -> Queue:
     return await here.client.get(QUEUE, name)
 
 
 async def test_what_pods_ask_for_and_hold_goes_up_the_tree() -> None:
-    async with stage(pod_group_controller(), queue_controller()) as here:
+    async with scheduler_world(pod_group_controller(), queue_controller()) as here:
         await here.queue("top")
         await here.queue("team", "top")
-        await here.gang("g", 2, gpus=2, queue="team")
+        await here.gang("g", 2, gpus=2, asks={"cpu": 1}, queue="team")
         for name in ("g-0", "g-1"):
             await here.run(name, "Pending")
         await here.run("g-0")
@@ -42,7 +42,7 @@ async def test_what_pods_ask_for_and_hold_goes_up_the_tree() -> None:
 
 
 async def test_a_group_that_ends_leaves_its_queues_empty() -> None:
-    async with stage(pod_group_controller(), queue_controller()) as here:
+    async with scheduler_world(pod_group_controller(), queue_controller()) as here:
         await here.gang("g", 1)
         await here.run("g-0")
         await here.settles()
@@ -53,7 +53,7 @@ async def test_a_group_that_ends_leaves_its_queues_empty() -> None:
 
 
 async def test_nothing_is_written_when_nothing_changed() -> None:
-    async with stage(pod_group_controller(), queue_controller()) as here:
+    async with scheduler_world(pod_group_controller(), queue_controller()) as here:
         await here.gang("g", 1)
         await here.run("g-0")
         await here.settles()
@@ -66,8 +66,8 @@ async def test_nothing_is_written_when_nothing_changed() -> None:
 
 async def test_a_group_that_turns_preemptible_holds_nothing_firm_but_upstream_keeps_the_old_figure() -> None:
     for how, kept in ((NATIVE, {}), (manner([KAI]), {"cpu": "1", names.NVIDIA_GPU: "1"})):
-        async with stage(pod_group_controller(manner=how)) as here:
-            await here.gang("g", 1, preemptibility="non-preemptible")
+        async with scheduler_world(pod_group_controller(manner=how)) as here:
+            await here.gang("g", 1, asks={"cpu": 1}, preemptibility="non-preemptible")
             await here.run("g-0")
             await here.settles()
             assert (await here.get_group("g")).status.resources_status.allocated_non_preemptible == {
@@ -87,7 +87,7 @@ async def test_a_pod_on_two_shared_gpus_holds_both_but_upstream_counts_one() -> 
         names.RECEIVED_TYPE: "Fraction",
     }
     for how, held in ((NATIVE, "1"), (manner([KAI]), "500m")):
-        async with stage(pod_group_controller(manner=how)) as here:
+        async with scheduler_world(pod_group_controller(manner=how)) as here:
             await here.group("g")
             await here.pod("p", annotations=noted)
             await here.run("p")
@@ -96,10 +96,10 @@ async def test_a_pod_on_two_shared_gpus_holds_both_but_upstream_counts_one() -> 
 
 
 async def test_queues_that_are_each_others_parents_are_counted_once_and_do_not_loop() -> None:
-    async with stage(pod_group_controller(), queue_controller()) as here:
+    async with scheduler_world(pod_group_controller(), queue_controller()) as here:
         await here.queue("a", "b")
         await here.queue("b", "a")
-        await here.gang("g", 1, queue="a")
+        await here.gang("g", 1, asks={"cpu": 1}, queue="a")
         await here.run("g-0")
         await here.settles()
         assert (
@@ -112,8 +112,8 @@ async def test_queues_that_are_each_others_parents_are_counted_once_and_do_not_l
 async def test_metrics_have_upstreams_names_and_go_with_their_queue() -> None:
     registry = CollectorRegistry()
     metrics = QueueMetrics(labels={"team": "team_name"}, defaults={"team": "nobody"}, registry=registry)
-    async with stage(pod_group_controller(), queue_controller(metrics)) as here:
-        await here.queue("q", quota=4)
+    async with scheduler_world(pod_group_controller(), queue_controller(metrics)) as here:
+        await here.queue("q", gpus=4)
         await here.gang("g", 1, gpus=2, queue="q")
         await here.run("g-0")
         await here.settles()
@@ -128,11 +128,11 @@ async def test_metrics_have_upstreams_names_and_go_with_their_queue() -> None:
 
 async def test_in_a_crowd_a_group_is_told_of_once_for_all_its_pods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
-    async with stage(pod_group_controller()) as here:
+    async with scheduler_world(pod_group_controller()) as here:
         lanes = here.managers["podgroup-controller"].context.writer.lanes
         for _ in range(AT_ONCE):
             lanes.begin()
-        await here.gang("g", 3)
+        await here.gang("g", 3, asks={"cpu": 1})
         before = (await here.get_group("g")).metadata.resource_version
         for name in ("g-0", "g-1", "g-2"):
             await here.run(name)
@@ -144,7 +144,7 @@ async def test_in_a_crowd_a_group_is_told_of_once_for_all_its_pods(monkeypatch: 
         assert group.status.resources_status.allocated == {"cpu": "3", names.NVIDIA_GPU: "3"}
 
 
-def _seen(here: Stage, revision: str) -> bool:
+def _seen(here: SchedulerWorld, revision: str) -> bool:
     """The controller has looked at everything so far, and has put off telling it."""
     manager = here.managers["podgroup-controller"]
     cache, put_off = manager.cache, bool(manager.context.writer.lanes._waiting)

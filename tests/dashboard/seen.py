@@ -24,7 +24,7 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.dashboard.look import ClusterView, node_fact, pod_fact
-from gangline.dashboard.model import Source
+from gangline.dashboard.page_data import Source
 from gangline.rules.values.times import seconds
 
 NOW = "2026-01-01T01:00:00Z"

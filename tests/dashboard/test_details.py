@@ -145,5 +145,14 @@ def test_an_unknown_queue_node_or_address_says_what_there_is() -> None:
     given = look(node("node-1"), queue("team-a"))
     assert 'href="/queue/team-a"' in document(page(given, ["queue", "team-b"], {}))
     assert 'href="/node/node-1"' in document(page(given, ["node", "node-9"], {}))
-    assert "/gang/NAMESPACE/NAME, /queue/NAME and /node/NAME" in document(page(given, ["pods"], {}))
+    there = "/gang/NAMESPACE/NAME, /gang/NAMESPACE/NAME/timeline, /queue/NAME and /node/NAME"
+    assert there in document(page(given, ["pods"], {}))
     assert "This cluster has no queues." in document(page(look(), ["queue", "a"], {}))
+
+
+def test_a_promised_start_is_told_beside_the_verdict() -> None:
+    kind, obj = group("g", why=verdict("g", "4 GPUs short"))
+    obj["status"] = {"start": {"expected": "2026-01-01T01:30:00Z", "latest": "2026-01-01T02:00:00Z"}}
+    given = look(node("n"), (kind, obj), pod("a", "g", 8))
+    text = "starts by 02:00 UTC at the latest, probably at 01:30 UTC"
+    assert text in document(page(given, ["gang", "work", "g"], {})) and text in document(page(given, [], {}))

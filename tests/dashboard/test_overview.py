@@ -353,3 +353,25 @@ def test_tables_pictures_and_controls_have_words_for_who_cannot_see_them() -> No
     )
     assert 'lang="en"' in text and 'aria-label="Waiting gangs"' in text and 'href="#main"' in text
     assert text.count("<svg") == text.count('role="img" aria-label=')
+
+
+def test_used_free_and_out_of_reach_are_all_gpus_together() -> None:
+    shown = seen(look(node("n", 8), node("m", 8, cordoned=True), group("g"), pod("a", "g", 3, on="n")))
+    used = shown.counts.gpus_used + shown.counts.gpus_shared
+    assert used + shown.room.free + shown.room.closed == shown.counts.gpus == 16
+    assert "<small>5 on 1 node, 8 more on closed nodes</small>" in document(shown)
+
+
+def test_memory_is_said_in_the_units_in_which_it_is_written() -> None:
+    given = node("n", 8)
+    given[1]["status"]["allocatable"]["memory"] = "1Ti"
+    text = document(seen(look(given)))
+    assert "1 TiB of 1 TiB" in text and " GB" not in text
+
+
+def test_a_gang_whose_pods_failed_and_are_gone_did_not_end_well() -> None:
+    kind, obj = group("g", owner=owned_by("CronJob", "nightly"))
+    obj["status"] = {"conditions": [{"type": "Phase", "status": "True", "reason": "Failed"}]}
+    shown = seen(look((kind, obj)))
+    assert (shown.counts.failed, shown.counts.ended) == (1, 0)
+    assert [row.failure for row in shown.failed.rows] == ["its pods failed, and are gone"]

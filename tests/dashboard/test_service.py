@@ -17,14 +17,15 @@ from dashboard.seen import Given, gang, group, pod
 from embedded import admin, embedded, until
 from gangline.api import names
 from gangline.api.crds import crds
-from gangline.api.kinds import CRD, NAMESPACE, POD, POD_GANG, POD_GROUP, QUEUE
+from gangline.api.kinds import CRD, NAMESPACE, POD, POD_GANG, POD_GROUP, QUEUE, SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW
 from gangline.cli.connection import ClusterConnection
 from gangline.client import Client, Request, Response, Transport
 from gangline.client.kubeconfig import load, transport
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.http import serve
 from gangline.components import COMPONENTS
-from gangline.dashboard.service import KINDS, Dashboard
+from gangline.dashboard.following.follower import KINDS
+from gangline.dashboard.service import Dashboard
 from gangline.local import Platform, PlatformSettings, write_kubeconfig
 from gangline.rights import READ, rights
 
@@ -52,7 +53,7 @@ class Browser:
 @asynccontextmanager
 async def shown(client: Client, *, complete: bool = True) -> AsyncIterator[Browser]:
     """A browser on a dashboard of this cluster."""
-    dashboard = Dashboard(client, "here")
+    dashboard = Dashboard.of(client, "here")
     url = await dashboard.start()
     try:
         if complete:
@@ -291,9 +292,9 @@ async def test_with_its_own_account_and_no_more_it_shows_the_examples_of_the_pla
         await platform.stop()
 
 
-def test_its_rights_are_to_read_what_it_shows_and_nothing_else() -> None:
+def test_its_rights_are_to_read_what_it_shows_and_to_ask_who_may_see_it() -> None:
     mine = rights()["dashboard"]
-    assert {right.kind for right in mine} == set(KINDS) and all(
-        right.verbs == READ and not right.subresource for right in mine
-    )
+    asks = {TOKEN_REVIEW: ("create",), SUBJECT_ACCESS_REVIEW: ("create",)}
+    assert {right.kind for right in mine} == {*KINDS, *asks}
+    assert all(right.verbs == asks.get(right.kind, READ) and not right.subresource for right in mine)
     assert {POD, POD_GANG, POD_GROUP} <= set(KINDS) and "dashboard" not in COMPONENTS

@@ -24,7 +24,7 @@ from gangline.runtime.leading.election import Elected, Election
 from gangline.runtime.leading.lease import ElectionSettings
 from gangline.scheduler.loop.component import component as scheduler
 from gangline.scheduler.thought.options import SchedulerOptions
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 QUICK = BinderSettings(first_delay=0.01, longest_delay=0.05)
 
@@ -33,7 +33,7 @@ def shard() -> Component:
     return scheduler(options=SchedulerOptions(period=0.01))
 
 
-async def booked(here: Stage) -> Counter[str]:
+async def booked(here: SchedulerWorld) -> Counter[str]:
     """GPUs held on each node by pods that are alive."""
     held: Counter[str] = Counter()
     for pod in (await here.client.list(POD, SPACE)).items:
@@ -42,14 +42,14 @@ async def booked(here: Stage) -> Counter[str]:
     return held
 
 
-async def all_bound(here: Stage, number: int, seconds: float = 60) -> None:
+async def all_bound(here: SchedulerWorld, number: int, seconds: float = 60) -> None:
     async def done() -> bool:
         return len(await here.placed()) == number
 
     await until(done, f"{number} pods to be bound", seconds)
 
 
-async def check(here: Stage) -> None:
+async def check(here: SchedulerWorld) -> None:
     """Nothing over-booked, and no request left."""
     assert max((await booked(here)).values(), default=0) <= 8
 
@@ -61,7 +61,7 @@ async def check(here: Stage) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_gangs_are_completed_though_one_answer_in_five_is_an_error_on_every_verb(seed: int) -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         for number in range(3):
             await here.node(f"n{number}")
         lines = [Trouble(here, seed * 10 + number) for number in range(4)]
@@ -82,7 +82,7 @@ async def test_gangs_are_completed_though_one_answer_in_five_is_an_error_on_ever
 async def test_a_component_killed_at_any_moment_and_started_again_loses_and_doubles_nothing(
     name: str, wait: int
 ) -> None:
-    async with stage(shard(), binder(QUICK)) as here:
+    async with scheduler_world(shard(), binder(QUICK)) as here:
         for number in range(2):
             await here.node(f"n{number}")
         for number in range(4):
@@ -96,7 +96,7 @@ async def test_a_component_killed_at_any_moment_and_started_again_loses_and_doub
 
 
 async def test_of_two_schedulers_of_one_shard_started_at_once_one_works_and_the_other_takes_over() -> None:
-    async with stage(binder(QUICK)) as here:
+    async with scheduler_world(binder(QUICK)) as here:
         for number in range(2):
             await here.node(f"n{number}")
 
@@ -125,9 +125,9 @@ async def test_of_two_schedulers_of_one_shard_started_at_once_one_works_and_the_
 
 
 async def test_a_node_taken_by_another_scheduler_is_seen_and_the_gang_goes_elsewhere() -> None:
-    async with stage(shard(), binder(QUICK)) as here:
+    async with scheduler_world(shard(), binder(QUICK)) as here:
         await here.node("n0")
-        await here.pod("foreign", gpus=8, scheduler="other-scheduler", node="n0")
+        await here.pod("foreign", gpus=8, schedulerName="other-scheduler", nodeName="n0")
         await here.run("foreign")
         await here.gang("g", 1, gpus=4)
         await here.settles()
@@ -138,7 +138,7 @@ async def test_a_node_taken_by_another_scheduler_is_seen_and_the_gang_goes_elsew
 
 
 async def test_a_pod_deleted_between_decision_and_bind_leaves_no_request_that_loops() -> None:
-    async with stage(shard()) as here:
+    async with scheduler_world(shard()) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=1)
         await here.settles()
@@ -150,7 +150,7 @@ async def test_a_pod_deleted_between_decision_and_bind_leaves_no_request_that_lo
 
 
 async def test_a_node_deleted_under_a_bind_gives_the_gang_back_to_the_scheduler() -> None:
-    async with stage(shard()) as here:
+    async with scheduler_world(shard()) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=4)
         await here.settles()
@@ -162,12 +162,12 @@ async def test_a_node_deleted_under_a_bind_gives_the_gang_back_to_the_scheduler(
 
 
 async def test_a_pod_made_again_under_the_same_name_is_not_bound_by_the_old_request() -> None:
-    async with stage(shard()) as here:
+    async with scheduler_world(shard()) as here:
         await here.node("n0")
         await here.gang("g", 1, gpus=8)
         await here.settles()
         await here.client.delete(POD, "g-0", SPACE, grace=0)
-        again = await here.pod("g-0", "g", 8)
+        again = await here.pod("g-0", group="g", gpus=8)
         await here.start(binder(QUICK))
 
         async def bound() -> bool:
@@ -179,7 +179,7 @@ async def test_a_pod_made_again_under_the_same_name_is_not_bound_by_the_old_requ
 
 async def test_a_pod_whose_binds_fail_waits_longer_each_time_and_the_gang_says_so() -> None:
     """Upstream's hot loop: one failure, one new request, every cycle. Here the requests become rare."""
-    async with stage(shard()) as here:
+    async with scheduler_world(shard()) as here:
         line = Trouble(here, 1, rate=0.0)
         send = line.send
 
@@ -199,12 +199,12 @@ async def test_a_pod_whose_binds_fail_waits_longer_each_time_and_the_gang_says_s
         pod = await here.get_pod("g-0")
         told = {condition.type: condition.message for condition in pod.status.conditions}
         assert "binding is tried again in" in told["PodBound"]
-        assert len(await here.events("BindingError")) >= 2
+        assert len(await here.messages("BindingError")) >= 2
 
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int) -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.node("n0")
         lines = [Trouble(here, seed * 10 + number, rate=0.1) for number in range(2)]
         await here.start(shard(), lines[0])
@@ -213,7 +213,7 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
             await here.group(f"s{number}")
             await here.pod(
                 f"s{number}",
-                f"s{number}",
+                group=f"s{number}",
                 annotations={names.GPU_FRACTION: "0.5", names.SHARED_GPU_CONFIG_MAP: f"s{number}-x-shared-gpu"},
             )
 
@@ -239,7 +239,7 @@ async def test_shared_gpus_survive_trouble_and_nothing_is_left_behind(seed: int)
         assert owned == []
 
 
-async def play_device_plugin(here: Stage) -> None:
+async def play_device_plugin(here: SchedulerWorld) -> None:
     held = (await here.client.list(POD, names.RESERVATION_NAMESPACE)).items
     for number, pod in enumerate(held):
         if names.RESERVED_GPU not in pod.annotations:

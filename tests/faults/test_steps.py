@@ -19,23 +19,23 @@ from gangline.cluster.server.features import EXTENDED_RESOURCES
 from gangline.controllers.component import pod_group_controller, queue_controller
 from gangline.local import Platform
 from journeys.story import Story, told
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 VERBS = ("create", "patch", "delete", "bind", "get", "list", "watch")
 CODES = (409, 429, 500, 504, TIMES_OUT)
 
 
-async def low_priority_pods_that_must_go(here: Stage) -> None:
+async def low_priority_pods_that_must_go(here: SchedulerWorld) -> None:
     """Two pods on the only node, and a gang of two that matters more: its start needs every verb."""
     await here.node("n0", gpus=2)
     await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
     for name in ("old-0", "old-1"):
         await here.group(name, priorityClassName="low")
-        await here.pod(name, name, gpus=1, node="n0")
+        await here.pod(name, group=name, gpus=1, nodeName="n0")
         await here.run(name)
 
 
-async def the_gang_has_their_places(here: Stage) -> None:
+async def the_gang_has_their_places(here: SchedulerWorld) -> None:
     async def taken() -> bool:
         for pod in (await here.client.list(POD, SPACE)).items:
             if pod.metadata.deleting:
@@ -52,7 +52,7 @@ async def the_gang_has_their_places(here: Stage) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("code", CODES)
 async def test_a_verb_that_fails_a_few_times_delays_a_gang_and_no_more(verb: str, code: int) -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await low_priority_pods_that_must_go(here)
         lines = [Refuses(here, verb, code) for _ in range(4)]
         for part, line in zip((shard(), binder(QUICK), pod_group_controller(), queue_controller()), lines, strict=True):
@@ -64,7 +64,7 @@ async def test_a_verb_that_fails_a_few_times_delays_a_gang_and_no_more(verb: str
 
 @pytest.mark.parametrize("writes", range(8))
 async def test_a_scheduler_that_dies_after_any_write_is_followed_by_one_that_ends_what_it_began(writes: int) -> None:
-    async with stage(binder(QUICK)) as here:
+    async with scheduler_world(binder(QUICK)) as here:
         await low_priority_pods_that_must_go(here)
         dying = Dies(here, writes)
         await here.start(shard(), dying)
@@ -87,7 +87,7 @@ DRIVER = "gpu.example.com"
 async def test_a_binder_that_dies_after_any_write_makes_one_claim_for_extended_resources_and_gives_it_back(
     writes: int,
 ) -> None:
-    async with stage(shard()) as here:
+    async with scheduler_world(shard()) as here:
         here.server.settings.features = frozenset((EXTENDED_RESOURCES,))
         await here.node("n0", gpus=0)
         await here.client.create(
@@ -109,7 +109,7 @@ async def test_a_binder_that_dies_after_any_write_makes_one_claim_for_extended_r
         await here.start(binder(QUICK), dying)
         await here.group("p")
         asked = {"resources": {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}}
-        await here.pod("p", "p", containers=[{"name": "main", "image": "i", **asked}])
+        await here.pod("p", group="p", containers=[{"name": "main", "image": "i", **asked}])
 
         async def spent() -> bool:
             return dying.left == 0 or bool(await here.placed())
@@ -182,7 +182,7 @@ async def add_node(story: Story) -> None:
     await story.client.patch(NODE, "node-1", "", {"status": template["status"]}, subresource="status")
 
 
-async def a_refusal_on_its_way(here: Stage) -> Dawdles:
+async def a_refusal_on_its_way(here: SchedulerWorld) -> Dawdles:
     """The scheduler has decided that pod g-0 does not fit, and what it writes of that has not arrived."""
     slow = Dawdles(here)
     await here.start(shard(), slow)
@@ -193,7 +193,7 @@ async def a_refusal_on_its_way(here: Stage) -> Dawdles:
 
 
 async def test_a_refusal_that_arrives_late_does_not_say_of_a_placed_pod_that_it_has_no_place() -> None:
-    async with stage(binder()) as here:
+    async with scheduler_world(binder()) as here:
         slow = await a_refusal_on_its_way(here)
         await here.node("n1", gpus=2)
         await until(lambda: _has_node(here, "g-0"), "the pod to be placed")
@@ -204,7 +204,7 @@ async def test_a_refusal_that_arrives_late_does_not_say_of_a_placed_pod_that_it_
 
 
 async def test_a_pod_that_changed_meanwhile_is_told_why_it_waits_all_the_same() -> None:
-    async with stage(binder()) as here:
+    async with scheduler_world(binder()) as here:
         slow = await a_refusal_on_its_way(here)
         await here.client.patch(POD, "g-0", SPACE, {"metadata": {"annotations": {"example.com/note": "new"}}})
         slow.go.set()
@@ -213,5 +213,5 @@ async def test_a_pod_that_changed_meanwhile_is_told_why_it_waits_all_the_same() 
         assert found is not None and (found.status, found.reason) == ("False", "Unschedulable")
 
 
-async def _has_node(here: Stage, name: str) -> bool:
+async def _has_node(here: SchedulerWorld, name: str) -> bool:
     return bool((await here.get_pod(name)).spec.node_name)

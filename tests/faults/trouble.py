@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator
 from gangline.client import InProcess, Request, Response, User
 from gangline.client.wire import JSON, ByteStream
 from gangline.errors import Unavailable
-from stage import Stage
+from scheduler_world import SchedulerWorld
 
 ANSWERS = {409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
 
@@ -21,7 +21,7 @@ ANSWERS = {409: "Conflict", 429: "TooManyRequests", 500: "InternalError", 503: "
 class Trouble:
     """A transport that sometimes refuses, sometimes does it and forgets to say so, and sometimes ends a watch early."""
 
-    def __init__(self, here: Stage, seed: int, rate: float = 0.2) -> None:
+    def __init__(self, here: SchedulerWorld, seed: int, rate: float = 0.2) -> None:
         self._inner = InProcess(
             here.server.handle, User("system:serviceaccount:gangline-system:troubled", ("system:masters",))
         )
@@ -68,7 +68,7 @@ class Trouble:
 class Refuses:
     """A transport on which one verb fails so many times in one way, and then works."""
 
-    def __init__(self, here: Stage, verb: str, code: int, times: int = 3) -> None:
+    def __init__(self, here: SchedulerWorld, verb: str, code: int, times: int = 3) -> None:
         self._inner = InProcess(
             here.server.handle, User("system:serviceaccount:gangline-system:troubled", ("system:masters",))
         )
@@ -121,7 +121,7 @@ LISTED = (
 class Dies:
     """A transport that lets so many writes through, and then none: the component behind it is as good as dead."""
 
-    def __init__(self, here: Stage, writes: int) -> None:
+    def __init__(self, here: SchedulerWorld, writes: int) -> None:
         self._inner = InProcess(
             here.server.handle, User("system:serviceaccount:gangline-system:dying", ("system:masters",))
         )
@@ -141,7 +141,7 @@ class Dies:
 class Dawdles:
     """A transport on which patches of pods' statuses are on their way until somebody lets them go."""
 
-    def __init__(self, here: Stage) -> None:
+    def __init__(self, here: SchedulerWorld) -> None:
         self._inner = InProcess(
             here.server.handle, User("system:serviceaccount:gangline-system:dawdling", ("system:masters",))
         )

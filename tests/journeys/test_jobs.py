@@ -9,9 +9,9 @@ import yaml
 
 from gangline.api.kinds import JOB, POD, POD_GROUP
 from gangline.api.meta import Raw
+from gangline.dashboard.following.follower import Follower
 from gangline.dashboard.model import GangPage
 from gangline.dashboard.pages import page
-from gangline.dashboard.service import Dashboard
 from gangline.scheduler.loop.component import component
 from gangline.scheduler.settings import shard_settings
 from gangline.scheduler.thought.options import SchedulerOptions
@@ -32,19 +32,19 @@ def printed(*, run_seconds: str, policy: bool = True) -> Raw:
 
 async def shown(story: Story, name: str) -> GangPage:
     """What the dashboard says of a gang."""
-    dashboard = Dashboard(story.client, "here", story.clock)
-    await dashboard.start()
+    follower = Follower(story.client, "here", story.clock)
+    await follower.start()
     try:
 
         async def complete() -> bool:
-            return dashboard.complete
+            return follower.complete
 
         await story.until(complete, "the dashboard having read everything")
-        found = page(dashboard.look(), ["gang", "default", name], {})
+        found = page(follower.look(), ["gang", "default", name], {})
         assert isinstance(found, GangPage)
         return found
     finally:
-        await dashboard.stop()
+        await follower.stop()
 
 
 async def preempted(story: Story, job: Raw) -> None:

@@ -30,6 +30,9 @@ Amount = str | int | float
 
 
 class Words(TestedWorld):
+    space = "default"
+    """The namespace that all of it happens in."""
+
     # --- what is created ----------------------------------------------------------------------------------------------
 
     async def queue(
@@ -60,17 +63,18 @@ class Words(TestedWorld):
         gpus: Amount = 0,
         asks: Mapping[str, Amount] | None = None,
         queue: str = "",
+        group: str = "",
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
         owner: Raw | None = None,
         **spec: Any,
     ) -> Pod:
-        """A pod for our scheduler; `asks` are further resources, `spec` further fields of its spec."""
-        return await self.client.create(
-            POD,
-            pod(name, gpus=gpus, asks=asks, queue=queue, labels=labels, annotations=annotations, owner=owner, **spec),
-            "default",
-        )
+        """A pod for our scheduler, in a group if that is said; `asks` are further resources, `spec` further fields of
+        its spec."""
+        noted = {**({names.POD_GROUP_NAME: group} if group else {}), **(annotations or {})}
+        made = pod(name, gpus=gpus, asks=asks, queue=queue, labels=labels, annotations=noted, owner=owner, **spec)
+        made["metadata"]["namespace"] = self.space
+        return await self.client.create(POD, made)
 
     async def part(
         self,
@@ -92,7 +96,7 @@ class Words(TestedWorld):
     ) -> PodGroup:
         least = {} if minimum is None else {"minMember": minimum}
         return await self.client.create(
-            POD_GROUP, {"metadata": {"name": name, "namespace": "default"}, "spec": {"queue": queue, **least, **spec}}
+            POD_GROUP, {"metadata": {"name": name, "namespace": self.space}, "spec": {"queue": queue, **least, **spec}}
         )
 
     async def members(
@@ -110,12 +114,7 @@ class Words(TestedWorld):
         marked = {GANG: group, **({names.SUB_GROUP: leaf} if leaf else {}), **(labels or {})}
         stem = f"{group}-{leaf}" if leaf else group
         for number in range(first, first + count):
-            await self.pod(
-                f"{stem}-{number}",
-                labels=marked,
-                annotations={names.POD_GROUP_NAME: group, **(annotations or {})},
-                **more,
-            )
+            await self.pod(f"{stem}-{number}", group=group, labels=marked, annotations=annotations, **more)
 
     async def gang(
         self,
@@ -162,7 +161,7 @@ class Words(TestedWorld):
         """A class; a real server knows of it a moment after it is made."""
         await self.client.create(PRIORITY_CLASS, {"metadata": {"name": name}, "value": value})
         asks = {
-            "metadata": {"name": f"asks-for-{name}", "namespace": "default"},
+            "metadata": {"name": f"asks-for-{name}", "namespace": self.space},
             "spec": {"priorityClassName": name, "containers": [{"name": "c", "image": "i"}]},
         }
 
@@ -194,7 +193,7 @@ class Words(TestedWorld):
         await self.client.create(
             RESOURCE_CLAIM,
             {
-                "metadata": {"name": name, "namespace": "default", "labels": {names.QUEUE: queue}},
+                "metadata": {"name": name, "namespace": self.space, "labels": {names.QUEUE: queue}},
                 "spec": {"devices": {"requests": [asked]}},
             },
         )
@@ -229,10 +228,10 @@ class Words(TestedWorld):
     # --- what is seen -------------------------------------------------------------------------------------------------
 
     async def get_pod(self, name: str) -> Pod:
-        return await self.client.get(POD, name, "default")
+        return await self.client.get(POD, name, self.space)
 
     async def get_group(self, name: str) -> PodGroup:
-        return await self.client.get(POD_GROUP, name, "default")
+        return await self.client.get(POD_GROUP, name, self.space)
 
     async def get_queue(self, name: str) -> Queue:
         return await self.client.get(QUEUE, name)
@@ -250,7 +249,7 @@ class Words(TestedWorld):
             placed.update(
                 {
                     pod.name: pod.spec.node_name
-                    for pod in (await self.client.list(POD, "default")).items
+                    for pod in (await self.client.list(POD, self.space)).items
                     if pod.name in pods and pod.status.phase == "Running"
                 }
             )
@@ -277,7 +276,7 @@ class Words(TestedWorld):
         """Wait until these pods are gone."""
 
         async def none_there() -> bool:
-            return not {pod.name for pod in (await self.client.list(POD, "default")).items} & set(pods)
+            return not {pod.name for pod in (await self.client.list(POD, self.space)).items} & set(pods)
 
         await self.at_rest(none_there, f"{', '.join(pods)} gone")
 
@@ -290,7 +289,7 @@ class Words(TestedWorld):
         await self.at_rest(as_wanted, f"running pods as {wanted}")
 
     async def _running(self) -> Counter[str]:
-        pods = (await self.client.list(POD, "default")).items
+        pods = (await self.client.list(POD, self.space)).items
         return Counter(pod.labels[GANG] for pod in pods if GANG in pod.labels and pod.status.phase == "Running")
 
     async def running_of(self, gang: str) -> set[str]:
@@ -298,14 +297,14 @@ class Words(TestedWorld):
         await self.settles()
         return {
             pod.name
-            for pod in (await self.client.list(POD, "default", {GANG: gang})).items
+            for pod in (await self.client.list(POD, self.space, {GANG: gang})).items
             if pod.status.phase == "Running"
         }
 
     async def nodes_of(self, gang: str) -> Counter[str]:
         """Node → how many pods of the gang run there."""
         await self.settles()
-        pods = (await self.client.list(POD, "default", {GANG: gang})).items
+        pods = (await self.client.list(POD, self.space, {GANG: gang})).items
         return Counter(pod.spec.node_name for pod in pods if pod.status.phase == "Running")
 
     async def events(self, reason: str, about: str = "") -> list[Event]:
@@ -313,6 +312,10 @@ class Words(TestedWorld):
         return [
             item for item in found if item.reason == reason and (not about or item.involved_object.get("name") == about)
         ]
+
+    async def messages(self, reason: str) -> list[str]:
+        """What events of this reason say."""
+        return [event.message for event in await self.events(reason)]
 
     async def scheduled(self, pod: str) -> Condition | None:
         """The pod's condition PodScheduled."""

@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from gangline.api.grove import GangPack, PodCliqueSet
+from gangline.api.kai import PodGroup
 from gangline.api.kinds import POD_GROUP, WORKLOAD
+from gangline.api.meta import Metadata
 from gangline.config import manner
 from gangline.operator.backends import NoBackend, Registry
 from gangline.operator.backends.contract import CannotTranslate, Facts, GangObject, GroupInfo, ParentInfo, PodGangInfo
@@ -17,7 +19,7 @@ from gangline.operator.backends.kai import KaiBackend
 from gangline.operator.backends.passthrough import PassthroughBackend
 from gangline.operator.backends.volcano import VolcanoBackend
 from gangline.rules.sets import OperatorSettings, Profile
-from operator_stage import clique, pod_clique_set
+from operator_world import clique, pod_clique_set
 
 GROVE = manner(["grove"])
 
@@ -68,6 +70,21 @@ def test_a_set_without_a_queue_goes_to_the_default_queue_and_only_at_creation() 
 def test_a_named_queue_is_used_wherever_it_is_named() -> None:
     for more in ({"labels": {"kai.scheduler/queue": "team"}}, {"annotations": {"kai.scheduler/queue": "team"}}):
         assert the_object(KaiBackend(), a_gang(pcs=a_set(**more))).once == {"spec": {"queue": "team"}}
+
+
+def moved(queue: str, asked: str, facts: Facts = PLAIN) -> GangObject:
+    """The PodGroup of a set that asks for `queue`, where a PodGroup is there that was asked into another one."""
+    notes = {"gangline.io/asked-queue": asked} if asked else {}
+    live = PodGroup(metadata=Metadata(name="pg-llm-0-u1", namespace="serve", annotations=notes))
+    pcs = a_set(labels={"kai.scheduler/queue": queue})
+    return the_object(KaiBackend(), a_gang(facts, pcs=pcs, live=((POD_GROUP, live),)))
+
+
+def test_a_set_that_asks_for_another_queue_moves_its_pod_group_and_nobody_elses_move_is_undone() -> None:
+    assert moved("new", asked="old").again
+    assert not moved("same", asked="same").again
+    assert not moved("new", asked="").again
+    assert not moved("new", asked="old", facts=Facts(manner=GROVE)).again
 
 
 def test_under_compat_the_group_has_the_gangs_name_and_a_queue_must_be_named() -> None:

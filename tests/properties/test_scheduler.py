@@ -191,7 +191,7 @@ def test_work_that_cannot_be_preempted_is_never_a_victim(world: World) -> None:
 
 @MANY
 @given(worlds())
-def test_reclaim_takes_only_from_queues_above_their_quota_or_limit(world: World) -> None:
+def test_reclaim_takes_only_from_queues_above_their_quota(world: World) -> None:
     cluster = world.cluster()
     decisions = decide(cluster, replace(SETTINGS, actions=("reclaim",)), NOW)
     owner = {task.uid: cluster.gangs[task.gang].queue for task in world.tasks}

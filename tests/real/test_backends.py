@@ -63,6 +63,7 @@ async def test_with_room_for_the_minima_only_each_group_runs_at_its_own_minimum(
     await gang.room(MINIMUM)
     await gang.begin()
     await gang.comes_to(Proof.LEAST)
+    assert (await gang.told("Scheduled", "every group has its minimum")).status == "True"
 
 
 async def test_a_gang_that_starts_again_is_a_gang_again(gang: Proof) -> None:

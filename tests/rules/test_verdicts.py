@@ -8,7 +8,7 @@ import msgspec
 
 from gangline.api.builtin import Job
 from gangline.api.kai import PodGroup
-from gangline.rules.evictions import prospects
+from gangline.rules.gangs.evictions import prospects
 from gangline.rules.verdicts import of_group, renamed
 
 

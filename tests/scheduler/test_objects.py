@@ -10,6 +10,7 @@ import pytest
 from gangline.api import kai
 from gangline.api.builtin import PriorityClass
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
+from gangline.rules.gangs.priorities import priorities
 from gangline.scheduler import objects
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects import ObjectReading, ObjectUnreadable
@@ -218,7 +219,7 @@ def test_the_priority_class_decides_and_without_one_the_default() -> None:
         msgspec.convert({"metadata": {"name": n}, "value": v, "globalDefault": d}, PriorityClass)
         for n, v, d in (("train", 50, False), ("build", 100, False), ("normal", 60, True))
     ]
-    known = objects.priorities(classes)
+    known = priorities(classes)
     assert objects.gang_record(group(priorityClassName="build"), known).priority == 100
     assert objects.gang_record(group(priorityClassName="unknown"), known).priority == 60
     assert objects.gang_record(group()).priority == 50

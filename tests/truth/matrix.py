@@ -10,6 +10,7 @@ from truth.causes.nodes import NODES
 from truth.causes.others import OTHERS
 from truth.causes.pods import PODS
 from truth.causes.queues import QUEUES
+from truth.causes.rarer import RARER
 from truth.causes.room import ROOM
 from truth.causes.schedulers import SCHEDULERS
 from truth.causes.sets import SETS
@@ -34,5 +35,6 @@ CHAPTERS: dict[str, list[TruthCase]] = {
     "Not waiting": STATES,
     "Several at once, and other workloads": [*WORKLOADS, *OTHERS],
     "More of what people meet": MORE_CAUSES,
+    "Rarer causes": RARER,
 }
 MATRIX: list[TruthCase] = [case for cases in CHAPTERS.values() for case in cases]

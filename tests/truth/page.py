@@ -34,15 +34,19 @@ Every cause below is a case of `tests/truth/matrix.py`, played by `tests/truth/t
 the first remedy applied as printed, the gang running. This page is printed from the same cases (`make docs`).
 """
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z( \([^)]*\))?")
+CLOCK = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d UTC")
 SPOKEN = re.compile(r"\b\d+ (?:d|h|min|s)(?: \d+ (?:h|min|s))?\b")
 MADE_UP = re.compile(
     r"\b((?:x|old|urgent|a|b|big|first)(?:-0)?(?:-g-\d)?(?:-[a-z])?)-(?:[a-z0-9]{5,10}-)?[a-z0-9]{5}(-gpu-[a-z0-9]{5})?\b"
 )
+GANG_POD = re.compile(r"\b(pods? (?:x|old))-\d+\b")
+"""Which of equal pods finds no node depends on names that the server makes up."""
 
 
 def steady(text: str) -> str:
     """Without what differs from run to run."""
-    return MADE_UP.sub(r"\1-…", SPOKEN.sub("…", STAMP.sub("…", text)))
+    text = GANG_POD.sub(r"\1-…", text)
+    return MADE_UP.sub(r"\1-…", SPOKEN.sub("…", STAMP.sub("…", CLOCK.sub("…", text))))
 
 
 async def written() -> str:

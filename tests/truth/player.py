@@ -13,10 +13,7 @@ from gangline.api.kinds import NODE, POD
 from gangline.api.meta import Raw
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explained
-from gangline.cli.objects.apply import kind_of
-from gangline.client.wire import MERGE_PATCH
-from gangline.errors import NotFound
-from gangline.explaining.platform_trial import gone
+from gangline.cli.objects.apply import apply_meant, kind_of, read_meant
 from gangline.rules.verdicts import GangAnswer
 from gangline.why.changes import Remedy
 from gangline.why.words.printed import printed, printed_fix
@@ -66,7 +63,7 @@ async def at_rest(case: TruthCase) -> AsyncIterator[Story]:
             await _made(story, obj)
         await story.settles()
         for obj in case.after:
-            await _applied(story, obj)
+            await _patched(story, obj)
         for obj in case.delete:
             await story.remove(obj)
         await story.settles()
@@ -119,28 +116,15 @@ async def _patch_node(story: Story, name: str, patch: Raw) -> None:
 
 
 async def apply_printed(story: Story, printed: str) -> None:
-    """As a person with kubectl would, by what the head of the text says."""
-    for document in yaml.safe_load_all(printed):
-        await _applied(story, document, replace="replace --force" in printed)
+    """As `gangline apply -f -` does."""
+    connection = ClusterConnection(story.client, "default", "the case")
+    for document, how in read_meant(printed, "the remedy"):
+        await apply_meant(connection, await kind_of(connection, document), document, how)
 
 
-async def _applied(story: Story, document: Raw, replace: bool = False) -> None:
-    kind = await kind_of(ClusterConnection(story.client, "default", "the case"), document)
-    name, namespace = (
-        document["metadata"]["name"],
-        document["metadata"].get("namespace", "default") if kind.namespaced else "",
-    )
-    if replace:
-        await story.client.delete(kind, name, namespace, propagation="Background", grace=0)
-        await gone(story.client, kind, name, namespace)
-    try:
-        await story.client.get_raw(kind, name, namespace)
-    except NotFound:
-        await story.client.create(kind, document, namespace)
-        return
-    patch = {key: value for key, value in document.items() if key not in ("apiVersion", "kind")}
-    subresource = "status" if set(patch) == {"metadata", "status"} else ""
-    await story.client.patch(kind, name, namespace, patch, content_type=MERGE_PATCH, subresource=subresource)
+async def _patched(story: Story, document: Raw) -> None:
+    connection = ClusterConnection(story.client, "default", "the case")
+    await apply_meant(connection, await kind_of(connection, document), document, "patch")
 
 
 async def _runs(story: Story, case: TruthCase, what: str) -> None:

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click import Command
 from click.testing import CliRunner, Result
 
 from gangline.api.kinds import NAMESPACE, QUEUE
+from gangline.api.meta import Raw
 from gangline.cli.explain import command, explain, headline
+from gangline.cli.objects.apply import command as apply
 from gangline.client import Client, User
 from gangline.errors import BadInput
 from gangline.local import Platform, write_kubeconfig
@@ -21,7 +24,7 @@ from truth.objects import clique, job, pod_clique_set, queue
 from truth.player import asked
 
 
-async def run(story: Story, folder: Path, *arguments: str) -> Result:
+async def run(story: Story, folder: Path, *arguments: str, command: Command = command) -> Result:
     """The command as a person calls it, against the story's server."""
     assert isinstance(story.platform, Platform)
     file = folder / "kubeconfig"
@@ -188,3 +191,28 @@ async def test_who_may_read_one_namespace_only_hears_what_the_scheduler_wrote() 
         (answer,) = await explain(ann, "train", "default")
         assert answer.text.startswith("train waits: no node has 16 GPUs; the largest has 8 GPUs")
         assert "you may not read pods, nodes, queues.scheduling.run.ai" in answer.text
+
+
+GATE = {"name": "example.com/hold"}
+
+
+@pytest.mark.parametrize(
+    "waiting",
+    [job("x", gpus=1, scheduler="kai"), job("x", gpus=1, schedulingGates=[GATE, {"name": "example.com/other"}])],
+    ids=["made anew", "taken out of a list"],
+)
+async def test_a_printed_remedy_is_applied_as_it_is_meant(waiting: Raw, tmp_path: Path) -> None:
+    async with told() as story:
+        await story.nodes(1)
+        await story.apply(waiting)
+        await story.settles()
+        printed = await run(story, tmp_path, "job/x", "--fix", "1", "-o", "yaml")
+        (tmp_path / "fix.yaml").write_text(printed.output)
+        applied = await run(story, tmp_path, "-f", str(tmp_path / "fix.yaml"), command=apply)
+        assert applied.exit_code == 0, applied.output
+        await story.until(lambda: _all_placed(story), printed.output)
+
+
+async def _all_placed(story: Story) -> bool:
+    pods = await story.pods()
+    return bool(pods) and all(pod.spec.node_name for pod in pods)

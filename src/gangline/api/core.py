@@ -59,6 +59,7 @@ class PodSpec(Model, frozen=True):
     preemption_policy: str = ""
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
+    ephemeral_containers: tuple[Container, ...] = ()
     overhead: dict[str, Any] = {}
     node_selector: dict[str, str] = {}
     affinity: Raw | None = None
@@ -100,6 +101,7 @@ class PodStatus(Model, frozen=True):
     pod_ip: str = msgspec.field(default="", name="podIP")
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
+    ephemeral_container_statuses: tuple[ContainerStatus, ...] = ()
     resource_claim_statuses: tuple[Raw, ...] = ()
     extended_resource_claim_status: Raw | None = None
 

@@ -148,6 +148,8 @@ DEFINITIONS = (
         columns=(
             "Phase string .status.phase",
             r"Backend string .metadata.labels.grove\.io/scheduler-backend",
+            "Starts-By string .status.start.latest",
+            "!Starts string .status.start.expected",
             '!Why string .status.conditions[?(@.type=="Scheduled")].message',
             _AGE,
         ),
@@ -183,6 +185,8 @@ DEFINITIONS = (
             "Min integer .spec.minMember",
             r"Asked string .status.resourcesStatus.requested.nvidia\.com/gpu",
             r"GPUs string .status.resourcesStatus.allocated.nvidia\.com/gpu",
+            "Starts-By string .status.start.latest",
+            "!Starts string .status.start.expected",
             "!Priority string .spec.priorityClassName",
             _AGE,
             "Why string .status.schedulingConditions[-1:].message",

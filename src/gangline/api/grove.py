@@ -5,6 +5,7 @@ Wire-compatible with Grove. Pod specs stay plain data, so that a field we have n
 
 from __future__ import annotations
 
+from gangline.api.kai import StartStatus
 from gangline.api.meta import Condition, Model, Object, Raw
 
 
@@ -224,6 +225,7 @@ class GangStatus(Model, frozen=True):
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
     placement_score: float | None = None
+    start: StartStatus | None = None
 
 
 class PodGang(Object, frozen=True):

@@ -90,10 +90,20 @@ class SchedulingCondition(Model, frozen=True):
     transition_id: str = msgspec.field(default="", name="transitionID")
 
 
+class StartStatus(Model, frozen=True):
+    """When a waiting gang starts, as the scheduler promised it; ours, upstream has none."""
+
+    expected: str | None = None
+    latest: str | None = None
+    waits_for: str = ""
+    reason: str = ""
+
+
 class PodGroupStatus(Model, frozen=True):
     conditions: tuple[Raw, ...] = ()
     resources_status: PodGroupResources = PodGroupResources()
     scheduling_conditions: tuple[SchedulingCondition, ...] = ()
+    start: StartStatus | None = None
 
 
 class PodGroup(Object, frozen=True):

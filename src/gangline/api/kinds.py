@@ -66,6 +66,10 @@ RESOURCE_QUOTA = Kind("", "v1", "ResourceQuota", "resourcequotas", builtin.Untyp
 LIMIT_RANGE = Kind("", "v1", "LimitRange", "limitranges", builtin.Untyped)
 ENDPOINTS = Kind("", "v1", "Endpoints", "endpoints", builtin.Untyped)
 
+TOKEN_REVIEW = Kind("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", builtin.Untyped, namespaced=False)
+SUBJECT_ACCESS_REVIEW = Kind(
+    "authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", builtin.Untyped, namespaced=False
+)
 JOB = Kind("batch", "v1", "Job", "jobs", builtin.Job)
 CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs", builtin.Untyped)
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", builtin.Replicated)

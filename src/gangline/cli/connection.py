@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gangline.api import names
 from gangline.cli.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput
 
@@ -32,6 +33,12 @@ PREFERRED = ("", "grove.io", "scheduler.grove.io", "scheduling.run.ai")
 def home() -> Path:
     """Where a local platform keeps its files."""
     return Path(os.environ.get("GANGLINE_HOME") or ".gangline")
+
+
+def recordings() -> Path:
+    """Where schedulers record their cycles on this machine, or in the pod that we run in."""
+    mine, in_pod = home() / "recording", Path(names.RECORDINGS)
+    return in_pod if in_pod.is_dir() and not mine.exists() else mine
 
 
 def kubeconfig_path(given: str | None) -> Path | None:
@@ -51,13 +58,12 @@ class ClusterConnection:
         """The kind a user means by `pods`, `pcs`, `podgroup` or `podgroups.scheduling.run.ai`."""
         served = await self.served()
         wanted = name.lower()
-        found = [item for item in served if wanted in item.names or wanted == item.kind.resource]
-        if not found:
-            known = sorted({item.kind.plural for item in served})
+        matches = [item for item in served if wanted in item.names or wanted == item.kind.resource]
+        if not matches:
             words = sorted({word for item in served for word in item.names})
-            meant = did_you_mean(name, words)
-            raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}{meant}")
-        return min(found, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
+            meant = did_you_mean(name, words) or f"; kubectl api-resources lists its {len(served)} kinds"
+            raise BadInput(f"the server at {self.server} serves no {name!r}{meant}")
+        return min(matches, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
 
     async def served(self) -> list[ServedKinds]:
         groups = [""] + [item["name"] for item in (await self.json("/apis")).get("groups", [])]
@@ -68,19 +74,19 @@ class ClusterConnection:
         """What a group serves, each kind in the first version that has it; the preferred version goes first."""
         if not group:
             return _resources("v1", await self.json("/api/v1"))
-        found: dict[str, ServedKinds] = {}
+        first_versions: dict[str, ServedKinds] = {}
         try:
             about = await self.json(f"/apis/{group}")
             for version in dict.fromkeys(
                 item["groupVersion"] for item in (about["preferredVersion"], *about["versions"])
             ):
-                found = {
+                first_versions = {
                     resource.kind.plural: resource
                     for resource in _resources(version, await self.json(f"/apis/{version}"))
-                } | found
+                } | first_versions
         except ApiError:
             pass
-        return list(found.values())
+        return list(first_versions.values())
 
     async def json(self, path: str) -> dict[str, Any]:
         return await self.client.get_path(path)

@@ -13,10 +13,11 @@ from gangline.rules.values.documents import DocumentUnreadable, read_documents
 
 def read(sources: Iterable[str]) -> list[Raw]:
     """All objects of the files, folders or `-` (standard input), in order."""
-    return [obj for source in sources for name, text in _texts(source) for obj in parse(text, name)]
+    return [obj for source in sources for name, text in texts(source) for obj in parse(text, name)]
 
 
-def _texts(source: str) -> Iterator[tuple[str, str]]:
+def texts(source: str) -> Iterator[tuple[str, str]]:
+    """Each text of a file, a folder or `-`, with what to call it."""
     if source == "-":
         yield "standard input", standard_input()
         return

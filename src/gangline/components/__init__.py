@@ -59,6 +59,7 @@ def _scheduler(options: ComponentOptions) -> Component:
     usual = shard_settings() if how.decides_as_upstream else native_settings()
     started = read_flags({"schedule-period": f"{options.period}s", **named_flags(options)}, options.config, usual)
     asked = "update-pod-eviction-condition" in options.flags
+    recording = started.options.recording_folder or options.recording
     told = replace(
         started.options,
         stamp_every_start=how.stamps_every_start,
@@ -67,6 +68,7 @@ def _scheduler(options: ComponentOptions) -> Component:
         note_evictions=not how.evictions_unmarked,
         signs_verdicts=not how.decides_as_upstream,
         tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
+        recording_folder=recording if started.options.recording else "",
     )
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 

@@ -41,6 +41,8 @@ class ComponentOptions:
     """Gives the operator's settings as its configuration says them now, where that may change while it runs."""
     process: OperatorProcess | None = None
     """How the operator's processes run, where Grove's OperatorConfiguration says it."""
+    recording: str = ""
+    """The folder in which schedulers record their cycles, unless their flags name one; empty: nowhere."""
     namespace: str = ""
     """Where this process lives, if that is not the namespace of its component."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from gangline.config import NATIVE, Manner
 from gangline.controllers import node_scale, numa, podgroup, queue
+from gangline.controllers.journeys import controller as journeys
+from gangline.controllers.journeys.exporter import configured_exporter
 from gangline.controllers.queue_metrics import QueueMetrics
 from gangline.controllers.scaling_pods import NodeScaleSettings
 from gangline.rules.schedulers import SERVED
@@ -11,7 +13,9 @@ from gangline.runtime import Component
 
 
 def pod_group_controller(schedulers: tuple[str, ...] = SERVED, manner: Manner = NATIVE) -> Component:
-    return Component("podgroup-controller", (podgroup.controller(schedulers, manner),))
+    exporter = configured_exporter()
+    traces = (journeys.controller(exporter, schedulers),) if exporter is not None else ()
+    return Component("podgroup-controller", (podgroup.controller(schedulers, manner), *traces))
 
 
 def queue_controller(metrics: QueueMetrics | None = None) -> Component:

@@ -20,7 +20,8 @@ from gangline.config import NATIVE, Manner
 from gangline.controllers.parts import PartUnreadable, PodPart, part
 from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
-from gangline.rules import priorities, requests
+from gangline.rules import requests
+from gangline.rules.gangs.priorities import preemptible, priorities
 from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
@@ -149,8 +150,8 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
             ledger.forget(key)
             return None
         account = ledger.bring_up_to_date(key, ctx.read)
-        preemptible = priorities.preemptible(group, ctx.read.list(PRIORITY_CLASS))
-        patch = status_patch(group, account, preemptible, manner, timestamp(ctx.clock.now()))
+        may_be_evicted = preemptible(group, priorities(ctx.read.list(PRIORITY_CLASS)))
+        patch = status_patch(group, account, may_be_evicted, manner, timestamp(ctx.clock.now()))
         seen = group.metadata.resource_version
         if patch is not None and (seen, patch) != account.sent:
             if await ctx.writer.report(POD_GROUP, key.name, key.namespace, patch):

@@ -3,5 +3,5 @@ is.
 
 Stands beside the command line, above everything else. In reading order: `look.py` is what is seen of a cluster,
 `gangs.py`, `queues.py` and `nodes.py` think about it, `pages.py` puts a page together, `model.py` is what a page says,
-`html.py`, `parts.py` and `views.py` write it as HTML, and `service.py`, the only shell, follows the cluster and answers
-requests. It never writes to a cluster."""
+writing/ writes it as HTML, following/ follows the cluster, and `service.py` answers requests. It never writes to a
+cluster."""

@@ -1,5 +1,5 @@
 """What became of a gang's place: who took it, in the words of the scheduler's event. Whether the gang comes back is in
-rules/evictions.py.
+rules/gangs/evictions.py.
 
 The scheduler tells each eviction once, as event `Evict` on the PodGroup with the facts as annotations, and stamps the
 PodGroup. When the event is gone, after an hour, the stamp still says that there was one. Pure."""

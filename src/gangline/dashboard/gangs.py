@@ -18,10 +18,13 @@ from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.look import ClusterView, PodFact, first_owner
 from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
 from gangline.rules import verdicts
-from gangline.rules.evictions import failure_of, is_over, prospects
+from gangline.rules.gangs.evictions import failure_of, is_over, prospects
+from gangline.rules.gangs.starts import start_text, start_times
 from gangline.rules.values import times
 
 WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"
+USER = "user"
+"""Label or annotation."""
 Place: TypeAlias = tuple[str, str]
 """Namespace and name."""
 
@@ -119,7 +122,14 @@ class CountedGang:
             return EVICTED
         if goes_on:
             return WAITING
-        return FAILED if self.ended and self.lacking and self.job is None else ENDED
+        badly = self.ended and self.lacking and self.job is None
+        return FAILED if badly or self._phase == FAILED else ENDED
+
+    @property
+    def _phase(self) -> str:
+        """What the PodGroup controller noted last, which outlives the pods."""
+        told = self.group.status.conditions if self.group is not None else ()
+        return next((str(item.get("reason", "")).lower() for item in told if item.get("type") == "Phase"), "")
 
     @property
     def failure(self) -> str:
@@ -127,11 +137,11 @@ class CountedGang:
         lost = failure_of(self.job)
         if lost is not None:
             return f"{lost.get('reason') or 'Failed'}: {lost.get('message') or 'its Job failed'}"
-        return (
-            f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded"
-            if (self.state == FAILED)
-            else ""
-        )
+        if self.state != FAILED:
+            return ""
+        if not self.ended:
+            return "its pods failed, and are gone"
+        return f"{self.ended} of its pods ended, and fewer than its minimum of {sum(self.minima.values())} succeeded"
 
     @property
     def queue(self) -> str:
@@ -157,8 +167,25 @@ class CountedGang:
         given = self.gang.spec.priority_class_name if self.gang is not None else ""
         return given or (self.group.spec.priority_class_name if self.group is not None else "")
 
+    @property
+    def user(self) -> str:
+        """Whose it is, where its pods or its workload say so."""
+        made = self.group or self.gang
+        return (made.labels.get(USER) or made.annotations.get(USER, "")) if made is not None else ""
+
     def _label(self, name: str) -> str:
         return self.gang.labels.get(name, "") if self.gang is not None else ""
+
+    @property
+    def made(self) -> float | None:
+        """When it was created."""
+        first = self.gang or self.group
+        return times.seconds(first.metadata.creation_timestamp) if first is not None else None
+
+    @property
+    def started(self) -> float | None:
+        """When it got its place last, as its PodGroup says."""
+        return times.seconds(self.group.annotations.get(names.LAST_START)) if self.group is not None else None
 
     @property
     def since(self) -> float | None:
@@ -182,6 +209,7 @@ class GangTable(dict[Place, CountedGang]):
         super().__init__(
             {(gang.namespace, gang.name): CountedGang(gang.namespace, gang.name, gang, None) for gang in look.gangs}
         )
+        self.now = look.source.now
         self._by_group: dict[Place, CountedGang] = {}
         self._titles: dict[str, str] = {}
         by_uid = {gang.uid: gang for gang in look.gangs}
@@ -247,6 +275,7 @@ def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:
         set=gang.set,
         queue=gang.queue,
         priority=gang.priority,
+        user=gang.user,
         pods=gang.pods,
         minimum=sum(gang.minima.values()),
         placed=gang.placed,
@@ -295,7 +324,14 @@ def why(gang: CountedGang, known: GangTable) -> Why:
         position=_count(data.get("position")),
         waiting=_count(data.get("waiting")),
         judged=answer.judged,
+        starts=_promise(gang, known.now),
     )
+
+
+def _promise(gang: CountedGang, now: float) -> str:
+    """When it starts, as the scheduler promised it."""
+    promised = start_times(gang.group.status.start) if gang.group is not None else None
+    return start_text(promised, now) if promised is not None else ""
 
 
 def _way_out(text: str) -> bool:

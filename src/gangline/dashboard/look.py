@@ -15,7 +15,7 @@ from gangline.api.core import Event, Node, Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
 from gangline.api.kai import PodGroup, Queue, Topology
 from gangline.api.meta import OwnerReference
-from gangline.dashboard.model import Source
+from gangline.dashboard.page_data import Source
 from gangline.rules import requests
 from gangline.scheduler.objects.nodes import by_name, gpu_memory, not_ready_because
 
@@ -69,6 +69,18 @@ class NodeFact(msgspec.Struct, frozen=True):
     closed: str
 
 
+class IdleGpus(msgspec.Struct, frozen=True):
+    """GPUs of a node that nobody uses, for one cause."""
+
+    node: str
+    cause: str
+    gpus: float
+    gang: str = ""
+    """Whom they are reserved for, or who waits for this reason."""
+    until: float | None = None
+    """Until when they are reserved."""
+
+
 class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the pages are made of."""
 
@@ -84,6 +96,8 @@ class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     topologies: Sequence[Topology] = ()
     events: Sequence[Event] = ()
     jobs: Sequence[Job] = ()
+    idle: Sequence[IdleGpus] = ()
+    """Why GPUs are idle, where that was worked out."""
 
 
 def pod_fact(pod: Pod) -> PodFact:

@@ -5,48 +5,10 @@ ages in seconds. None stands for "no bound". Nothing here looks at a cluster or 
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
-
-import msgspec
-
+from gangline.dashboard.map.data import MapPage
+from gangline.dashboard.page_data import PageData, Source, Table
+from gangline.dashboard.past.data import TimelinePage, TimePage
 from gangline.rules.trees import Branch
-
-
-class PageData(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The base of everything a page says."""
-
-
-T = TypeVar("T")
-
-
-class Table(PageData, Generic[T], frozen=True):
-    """One page of rows. `total` of them match the search; `start` come before the first one shown."""
-
-    rows: tuple[T, ...] = ()
-    total: int = 0
-    start: int = 0
-    size: int = 25
-
-    @property
-    def hidden(self) -> int:
-        return self.total - len(self.rows)
-
-
-class Source(PageData, frozen=True):
-    """Where the data comes from, and how fresh it is."""
-
-    server: str = ""
-    now: float = 0.0
-    heard: float | None = None
-    """When the cluster last answered; None: never yet."""
-    problem: str = ""
-    """Why it does not answer now."""
-    reading: tuple[str, ...] = ()
-    """Kinds that are being read for the first time."""
-    absent: tuple[str, ...] = ()
-    """Kinds that this cluster does not serve."""
-    troubles: tuple[str, ...] = ()
-    """Kinds that cannot be read, each with the reason."""
 
 
 class RemedyText(PageData, frozen=True):
@@ -61,6 +23,8 @@ class Why(PageData, frozen=True):
     remedies: tuple[RemedyText, ...] = ()
     position: int = 0
     waiting: int = 0
+    starts: str = ""
+    """When it starts, as far as that is promised."""
     judged: bool = False
     """A scheduler of ours said it; else it is what the gang's conditions say."""
 
@@ -90,6 +54,7 @@ class GangLine(PageData, frozen=True):
     set: str = ""
     queue: str = ""
     priority: str = ""
+    user: str = ""
     pods: int = 0
     minimum: int = 0
     placed: int = 0
@@ -236,6 +201,37 @@ class Overview(PageData, frozen=True, tag_field="page", tag="overview"):
     search: str = ""
 
 
+class GangChoice(PageData, frozen=True):
+    """Which gangs are shown, and in which order; an empty word chooses nothing."""
+
+    q: str = ""
+    state: str = ""
+    queue: str = ""
+    namespace: str = ""
+    user: str = ""
+    priority: str = ""
+    sort: str = ""
+
+
+class GangOptions(PageData, frozen=True):
+    """What there is to choose from."""
+
+    queues: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    priorities: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+
+
+class GangsPage(PageData, frozen=True, tag_field="page", tag="gangs"):
+    """Gangs of every state, as chosen."""
+
+    source: Source
+    choice: GangChoice
+    options: GangOptions
+    gangs: Table[GangLine]
+
+
 class EventLine(PageData, frozen=True):
     at: float | None
     about: str
@@ -294,4 +290,4 @@ class MissingPage(PageData, frozen=True, tag_field="page", tag="missing"):
     """Address and name of what may have been meant."""
 
 
-Page = Overview | GangPage | QueuePage | NodePage | MissingPage
+Page = Overview | MapPage | GangsPage | TimePage | TimelinePage | GangPage | QueuePage | NodePage | MissingPage

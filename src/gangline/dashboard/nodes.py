@@ -94,17 +94,19 @@ def node_line(fact: NodeFact, pods: Sequence[PodFact]) -> NodeLine:
 def devices(fact: NodeFact, pods: Sequence[PodFact], use: Use) -> tuple[GpuCell, ...]:
     """Used ones first, then shared, then free."""
     gpu_cells = [
-        GpuCell(state="used", used=1.0, pods=(f"{pod.pod.namespace}/{pod.pod.name}",))
+        GpuCell(state="used", used=1.0, pods=(_called(pod),))
         for pod in sorted(pods, key=lambda pod: pod.pod.name)
         if not pod.shared
         for _ in range(min(pod.whole, MOST))
     ]
     for group, used in sorted(use.groups.items()):
-        names = tuple(
-            sorted(f"{pod.pod.namespace}/{pod.pod.name}" for pod in pods if group in pod.shared and not pod.reserves)
-        )
+        names = tuple(sorted(_called(pod) for pod in pods if group in pod.shared and not pod.reserves))
         gpu_cells.append(GpuCell(state="shared", used=round(min(used, 1.0), 2), pods=names))
     return (*gpu_cells, *[FREE] * min(use.free(fact), MOST))[:MOST]
+
+
+def _called(pod: PodFact) -> str:
+    return "/".join(part for part in (pod.pod.namespace, pod.pod.name) if part)
 
 
 def room(look: ClusterView, held: Holders) -> FreeRoom:

@@ -10,17 +10,21 @@ from difflib import get_close_matches
 from typing import TypeVar
 from urllib.parse import quote
 
-from gangline.api import names
-from gangline.api.core import Event
+import msgspec
+
 from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
+from gangline.dashboard import selection
+from gangline.dashboard.gang_parts import events, tree
 from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, CountedGang, GangTable
 from gangline.dashboard.look import ClusterView, PodFact
+from gangline.dashboard.map import cells as mapped
+from gangline.dashboard.map.data import MapPage
 from gangline.dashboard.model import (
-    EventLine,
     GangCounts,
     GangPage,
+    GangsPage,
     MissingPage,
     NodePage,
     Overview,
@@ -28,15 +32,17 @@ from gangline.dashboard.model import (
     PodLine,
     QueueLine,
     QueuePage,
-    Table,
 )
+from gangline.dashboard.page_data import Table
+from gangline.dashboard.past import times
+from gangline.dashboard.past.data import GangMoment, TimePage
+from gangline.dashboard.past.memory import PastMemory
 from gangline.rules import trees
-from gangline.rules.trees import Branch
-from gangline.rules.values import times
 
 ROWS = 25
 PODS = 200
-EVENTS = 30
+CELLS = 50
+GANGS = 50
 NEAR = 8
 COMPARED = 1000
 T = TypeVar("T")
@@ -44,11 +50,28 @@ Row = TypeVar("Row")
 Query = Mapping[str, str]
 
 
-def page(look: ClusterView, path: Sequence[str], query: Query) -> Page:
+class KnownPast(msgspec.Struct, frozen=True):
+    """What is known beside what is seen now: what was seen before, and what was recorded of the gang asked for."""
+
+    memory: PastMemory
+    story: tuple[GangMoment, ...] = ()
+    namespaces: frozenset[str] | None = None
+    """Those whose gangs may be told of; None: all."""
+
+
+def page(look: ClusterView, path: Sequence[str], query: Query, past: KnownPast | None = None) -> Page:
     """`path`: the parts of the address, already unquoted."""
     match path:
         case []:
             return overview(look, query)
+        case ["gangs"]:
+            return gangs_page(look, query)
+        case ["map"]:
+            return map_page(look, query)
+        case ["time"]:
+            return times_page(look, past or KnownPast(PastMemory()), query)
+        case ["gang", namespace, name, "timeline"]:
+            return timeline_page(look, namespace, name, past.story if past is not None else ())
         case ["gang", namespace, name]:
             return gang_page(look, namespace, name)
         case ["queue", name]:
@@ -56,8 +79,8 @@ def page(look: ClusterView, path: Sequence[str], query: Query) -> Page:
         case ["node", name]:
             return node_page(look, name, query)
     hint = (
-        "There are / (the overview), /gang/NAMESPACE/NAME, /queue/NAME and /node/NAME; each also as data with "
-        "?format=json."
+        "There are / (the overview), /map, /gangs, /time, /gang/NAMESPACE/NAME, "
+        "/gang/NAMESPACE/NAME/timeline, /queue/NAME and /node/NAME; each also as data with ?format=json."
     )
     return MissingPage(source=look.source, text=f"There is no page /{'/'.join(path)}.", hint=hint)
 
@@ -140,6 +163,30 @@ def table(rows: Sequence[T], query: Query, name: str, shown: Callable[[T], Row],
     return Table(rows=tuple(shown(row) for row in rows[start : start + size]), total=len(rows), start=start, size=size)
 
 
+# ── the map ──
+
+
+def map_page(look: ClusterView, query: Query) -> MapPage:
+    whole = mapped.cells(look, GangTable(look), noded.holders(look.pods), query)
+    nodes = [(node, domain.path) for domain in whole.domains for node in domain.nodes]
+    rows = table(nodes, query, "rows", lambda row: mapped.map_row(*row, whole.gangs), CELLS)
+    return msgspec.structs.replace(whole, rows=rows)
+
+
+# ── gangs as chosen ──
+
+
+def gangs_page(look: ClusterView, query: Query) -> GangsPage:
+    known, choice = GangTable(look), selection.choice_of(query)
+    chosen = selection.selected(known.values(), choice, look.queues)
+    return GangsPage(
+        source=look.source,
+        choice=choice,
+        options=selection.options(list(known.values()), look.queues),
+        gangs=table(chosen, query, "gangs", lambda gang: ganged.line(gang, known), GANGS),
+    )
+
+
 # ── one gang ──
 
 
@@ -177,69 +224,27 @@ def _no_gang(look: ClusterView, known: GangTable, namespace: str, name: str) -> 
     )
 
 
-def tree(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
-    """Set → cliques → pods where there is a set, else gang → groups → pods."""
-    owner = next((item for item in look.sets if item.namespace == gang.namespace and item.name == gang.set), None)
-    if gang.gang is None or owner is None:
-        return _plain_tree(gang, facts)
-    mine = {podgroup.name for podgroup in gang.gang.spec.podgroups}
-    cliques = [clique for clique in look.cliques if clique.namespace == gang.namespace and clique.name in mine]
-    scaled = {clique.labels.get(names.SCALING_GROUP) for clique in cliques}
-    groups = [
-        scaling_group
-        for scaling_group in look.scaling_groups
-        if scaling_group.namespace == gang.namespace and scaling_group.name in scaled
-    ]
-    return trees.of_set(owner, [gang.gang], groups, cliques, [fact.pod for fact in facts])
+# ── the past ──
 
 
-def _plain_tree(gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
-    parts: dict[str, list[Branch]] = {part: [] for part in gang.minima if part}
-    for fact in sorted(facts, key=lambda fact: fact.pod.name):
-        parts.setdefault(fact.part, []).append(trees.of_pod(fact.pod))
-    minima = gang.minima
-    below = [
-        Branch("group", part, f"{len(pods)} pods, minimum {minima.get(part, 0)}", below=tuple(pods))
-        for part, pods in parts.items()
-        if part
-    ]
-    return Branch(
-        gang.kind,
-        gang.title,
-        f"{gang.running}/{gang.pods} running, minimum {sum(minima.values())}",
-        below=(*below, *parts.get("", ())),
+def times_page(look: ClusterView, past: KnownPast, query: Query) -> TimePage:
+    return times.time_page(
+        look,
+        past.memory,
+        past.namespaces,
+        query,
+        lambda rows, name: table(rows, query, name, lambda row: row),
+        lambda rows, name: table(rows, query, name, lambda row: row),
     )
 
 
-def events(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> tuple[EventLine, ...]:
-    """The newest events about the gang, its PodGroup, its cliques and its pods."""
-    about = {gang.name, gang.title, *(fact.pod.name for fact in facts), *gang.minima}
-    if gang.group is not None:
-        about.add(gang.group.name)
-    mine = [
-        event for event in look.events if event.involved_object.get("name") in about and _where(event) == gang.namespace
-    ]
-    return tuple(_event(item) for item in sorted(mine, key=lambda item: -(_at(item) or 0.0))[:EVENTS])
-
-
-def _where(event: Event) -> str:
-    return str(event.involved_object.get("namespace") or event.namespace)
-
-
-def _at(event: Event) -> float | None:
-    return times.seconds(event.last_timestamp or event.event_time or event.metadata.creation_timestamp)
-
-
-def _event(event: Event) -> EventLine:
-    about = event.involved_object
-    return EventLine(
-        at=_at(event),
-        about=f"{about.get('kind', '')} {about.get('name', '')}",
-        reason=event.reason,
-        message=event.message,
-        count=max(event.count, 1),
-        warning=event.type == "Warning",
-    )
+def timeline_page(look: ClusterView, namespace: str, name: str, story: Sequence[GangMoment]) -> Page:
+    known = GangTable(look)
+    gang = known.called(namespace, name)
+    if gang is None:
+        return _no_gang(look, known, namespace, name)
+    facts = [fact for fact in look.pods if known.of(fact) is gang]
+    return times.timeline(look, known, gang, events(look, gang, facts), facts, story)
 
 
 # ── one queue ──

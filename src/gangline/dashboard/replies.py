@@ -12,19 +12,36 @@ from urllib.parse import unquote
 import msgspec
 
 from gangline.dashboard.look import ClusterView
-from gangline.dashboard.model import MissingPage, Source
-from gangline.dashboard.pages import page
-from gangline.dashboard.sheet import HEADERS
+from gangline.dashboard.model import MissingPage
+from gangline.dashboard.page_data import Source
+from gangline.dashboard.pages import KnownPast, page
 from gangline.dashboard.views import document
+from gangline.dashboard.writing.sheet import DIGEST, HEADERS, KEPT, SCRIPTS
 from gangline.errors import NotFound
 from gangline.runtime.health import HttpPage
 from gangline.runtime.watching.informer import Informer
 
 HTML, JSON, TEXT = "text/html; charset=utf-8", "application/json", "text/plain; charset=utf-8"
+SCRIPT = "text/javascript; charset=utf-8"
 
 
-def reply(view: ClusterView, path: str, query: Mapping[str, str]) -> HttpPage:
-    shown = page(view, [unquote(part) for part in path.strip("/").split("/") if part], query)
+def asset_reply(path: Sequence[str]) -> HttpPage:
+    """A script: `path` is the digest in its address and its name."""
+    if len(path) != 2 or path[1] not in SCRIPTS:
+        return plain_reply(404, "There is no such file.")
+    return HttpPage(SCRIPTS[path[1]], SCRIPT, 200, KEPT if path[0] == DIGEST else HEADERS)
+
+
+def parts_of(path: str) -> list[str]:
+    """The parts of an address, unquoted."""
+    return [unquote(part) for part in path.strip("/").split("/") if part]
+
+
+def reply(view: ClusterView, path: str, query: Mapping[str, str], past: KnownPast | None = None) -> HttpPage:
+    parts = parts_of(path)
+    if parts[:1] == ["assets"]:
+        return asset_reply(parts[1:])
+    shown = page(view, parts, query, past)
     status = 404 if isinstance(shown, MissingPage) else 200
     if query.get("format") == "json":
         return HttpPage(msgspec.json.encode(shown), JSON, status, HEADERS)

@@ -1,145 +1,119 @@
-"""The dashboard alive: follows a cluster, and answers GET and HEAD with pages made from what it has heard.
+"""The dashboard alive: answers GET and HEAD with pages made from what is seen of a cluster.
 
-The only shell of this folder. It lists and watches through the runtime's cache, asks every few seconds whether the
-cluster still answers, and serves at once, even while nothing can be read yet. It never writes to a cluster, and needs
-no more than get, list and watch (rights.py)."""
+The shell of this folder; following/ reads the cluster for it. It serves at once, even while nothing can be read yet. It
+never writes to a cluster."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
 from aiohttp import web
 
-from gangline.api.kinds import (
-    EVENT,
-    JOB,
-    NODE,
-    POD,
-    POD_CLIQUE,
-    POD_CLIQUE_SET,
-    POD_GANG,
-    POD_GROUP,
-    QUEUE,
-    SCALING_GROUP,
-    TOPOLOGY,
-    Kind,
-)
 from gangline.client import Client
-from gangline.dashboard.look import ClusterView, NodeFact, PodFact, node_fact, pod_fact
-from gangline.dashboard.model import Source
-from gangline.dashboard.object_facts import ObjectFacts
-from gangline.dashboard.replies import plain_reply, reply, source_of
-from gangline.errors import ApiError, Unavailable
-from gangline.runtime import Cache, Clock, SystemClock, background
+from gangline.dashboard.following.follower import Follower, Sight
+from gangline.dashboard.gangs import GangTable
+from gangline.dashboard.login.gates import Gate, OpenGate
+from gangline.dashboard.login.scope import ViewScope, namespaces_of, narrowed
+from gangline.dashboard.pages import KnownPast
+from gangline.dashboard.past.data import GangMoment
+from gangline.dashboard.past.keeper import PastKeeper
+from gangline.dashboard.replies import asset_reply, parts_of, plain_reply, reply
+from gangline.dashboard.serving.kept_pages import KeptPages
+from gangline.dashboard.serving.live import LiveStream
+from gangline.runtime import Clock, SystemClock, background
 from gangline.runtime.health import Endpoint, HttpPage
-
-KINDS: tuple[Kind[Any], ...] = (
-    NODE,
-    POD,
-    POD_GANG,
-    POD_GROUP,
-    QUEUE,
-    POD_CLIQUE_SET,
-    POD_CLIQUE,
-    SCALING_GROUP,
-    TOPOLOGY,
-    EVENT,
-    JOB,
-)
-"""All that it reads."""
-PULSE = 3.0
-"""Seconds between two questions whether the cluster still answers."""
 
 
 class Dashboard:
-    """Serves until it is stopped. `server` is how the cluster is called on the pages."""
+    """Serves until it is stopped."""
 
-    def __init__(self, client: Client, server: str, clock: Clock | None = None) -> None:
-        self._client, self._server, self._clock = client, server, clock or SystemClock()
-        self._cache = Cache(client, self._clock)
-        self._informers = [self._cache.informer(kind) for kind in KINDS]
-        self._pods: ObjectFacts[Any, PodFact] = ObjectFacts(self._cache.informer(POD), pod_fact)
-        self._nodes: ObjectFacts[Any, NodeFact] = ObjectFacts(self._cache.informer(NODE), node_fact)
-        self._endpoint = Endpoint(lambda: self.complete, rest=self._answer)
-        self._heard: float | None = None
-        self._problem = ""
+    def __init__(
+        self, sight: Sight, clock: Clock | None = None, recording: Path | None = None, gate: Gate | None = None
+    ) -> None:
+        self._sight, self._clock = sight, clock or SystemClock()
+        self._past = PastKeeper(sight.look, self._clock, recording)
+        self._gate = gate or OpenGate()
         self._tasks: list[asyncio.Task[None]] = []
+        self._kept = KeptPages()
+        self._live = LiveStream(self._clock, lambda: sight.version, lambda: self._kept.pace)
+        self._endpoint = Endpoint(lambda: self.complete, rest=self._answer, streams={"/live": self._follow})
+
+    @classmethod
+    def of(
+        cls,
+        client: Client,
+        server: str,
+        clock: Clock | None = None,
+        recording: Path | None = None,
+        gate: Gate | None = None,
+    ) -> Dashboard:
+        """Of the cluster that this client speaks to; `server` is how it is called on the pages, `recording` the folder
+        of what its scheduler recorded, if that can be read here."""
+        clock = clock or SystemClock()
+        return cls(Follower(client, server, clock), clock, recording, gate)
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve at once; gives the address. Raises OSError where the port is taken."""
         bound = await self._endpoint.open(host, port)
-        self._tasks = [
-            background.start("dashboard cache", self._cache.start, self._clock),
-            background.start("dashboard pulse", self._listen, self._clock),
-        ]
+        await self._sight.start()
+        self._tasks = [background.start("dashboard past", self._past.run, self._clock)]
         return f"http://{_shown(host)}:{bound}"
 
     async def stop(self) -> None:
+        self._live.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._cache.stop()
+        await self._sight.stop()
         await self._endpoint.close()
 
     @property
     def complete(self) -> bool:
         """Everything has been read once, as far as it can be."""
-        return all(informer.synced.is_set() or informer.trouble is not None for informer in self._informers)
+        return self._sight.complete
 
-    # --- the cluster --------------------------------------------------------------------------------------------------
-
-    async def _listen(self) -> None:
-        """Any answer is a sign of life, a refusal too."""
-        while True:
-            try:
-                await self._client.send("GET", "/version")
-                self._sign("")
-            except Unavailable as error:
-                self._problem = str(error)
-            except ApiError:
-                self._sign("")
-            await self._clock.sleep(PULSE)
-
-    def _sign(self, problem: str) -> None:
-        self._heard, self._problem = self._clock.now(), problem
-
-    def look(self) -> ClusterView:
-        """What is known now."""
-        read = self._cache.list
-        return ClusterView(
-            source=self._source(),
-            pods=self._pods.all(),
-            nodes=self._nodes.all(),
-            gangs=read(POD_GANG),
-            groups=read(POD_GROUP),
-            queues=read(QUEUE),
-            sets=read(POD_CLIQUE_SET),
-            cliques=read(POD_CLIQUE),
-            scaling_groups=read(SCALING_GROUP),
-            topologies=read(TOPOLOGY),
-            events=read(EVENT),
-            jobs=read(JOB),
-        )
-
-    def _source(self) -> Source:
-        return source_of(self._server, self._clock.now(), self._heard, self._problem, self._informers)
-
-    # --- requests -----------------------------------------------------------------------------------------------------
+    async def _follow(self, request: web.Request) -> web.StreamResponse:
+        refused = await self._gate.refusal(request)
+        if refused is not None:
+            return web.Response(body=refused.body, status=refused.status, headers=refused.headers)
+        return await self._live.serve(request)
 
     async def _answer(self, request: web.Request) -> HttpPage:
+        path = request.raw_path.partition("?")[0]
+        if (at_desk := await self._gate.desk(request)) is not None:
+            return at_desk
         if request.method not in ("GET", "HEAD"):
             return plain_reply(
                 405,
                 f"{request.method} is not answered here: this page only shows, with GET and HEAD.",
                 {"Allow": "GET, HEAD"},
             )
-        return self.answer(request.raw_path.partition("?")[0], request.query)
+        if path.startswith("/assets/"):
+            return asset_reply(parts_of(path)[1:])
+        if (refused := await self._gate.refusal(request)) is not None:
+            return refused
+        scope = await self._gate.scope(request, lambda: namespaces_of(self._sight.look()))
+        return await self._page(path, request.query, scope)
 
-    def answer(self, path: str, query: Mapping[str, str]) -> HttpPage:
-        """The page at an address, as HTML or as data."""
-        return reply(self.look(), path, query)
+    async def _page(self, path: str, query: Mapping[str, str], scope: ViewScope) -> HttpPage:
+        """The page at an address, as HTML or as data, for whoever may see this."""
+        past = KnownPast(self._past.memory, await self._story(path, scope), scope.namespaces)
+        return self._kept.get(
+            (self._sight.version, scope, path, *sorted(query.items())),
+            self._clock.monotonic(),
+            lambda: reply(narrowed(self._sight.look(), scope), path, query, past),
+        )
+
+    async def _story(self, path: str, scope: ViewScope) -> tuple[GangMoment, ...]:
+        """What was recorded of the gang whose timeline is asked for."""
+        match parts_of(path):
+            case ["gang", namespace, name, "timeline"] if scope.shows(namespace):
+                gang = GangTable(self._sight.look()).called(namespace, name)
+                titles = {gang.name, gang.title} if gang is not None else {name}
+                return await self._past.story(namespace, name, frozenset(titles))
+        return ()
 
 
 def _shown(host: str) -> str:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gangline.dashboard.html import Html, join, tag
+from gangline.dashboard.map.data import MapPage
+from gangline.dashboard.map.view import map_view
 from gangline.dashboard.model import (
     EventLine,
     GangLine,
     GangPage,
+    GangsPage,
     MissingPage,
     NodePage,
     Overview,
@@ -20,11 +22,15 @@ from gangline.dashboard.model import (
     PodLine,
     QueueLine,
     QueuePage,
-    Source,
     Why,
 )
+from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import gang_address
-from gangline.dashboard.parts import (
+from gangline.dashboard.past.data import TimelinePage, TimePage
+from gangline.dashboard.past.view import time_view, timeline_view
+from gangline.dashboard.writing.gangs_view import gangs_view
+from gangline.dashboard.writing.html import Html, join, tag
+from gangline.dashboard.writing.parts import (
     age,
     badge,
     bar,
@@ -39,7 +45,7 @@ from gangline.dashboard.parts import (
     size,
     turned,
 )
-from gangline.dashboard.sections import (
+from gangline.dashboard.writing.sections import (
     amounts,
     fact_list,
     free_gpus,
@@ -54,11 +60,17 @@ from gangline.dashboard.sections import (
     titled,
     waiting,
 )
-from gangline.dashboard.sheet import SCRIPT, STYLE
+from gangline.dashboard.writing.sheet import STYLE, asset
 from gangline.rules.trees import Branch
 
 STALE = 15.0
 """Seconds of silence after which the page says so."""
+NAV: tuple[tuple[str, str, type[Page]], ...] = (
+    ("/", "Overview", Overview),
+    ("/map", "Map", MapPage),
+    ("/gangs", "Gangs", GangsPage),
+    ("/time", "Time", TimePage),
+)
 USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 
 
@@ -73,15 +85,10 @@ def document(page: Page) -> str:
         tag("title", f"{title} · gangline"),
         tag("noscript", tag("meta", http_equiv="refresh", content="10")),
         tag("style", Html(STYLE)),
+        tag("script", type="module", src=asset("page.js")),
     )
     main = tag("main", _fresh(page.source), *body, id="main", tabindex="-1")
-    inside = [
-        link("#main", "skip to the content", "skip"),
-        _header(page),
-        _alarms(page.source),
-        main,
-        tag("script", Html(SCRIPT)),
-    ]
+    inside = [link("#main", "skip to the content", "skip"), _header(page), _alarms(page.source), main]
     return "<!doctype html>\n" + tag("html", head, tag("body", *inside), lang="en")
 
 
@@ -89,6 +96,14 @@ def _body(page: Page) -> tuple[str, Sequence[Html]]:
     match page:
         case Overview():
             return "Overview", overview(page)
+        case GangsPage():
+            return "Gangs", gangs_view(page)
+        case TimePage():
+            return "Time", time_view(page)
+        case TimelinePage():
+            return f"{page.title}: timeline", timeline_view(page)
+        case MapPage():
+            return "Map", map_view(page)
         case GangPage():
             return page.gang.title, gang(page)
         case QueuePage():
@@ -117,9 +132,23 @@ def _header(page: Page) -> Html:
     )
     pause = tag("button", "Pause", id="pause", type="button", aria_pressed="false", hidden=True)
     site = tag(
-        "nav", link("/", "gangline", "brand"), tag("span", page.source.server, class_="server"), aria_label="Site"
+        "nav",
+        link("/", "gangline", "brand"),
+        *(
+            tag("a", word, href=href, aria_current="page" if isinstance(page, kind) else None)
+            for href, word, kind in NAV
+        ),
+        tag("span", page.source.server, class_="server"),
+        aria_label="Site",
     )
-    return tag("header", site, box, pause)
+    return tag("header", site, box, pause, *_visitor(page.source))
+
+
+def _visitor(source: Source) -> list[Html]:
+    """Who looks, and the way out."""
+    name = [tag("span", source.viewer, class_="server")] if source.viewer else []
+    leave = [tag("form", tag("button", "Log out"), method="post", action="/logout")] if source.leaves else []
+    return name + leave
 
 
 # ── how fresh it is ──
@@ -162,6 +191,7 @@ def gang(page: GangPage) -> list[Html]:
     return [
         tag("h1", line.title, " ", badge(line.state)),
         _about(line, page.source),
+        tag("p", link(f"{gang_address(line.namespace, line.name)}/timeline", "What became of it, from created to now")),
         _lost(line, page.source),
         _verdict(line),
         made_of,
@@ -211,7 +241,8 @@ def _verdict(line: GangLine) -> Html:
     proof = tag("ul", *(tag("li", item) for item in why.proof), class_="proof") if why.proof else None
     ways = tag("ul", *(tag("li", remedy.text) for remedy in why.remedies), class_="ways")
     would = [tag("h3", "It would start if"), ways] if why.remedies else []
-    return section("verdict", title, tag("p", why.headline, class_="headline"), proof, *would)
+    starts = tag("p", f"It {why.starts}.") if why.starts else None
+    return section("verdict", title, tag("p", why.headline, class_="headline"), starts, proof, *would)
 
 
 def _branch(branch: Branch) -> Html:
@@ -313,7 +344,7 @@ def _node_facts(page: NodePage) -> Iterator[tuple[object, object]]:
     yield "GPUs free", free_gpus(line) if line.total else "–"
     yield "State", open_or_closed(line)
     yield "CPU free", f"{number(round(line.cpu_free, 1))} of {number(line.cpu)} cores"
-    yield "Memory free", f"{line.memory_free / 1e9:,.0f} of {size(line.memory)}"
+    yield "Memory free", f"{size(line.memory_free)} of {size(line.memory)}"
     yield from (("Slices", f"{name}: {number(free)} of {number(total)} free") for name, free, total in line.slices)
     yield from (("Taint", taint) for taint in page.taints)
 

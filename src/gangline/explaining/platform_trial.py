@@ -100,10 +100,22 @@ async def _make(client: Client, changes: Sequence[ObjectChange]) -> None:
     """Before anybody looks: no controller has been refused anything yet. Nobody watches over nodes on a copy: a new one
     is welcome at once."""
     for change in changes:
+        if change.how == "replace":
+            await _collect(client, change)
         await apply_change(client, change)
         if change.kind is kinds.NODE and change.how == "new":
             taints = dig(change.body, "spec", "taints") or None
             await client.patch(kinds.NODE, change.name, "", {"spec": {"taints": taints}})
+
+
+async def _collect(client: Client, change: ObjectChange) -> None:
+    """What belongs to an object that is made anew goes with it: no garbage collector is at work yet."""
+    uid = (await client.get_raw(change.kind, change.name, change.namespace))["metadata"].get("uid")
+    owned: tuple[Kind[Any], ...] = (kinds.POD, kinds.POD_GROUP)
+    for kind in owned:
+        for obj in (await client.list(kind, change.namespace)).items:
+            if any(owner.uid == uid for owner in obj.metadata.owner_references):
+                await client.delete(kind, obj.name, obj.namespace, grace=0)
 
 
 async def apply_change(client: Client, change: ObjectChange) -> None:
@@ -116,12 +128,9 @@ async def apply_change(client: Client, change: ObjectChange) -> None:
     if change.how != "patch":
         await client.create(change.kind, document, namespace)
         return
-    await client.patch(
-        change.kind,
-        change.name,
-        namespace,
-        {key: value for key, value in document.items() if key not in ("apiVersion", "kind")},
-    )
+    patch = {key: value for key, value in document.items() if key not in ("apiVersion", "kind")}
+    subresource = "status" if set(patch) == {"metadata", "status"} else ""
+    await client.patch(change.kind, change.name, namespace, patch, subresource=subresource)
 
 
 async def gone(client: Client, kind: Kind[Any], name: str, namespace: str) -> None:

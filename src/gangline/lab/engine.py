@@ -19,10 +19,10 @@ from gangline.lab.runtimes import ExpectedRuntimes
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict
 from gangline.scheduler.model.cluster import ClusterModel
-from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.thought.booking import book
+from gangline.scheduler.time.idle import STARTING, idle_gpus
 
 PERIOD = 120.0
 TOLD_EVERY = 500
@@ -219,23 +219,20 @@ class Simulation:
         self._starts(decisions, now)
         self._evictions(decisions, now)
         self._promises(decisions)
+        causes = idle_gpus(self._cluster, decisions).by_cause
+        self._clock.causes = {cause: gpus for cause, gpus in causes.items() if gpus and cause != STARTING}
         if self._it.drops:
             for name in list(self._waiting):
                 self._drop(self._playing[name])
         self._clock.mark()
 
     def _promises(self, decisions: Decisions) -> None:
-        """The first start that was reserved for a gang is its promise; what is idle on reserved nodes is kept for
-        it."""
-        kept: dict[str, float] = {}
+        """The first start that could be promised to a gang is its promise."""
         for reservation in decisions.reservations:
             run = self._playing[reservation.gang].run
-            if run.latest is None:
+            if run.latest is None and reservation.sure:
                 run.latest = reservation.start
                 self._played.promises_made += 1
-            for name, gpus in reservation.nodes:
-                kept[name] = kept.get(name, 0.0) + gpus
-        self._clock.reserved = sum(min(gpus, self._cluster.nodes[name].idle[GPU]) for name, gpus in kept.items())
 
     def _drop(self, playing: Playing) -> None:
         self._waiting.pop(playing.job.name)

@@ -6,9 +6,11 @@ decides."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from gangline.scheduler.time.idle import NO_DEMAND, STARTING
 
 HOUR = 3600.0
 SIZE_CLASSES: tuple[tuple[str, Callable[[float], bool]], ...] = (
@@ -17,7 +19,6 @@ SIZE_CLASSES: tuple[tuple[str, Callable[[float], bool]], ...] = (
     ("9..15", lambda gpus: 8 < gpus < 16),
     (">=16", lambda gpus: gpus >= 16),
 )
-NO_DEMAND, FRAGMENTS, RESERVED = "no demand", "fragments", "reserved"
 
 
 @dataclass(slots=True)
@@ -42,15 +43,16 @@ class JobRun:
 
 @dataclass(slots=True)
 class GpuClock:
-    """GPU-seconds since the first moment: held, held while somebody waited, idle by cause."""
+    """GPU-seconds since the first moment: held, held while somebody waited, idle by cause. What became free since the
+    last cycle is about to be given away."""
 
     capacity: float
     now: float
     busy: float = 0.0
     waiting: float = 0.0
     """GPUs that waiting jobs ask for."""
-    reserved: float = 0.0
-    """Idle GPUs that are kept for a gang."""
+    causes: Mapping[str, float] = field(default_factory=dict)
+    """Why GPUs were idle after the last cycle."""
     held_seconds: float = 0.0
     capacity_seconds: float = 0.0
     contended_held: float = 0.0
@@ -73,9 +75,11 @@ class GpuClock:
             return
         self.contended_held += self.busy * seconds
         self.contended_capacity += self.capacity * seconds
-        kept = min(self.reserved * seconds, idle)
-        self._idle(RESERVED, kept)
-        self._idle(FRAGMENTS, idle - kept)
+        attributed = sum(self.causes.values()) * seconds
+        part = min(idle / attributed, 1.0) if attributed else 0.0
+        for cause, gpus in self.causes.items():
+            self._idle(cause, gpus * seconds * part)
+        self._idle(STARTING, max(idle - attributed, 0.0))
 
     def _idle(self, cause: str, gpu_seconds: float) -> None:
         if gpu_seconds:

@@ -68,6 +68,13 @@ def truth(text: str) -> bool:
     return text.lower() in ("true", "t", "1", "")
 
 
+def positive(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError("it must be above 0")
+    return number
+
+
 def pairs(text: str) -> dict[str, str]:
     """`a=b,c=d`"""
     by_key: dict[str, str] = {}

@@ -18,7 +18,7 @@ from gangline.api import names
 from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.api.meta import Condition, Raw
-from gangline.rules.evictions import last_eviction, sentence
+from gangline.rules.gangs.evictions import last_eviction, sentence
 
 ORDER = ("Initialized", "Scheduled", "Ready")
 """Conditions of a PodGang, in the order in which it must meet them."""
@@ -40,6 +40,8 @@ class GangAnswer(msgspec.Struct, frozen=True):
     """When, by whom and why pods of it were evicted last, if they were."""
     failed: tuple[str, ...] = ()
     """Which of its pods failed, where and why, one line each."""
+    starts: str = ""
+    """When it starts, where the scheduler promised that."""
 
 
 def group_of(gang: PodGang, groups: Iterable[PodGroup]) -> PodGroup | None:

@@ -39,6 +39,10 @@ Rest = Callable[[web.Request], Awaitable[HttpPage]]
 """Answers whatever no other page does, with any verb."""
 
 
+Streams = Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]
+"""Path → who answers a GET of it for as long as it likes."""
+
+
 FAREWELL_SECONDS = 1.0
 
 
@@ -60,10 +64,11 @@ class Endpoint:
         registries: tuple[CollectorRegistry, ...] = (REGISTRY,),
         namespace: str = "",
         rest: Rest | None = None,
+        streams: Streams | None = None,
     ) -> None:
         """`namespace`: what upstream's metrics begin with instead of `kai`."""
         self._ready, self._registries, self._namespace = ready, registries, namespace
-        self._pages, self._rest = dict(pages or {}), rest
+        self._pages, self._rest, self._streams = dict(pages or {}), rest, dict(streams or {})
         self._runner: web.AppRunner | None = None
 
     async def open(self, host: str = "127.0.0.1", port: int = 0) -> int:
@@ -84,6 +89,7 @@ class Endpoint:
         )
         for path, answer in self._pages.items():
             app.router.add_get(path, _handler(_always(answer)))
+        app.add_routes([web.get(path, answer, allow_head=False) for path, answer in self._streams.items()])
         if self._rest is not None:
             app.router.add_route("*", "/{rest:.*}", _handler(self._rest))
         return app

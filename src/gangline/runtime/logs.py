@@ -7,6 +7,10 @@ import logging
 import sys
 from datetime import UTC, datetime
 
+FIELDS = ("gang", "queue", "action", "controller", "object")
+"""What a line may say in fields of its own: `log.info(text, extra={"gang": …})`. Lines for people have them in their
+text."""
+
 
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
@@ -16,6 +20,7 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        line |= {name: str(value) for name in FIELDS if (value := getattr(record, name, None)) is not None}
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False)

@@ -110,7 +110,7 @@ class RunningController:
 
     async def _reconcile(self, key: Key, context: Context) -> None:
         name, began = self.controller.name, perf_counter()
-        outcome = "failed"
+        outcome, fields = "failed", {"controller": name, "object": key}
         try:
             again = await self.controller.reconcile(context, key)
             outcome = "again" if again else "done"
@@ -128,15 +128,15 @@ class RunningController:
             self.queue.retry(key)
         except (ApiError, GanglineError) as error:
             wait = self.queue.retry(key)
-            log.warning("%s %s: %s; again in %.1f s", name, key, error, wait)
+            log.warning("%s %s: %s; again in %.1f s", name, key, error, wait, extra=fields)
         except asyncio.CancelledError:
             if background.cancelled():
                 raise
             wait = self.queue.retry(key)
-            log.exception("%s %s: something it waited for was given up; again in %.1f s", name, key, wait)
+            log.exception("%s %s: something it waited for was given up; again in %.1f s", name, key, wait, extra=fields)
         except Exception:
             wait = self.queue.retry(key)
-            log.exception("%s %s failed; again in %.1f s", name, key, wait)
+            log.exception("%s %s failed; again in %.1f s", name, key, wait, extra=fields)
         self._meter.note(outcome, perf_counter() - began)
 
     @property

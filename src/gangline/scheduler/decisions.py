@@ -113,12 +113,15 @@ class GangUpdate:
 
 @dataclass(frozen=True, slots=True)
 class StartReservation:
-    """A gang that did not fit may count on these GPUs by node from this moment on. `name` is for people."""
+    """A gang that did not fit may count on these GPUs by node from this moment on. `name` is for people. `waits_for`:
+    the gang whose end makes the last room. `sure`: every end that it counts on is expected at some time to come."""
 
     gang: str
     name: str
     start: float
     nodes: tuple[tuple[str, float], ...]
+    waits_for: str = field(default="", compare=False)
+    sure: bool = field(default=False, compare=False)
 
 
 Commit: TypeAlias = Bind | Evict | Nominate

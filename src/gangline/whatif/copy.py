@@ -118,11 +118,11 @@ class Copy:
     async def _copy(self, kind: Kind[Object]) -> None:
         """All objects of a kind the source lets us read and the copy serves."""
         try:
-            found = await self._source.list_raw(kind)
+            objects = await self._source.list_raw(kind)
         except ApiError:
             return
         self.copied[kind.plural] += sum(
-            self.platform.server.plant(kind.group, kind.plural, obj) for obj in _prepared(kind, found)
+            self.platform.server.plant(kind.group, kind.plural, obj) for obj in _prepared(kind, objects)
         )
 
 

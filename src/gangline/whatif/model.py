@@ -22,6 +22,7 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.rules.gangs.memberships import group_name_of
+from gangline.rules.gangs.starts import start_text
 from gangline.rules.verdicts import owner, renamed
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Refuse
@@ -34,6 +35,7 @@ from gangline.scheduler.snapshots.whole import records_from_objects
 from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.readings import object_reading
+from gangline.scheduler.time.promises import told_times
 from gangline.scheduler.why.explain import explain_waiting
 from gangline.whatif.looks import Disturbance, GangLook, PoolLook
 
@@ -64,6 +66,8 @@ class WhatifModel:
         self._groups: dict[tuple[str, str], PodGroup] = {}
         """By namespace and name."""
         self._refusals: dict[str, Refuse] = {}
+        self._starts: dict[str, str] = {}
+        """When gangs that wait would start, in words."""
         self._numbers = itertools.count(1)
         spaces = {
             obj["metadata"]["name"]: obj["metadata"].get("labels") or {}
@@ -149,6 +153,7 @@ class WhatifModel:
             decided = decide(self.cluster, self.options.settings, self.now)
             decisions = name_groups(decided, lambda: f"device-{next(self._numbers)}")
             self._refusals = {refuse.gang: refuse for refuse in decisions.refusals}
+            self._starts = {made.gang: start_text(told_times(made), self.now) for made in decisions.reservations}
             if not self._carry_out(decisions):
                 return
 
@@ -193,11 +198,12 @@ class WhatifModel:
         return {uid: task.record.node for uid, task in self.cluster.tasks.items() if task.status & ALLOCATED}
 
     def whys(self, gangs: Iterable[str]) -> dict[str, str]:
-        """Why these gangs wait, in the words of a verdict."""
+        """Why these gangs wait, in the words of a verdict, and when they would start."""
         waiting = [gang for gang in gangs if gang in self.cluster.gangs]
         verdicts = explain_waiting(self.cluster, self.options.settings, self.now, self._refusals, waiting)
         told = {gang.partition("/")[2]: title for gang, title in self.titles.items()}
-        return {gang: renamed(verdict.text(), told) for gang, verdict in verdicts.items()}
+        texts = {gang: (verdict.text(), self._starts.get(gang, "")) for gang, verdict in verdicts.items()}
+        return {gang: renamed("\n".join(filter(None, parts)), told) for gang, parts in texts.items()}
 
 
 def _look(gang: GangInfo, title: str) -> GangLook:

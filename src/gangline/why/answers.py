@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from gangline.api import kinds, names
-from gangline.api.meta import Raw
-from gangline.rules.evictions import last_eviction
+from gangline.api.meta import Raw, as_raw
+from gangline.rules.gangs.evictions import last_eviction
+from gangline.rules.gangs.starts import start_text, start_times
 from gangline.rules.verdicts import GangAnswer, owner, renamed
 from gangline.why.cause import WAITS, Cause
 from gangline.why.changes import Remedy
@@ -42,9 +43,7 @@ def answer(
     behind = remedies[0].behind if remedies else ()
     facts = [plain(fact) for fact in (*cause.facts, *(f"and behind that: {why}" for why in behind)) if fact]
     place, waiting = line
-    queue = subject.group.spec.queue if subject.group is not None else ""
-    position = f"{ordinal(place)} of {waiting} in queue {queue}" if place else ""
-    text = "\n".join(_lines(cause, headline, facts, told, position))
+    text = "\n".join(_lines(cause, headline, facts, told, _position(subject, place, waiting)))
     failed = tuple(failure_lines(subject)) if cause.code != "failed" else ()
     data = _data(subject, cause, headline, facts)
     data |= {"text": text, "position": place, "waiting": waiting, "revision": objects.revision}
@@ -54,9 +53,30 @@ def answer(
     ]
     if failed:
         data["failed"] = list(failed)
-    judged = subject.group is not None and names.VERDICT in subject.group.annotations and cause.state == WAITS
+    judged = cause.state == WAITS and _has_verdict(subject)
     evicted = plain(eviction_line(objects, subject, titles)) if cause.code != "evicted" else ""
-    return GangAnswer(text, data, judged, evicted, failed)
+    starts = plain(_starts(subject, objects.now)) if cause.state == WAITS else ""
+    data |= _start_data(subject, starts)
+    return GangAnswer(text, data, judged, evicted, failed, f"{INDENT}{starts}" if starts else "")
+
+
+def _start_data(subject: Subject, starts: str) -> Raw:
+    start = subject.group.status.start if subject.group is not None else None
+    return {"start": {**as_raw(start), "text": starts}} if starts and start is not None else {}
+
+
+def _position(subject: Subject, place: int, waiting: int) -> str:
+    queue = subject.group.spec.queue if subject.group is not None else ""
+    return f"{ordinal(place)} of {waiting} in queue {queue}" if place else ""
+
+
+def _has_verdict(subject: Subject) -> bool:
+    return subject.group is not None and names.VERDICT in subject.group.annotations
+
+
+def _starts(subject: Subject, now: float) -> str:
+    times = start_times(subject.group.status.start) if subject.group is not None else None
+    return start_text(times, now) if times is not None else ""
 
 
 class PlainWords:

@@ -24,6 +24,8 @@ class Cause:
     state: str = WAITS
     needs: str = ""
     pods_change: bool = False
+    anew: tuple[tuple[ObjectChange, ...], ...] = ()
+    """For when none of `fixes` helps: the workload made anew without what it asks for. The whole platform tries it."""
     proof: Raw = field(default_factory=dict)
     """The figures behind it, for whoever wants to count again."""
     transient: bool = False

@@ -14,6 +14,7 @@ from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange, Remedy, applied, squashed
+from gangline.why.fixes.daemons import daemon_pods
 from gangline.why.objects import ClusterObjects, dig, is_simulated
 from gangline.why.replay import AtRest, at_rest
 from gangline.why.schedulers.components import pool_of
@@ -46,6 +47,8 @@ def remedies(objects: ClusterObjects, subject: Subject, cause: Cause, titles: di
         return [Remedy(tuple(fix)) for fix in cause.fixes]
     working = list(_first_level(objects, subject, cause, titles, tries))
     working = working or list(_deeper(objects, subject, cause, Remedy(()), titles, tries, 1))
+    if not working:
+        return [Remedy(tuple(fix)) for fix in cause.anew]
     shrunk = [replace(item, changes=_shrunk(objects, subject, item.changes, tries)) for item in working[:TOLD]]
     return list({tuple((change.title, str(change.body)) for change in item.changes): item for item in shrunk}.values())
 
@@ -121,16 +124,34 @@ def outcome(
 
 
 def consequences(objects: ClusterObjects) -> ClusterObjects:
-    """What controllers do at once: the pods of a suspended Job go, a simulated node that plays no failure is ready."""
+    """What controllers do at once: the pods of a suspended Job go, a simulated node that plays no failure is ready, a
+    new node gets the pods of DaemonSets."""
     for node in objects.raws(kinds.NODE):
+        if objects.base.raw(kinds.NODE, node["metadata"]["name"]) is None:
+            for pod in daemon_pods(objects, node):
+                objects = objects.put(kinds.POD, pod, pod["metadata"]["name"], pod["metadata"]["namespace"])
         if is_simulated(node) and not _plays_failure(node):
             objects = objects.put(kinds.NODE, _ready(node), node["metadata"]["name"])
+    objects = _moved_with_set(objects)
     paused = {str(dig(job, "metadata", "uid")) for job in objects.raws(kinds.JOB) if dig(job, "spec", "suspend")}
     if not paused:
         return objects
     for pod in objects.raws(kinds.POD):
         if any(str(owner.get("uid")) in paused for owner in pod["metadata"].get("ownerReferences") or ()):
             objects = objects.put(kinds.POD, None, pod["metadata"]["name"], pod["metadata"].get("namespace", ""))
+    return objects
+
+
+def _moved_with_set(objects: ClusterObjects) -> ClusterObjects:
+    """PodGroups of a set that asks for another queue than before."""
+    for resource, (namespace, name), before, after in list(objects.changes()):
+        queue = dig(after, "metadata", "labels", names.QUEUE)
+        if resource != kinds.POD_CLIQUE_SET.resource or queue == dig(before, "metadata", "labels", names.QUEUE):
+            continue
+        for group in objects.raws(kinds.POD_GROUP, namespace):
+            if dig(group, "metadata", "labels", names.PART_OF) == name and queue:
+                moved = {**group, "spec": {**group["spec"], "queue": queue}}
+                objects = objects.put(kinds.POD_GROUP, moved, group["metadata"]["name"], namespace)
     return objects
 
 

@@ -86,6 +86,7 @@ class AtRest:
     evicted: dict[str, Evict] = field(default_factory=dict)
     refusals: dict[str, Refuse] = field(default_factory=dict)
     first: Decisions = field(default_factory=Decisions)
+    last: Decisions = field(default_factory=Decisions)
     touched: dict[RecordKey, None] = field(default_factory=dict)
 
     def started(self, gang: str) -> bool:
@@ -136,7 +137,7 @@ class CycleModel:
             decided = decide(self._cluster, self._settings, objects.now)
             decisions = name_groups(decided, lambda: f"device-{next(numbers)}")
             rest.refusals = {refuse.gang: refuse for refuse in decisions.refusals}
-            rest.first = decisions if turn == 0 else rest.first
+            rest.first, rest.last = decisions if turn == 0 else rest.first, decisions
             if not _carry_out(rest, decisions, owned):
                 break
         return rest

@@ -13,7 +13,17 @@ from gangline.api import kinds, names
 from gangline.api.core import Pod
 from gangline.errors import BadInput
 from gangline.why.objects import ClusterObjects
-from gangline.why.workloads import OWNERS, Subject, of_gang, of_group, of_owner, of_pod, of_set, pods_of_group
+from gangline.why.workloads import (
+    OWNERS,
+    Subject,
+    of_gang,
+    of_gone_owner,
+    of_group,
+    of_owner,
+    of_pod,
+    of_set,
+    pods_of_group,
+)
 
 WORDS = {
     "set": "set",
@@ -153,6 +163,8 @@ def _of(objects: ClusterObjects, kind: str, name: str, namespace: str) -> Iterat
     owner = objects.raw(OWNERS[kind], name, namespace)
     if owner is not None:
         yield from of_owner(objects, kind, owner)
+    else:
+        yield from of_gone_owner(objects, kind, name, namespace)
 
 
 def _named_gang(objects: ClusterObjects, name: str, namespace: str) -> Iterator[Subject]:

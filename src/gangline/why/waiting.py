@@ -102,9 +102,7 @@ def _of_gang(objects: ClusterObjects, subject: Subject, gang: GangInfo) -> Cause
         return Cause("broken", f"its PodGroup makes no sense: {gang.problems[0]} (spec.subGroups)")
     if gang.record.skipped:
         body: Raw = {"spec": {"schedulingBackoff": -1}}
-        change = ObjectChange(
-            kinds.POD_GROUP, gang.name, body, gang.namespace, word=f"the PodGroup of {subject.kind}/{subject.name}"
-        )
+        change = ObjectChange(kinds.POD_GROUP, gang.name, body, gang.namespace, word=subject.group_word)
         return Cause(
             "gave-up",
             "it did not fit once and asked not to be tried again in this node pool (spec.schedulingBackoff)",

@@ -56,6 +56,12 @@ class Subject:
         return f"{self.namespace}/{self.group.name}" if self.group is not None else ""
 
     @property
+    def group_word(self) -> str:
+        """What people call its PodGroup; "" where they made it themselves and know its name."""
+        made = self.top is not None or self.gang is not None
+        return f"the PodGroup of {self.kind}/{self.name}" if made else ""
+
+    @property
     def top_kind(self) -> str:
         return str((self.top or {}).get("kind") or "")
 
@@ -132,6 +138,19 @@ def of_owner(objects: ClusterObjects, word: str, owner: Raw) -> Iterator[Subject
         alone = len(groups) == 1
         title = name if alone or not mine else mine[0].name
         yield Subject(word if alone else "pod", title, namespace, owner, None, groups[key], mine)
+
+
+def of_gone_owner(objects: ClusterObjects, word: str, name: str, namespace: str) -> Iterator[Subject]:
+    """A workload that is deleted while its pods still stop: told from what they say of their owner."""
+    kind = OWNERS[word].kind
+    pods = tuple(
+        pod
+        for pod in objects.all(kinds.POD, namespace)
+        if pod.metadata.deleting
+        and any(reference.kind == kind and reference.name == name for reference in pod.metadata.owner_references)
+    )
+    if pods:
+        yield Subject(word, name, namespace, pods=tuple(sorted(pods, key=lambda pod: pod.name)))
 
 
 def group_of_pod(objects: ClusterObjects, pod: Pod) -> PodGroup | None:

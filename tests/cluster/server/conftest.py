@@ -130,7 +130,7 @@ class _Socket:
         warnings = tuple(answer.headers.getall("Warning", []))
         if request.argument("watch") == "true" and answer.status == 200:
             return Response(200, content_type=kind, stream=_chunks(answer), warnings=warnings)
-        return Response(answer.status, await answer.read(), kind, dict(answer.headers), warnings)
+        return Response(answer.status, await answer.read(), kind, answer.headers, warnings)
 
 
 async def _chunks(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:

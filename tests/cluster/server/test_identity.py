@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cluster.server.conftest import Api, in_process
-from gangline.client.wire import APPLY_PATCH
+from gangline.client.wire import APPLY_PATCH, Request
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
@@ -120,3 +120,12 @@ async def test_the_index_of_openapi_names_documents_that_are_there(api: Api) -> 
     for address in paths.values():
         document = await api.get(address["serverRelativeURL"].partition("?")[0])
         assert (document.status, document.body["openapi"]) == (200, "3.0.0")
+
+
+async def test_a_document_of_openapi_that_a_client_has_already_is_not_sent_again(api: Api) -> None:
+    first = await api.send(Request("GET", "/openapi/v3/api/v1"))
+    known = {"if-none-match": first.headers["ETag"]}
+    again = await api.send(Request("GET", "/openapi/v3/api/v1", headers=known))
+    other = await api.send(Request("GET", "/openapi/v3/apis/policy/v1", headers=known))
+    assert (again.status, again.body) == (304, b"")
+    assert (first.status, other.status) == (200, 200)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from gangline.api.kinds import NAMESPACE
 from gangline.cluster.server.access.identity import CertificateAuthority, Secrets
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.server.store.private_files import private_folder, write_private
@@ -175,11 +176,18 @@ async def test_a_first_start_killed_at_any_step_leaves_a_folder_that_starts(tmp_
     ],
     ids=["empty file", "no tables", "empty key", "no key", "no identity", "half a file", "empty token"],
 )
-async def test_what_earlier_versions_left_halfway_starts(tmp_path: Path, halfway: Callable[[Path], object]) -> None:
+async def test_what_earlier_versions_left_halfway_starts_and_is_made_whole(
+    tmp_path: Path, halfway: Callable[[Path], object]
+) -> None:
     folder = private_folder(tmp_path / "data")
     Secrets(folder)
     halfway(folder)
-    await (await started(tmp_path)).server.close()
+    platform = await started(tmp_path)
+    whole = {name: (tmp_path / name).stat().st_size for name in FILES if name in modes(tmp_path)}
+    assert (await platform.admin.get(NAMESPACE, "default")).name == "default"
+    await platform.server.close()
+    assert whole.keys() == FILES
+    assert all(size for name, size in whole.items() if name.endswith((".token", ".key", ".crt"))), whole
 
 
 def test_a_secret_that_cannot_be_written_whole_leaves_the_old_one(

@@ -8,11 +8,12 @@ import msgspec
 
 from cluster.world.making import START, pod, when
 from gangline.api import names
-from gangline.api.core import Pod, PodStatus
+from gangline.api.core import Container, Pod, PodStatus
 from gangline.api.meta import Raw
 from gangline.cluster.world.pods.pod_life import awaited, backoff, step
 from gangline.cluster.world.pods.pod_step import NodeFacts, Rejection, Step
 from gangline.cluster.world.settings import NodePace
+from gangline.runtime.clock import timestamp
 
 NODE = NodeFacts(START, "172.16.0.1", "10.0.0.1")
 
@@ -39,7 +40,11 @@ def conditions(given: Pod) -> dict[str, str]:
 
 
 def state(given: Pod, name: str = "main") -> Raw:
-    statuses = given.status.container_statuses + given.status.init_container_statuses
+    statuses = (
+        given.status.container_statuses
+        + given.status.init_container_statuses
+        + given.status.ephemeral_container_statuses
+    )
     return next(status.state for status in statuses if status.name == name)
 
 
@@ -226,3 +231,17 @@ def test_an_init_container_without_its_image_holds_those_behind_it() -> None:
     waiting, _ = lived(pod(spec=spec), NODE)
     assert state(waiting, "first")["waiting"]["reason"] == "ImagePullBackOff"
     assert state(waiting)["waiting"]["reason"] == "PodInitializing" and waiting.status.phase == "Pending"
+
+
+def test_a_container_that_kubectl_debug_adds_starts_in_the_running_pod_and_ends_with_it() -> None:
+    running, _ = lived(pod(annotations={names.RUN_SECONDS: "30"}, spec={"restartPolicy": "Never"}), NODE)
+    containers = msgspec.convert([{"name": "debugger", "image": "busybox"}], tuple[Container, ...])
+    watched = msgspec.structs.replace(
+        running, spec=msgspec.structs.replace(running.spec, ephemeral_containers=containers)
+    )
+    debugged, _ = lived(watched, at(5))
+    assert state(debugged, "debugger") == {"running": {"startedAt": timestamp(START + 5)}}
+    assert lived(debugged, at(6))[1].status is None
+    ended, _ = lived(debugged, at(30))
+    assert ended.status.phase == "Succeeded"
+    assert state(ended, "debugger")["terminated"]["exitCode"] == 0

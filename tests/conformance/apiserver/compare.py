@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from conformance.apiserver.normalise import Normaliser, ages, inputs
+from conformance.apiserver.normalise import Normaliser, ages, event_ages, inputs
 from conformance.apiserver.paths import pick
 
 Step = dict[str, Any]
@@ -140,7 +140,8 @@ def _settled(case: dict[str, Any], recorded: Step, ours: Step) -> tuple[Any, Any
 
 
 def _without_while(step: Step) -> Step:
-    return {key: value for key, value in step.items() if key != "while"}
+    kept = {key: value for key, value in step.items() if key != "while"}
+    return {**kept, "events": event_ages(kept["events"])} if kept.get("events") else kept
 
 
 def _texts_are_loose(area: str, name: str, recorded: Step) -> bool:

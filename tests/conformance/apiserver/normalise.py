@@ -32,6 +32,20 @@ def ages(table: Any) -> Any:
     return {**table, "rows": rows} if table.get("rows") else table
 
 
+def event_ages(events: list[Any]) -> list[Any]:
+    """The events of a watch with the ages in their rows replaced. Only the first Table of a watch names its columns."""
+    columns: list[Any] | None = None
+    aged = []
+    for event in events:
+        table = event.get("object") if isinstance(event, dict) else None
+        if isinstance(table, dict) and table.get("kind") == "Table":
+            columns = table.get("columnDefinitions") or columns
+            rows = ages({**table, "columnDefinitions": columns}).get("rows")
+            event = {**event, "object": {**table, "rows": rows}}
+        aged.append(event)
+    return aged
+
+
 def _cell(column: dict[str, Any], cell: Any) -> Any:
     name = column.get("name", "")
     if name == "Cluster-IP" and re.match(r"\d+\.", str(cell)):

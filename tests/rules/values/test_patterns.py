@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 
 import pytest
 from hypothesis import given
@@ -78,9 +79,10 @@ def test_a_format_is_checked(name: str, good: str, bad: str) -> None:
 
 @patient
 @given(st.text(max_size=20))
-def test_any_text_is_a_pattern_or_a_bad_one(text: str) -> None:
+def test_any_text_is_a_pattern_or_a_bad_one_and_quoted_it_finds_itself(text: str) -> None:
     with contextlib.suppress(BadPattern):
-        compile_pattern(text)
+        assert compile_pattern(f"(?:{text})|").found("")
+    assert compile_pattern("^" + re.escape(text) + "$").found(text)
 
 
 SLOW = (

@@ -8,7 +8,7 @@ from gangline.api.kinds import BIND_REQUEST, DEVICE_CLASS, RESOURCE_CLAIM, RESOU
 from gangline.binder.component import component as binder
 from gangline.runtime import Component
 from gangline.scheduler.loop.component import component as scheduler
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 DRIVER = "gpu.example.com"
 
@@ -17,7 +17,7 @@ def fast() -> Component:
     return scheduler(period=0.01)
 
 
-async def hardware(here: Stage, node: str, devices: int) -> None:
+async def hardware(here: SchedulerWorld, node: str, devices: int) -> None:
     await here.node(node, gpus=0)
     await here.client.create(DEVICE_CLASS, {"metadata": {"name": DRIVER}, "spec": {}})
     await here.client.create(
@@ -34,21 +34,21 @@ async def hardware(here: Stage, node: str, devices: int) -> None:
     )
 
 
-async def user(here: Stage, name: str) -> None:
+async def user(here: SchedulerWorld, name: str) -> None:
     """A pod with a claim of its own for one device."""
     meta = {"name": name, "namespace": SPACE, "labels": {names.QUEUE: names.DEFAULT_QUEUE}}
     wanted = [{"name": "r", "exactly": {"deviceClassName": DRIVER, "count": 1}}]
     await here.client.create(RESOURCE_CLAIM, {"metadata": meta, "spec": {"devices": {"requests": wanted}}})
     await here.group(name)
-    await here.pod(name, name, resourceClaims=[{"name": "x", "resourceClaimName": name}])
+    await here.pod(name, group=name, resourceClaims=[{"name": "x", "resourceClaimName": name}])
 
 
-async def requested(here: Stage) -> list[str]:
+async def requested(here: SchedulerWorld) -> list[str]:
     return sorted(await here.ordered())
 
 
 async def test_the_chosen_device_stands_in_the_request_and_then_in_the_claim() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await hardware(here, "n0", 2)
         await user(here, "a")
         await here.settles()
@@ -63,7 +63,7 @@ async def test_the_chosen_device_stands_in_the_request_and_then_in_the_claim() -
 
 
 async def test_a_device_on_its_way_to_one_claim_is_not_given_to_another_even_after_a_restart() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await hardware(here, "n0", 1)
         await user(here, "a")
         await here.settles()
@@ -79,7 +79,7 @@ async def test_a_device_on_its_way_to_one_claim_is_not_given_to_another_even_aft
 
 
 async def test_a_withdrawn_request_gives_its_device_back() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await hardware(here, "n0", 1)
         await user(here, "a")
         await here.settles()

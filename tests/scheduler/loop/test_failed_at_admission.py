@@ -13,16 +13,16 @@ from gangline.runtime.clock import ManualClock
 from gangline.scheduler.loop.component import component as scheduler
 from gangline.scheduler.settings import shard_settings
 from gangline.scheduler.thought.options import SchedulerOptions
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 REASON, MESSAGE = "OutOfnvidia.com/gpu", "Node didn't have enough resource: nvidia.com/gpu"
 
 
 @asynccontextmanager
-async def refused() -> AsyncIterator[tuple[Stage, ManualClock]]:
+async def refused() -> AsyncIterator[tuple[SchedulerWorld, ManualClock]]:
     """A gang of two of which one runs and the other was refused by its node."""
     clock = ManualClock()
-    async with stage(scheduler(options=SchedulerOptions(period=0.0)), binder(), clock=clock) as here:
+    async with scheduler_world(scheduler(options=SchedulerOptions(period=0.0)), binder(), clock=clock) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=1)
         await here.settles()
@@ -32,7 +32,7 @@ async def refused() -> AsyncIterator[tuple[Stage, ManualClock]]:
         yield here, clock
 
 
-async def leaving(here: Stage) -> list[str]:
+async def leaving(here: SchedulerWorld) -> list[str]:
     return [pod.name for pod in (await here.client.list(POD, SPACE)).items if pod.metadata.deleting]
 
 
@@ -46,7 +46,7 @@ async def test_what_is_left_gives_back_its_place_after_the_grace() -> None:
 
 async def test_a_successor_makes_the_gang_whole_and_nobody_is_evicted() -> None:
     async with refused() as (here, clock):
-        await here.pod("g-2", "g", 1)
+        await here.pod("g-2", group="g", gpus=1)
         await here.settles()
         assert (await here.placed())["g-2"] == "n0"
         await here.run("g-2")
@@ -60,7 +60,7 @@ async def test_a_successor_of_the_same_name_is_bound_though_the_old_request_is_s
         old = await here.get_pod("g-1")
         await here.client.delete(POD, "g-1", SPACE)
         await here.settles()
-        new = await here.pod("g-1", "g", 1)
+        new = await here.pod("g-1", group="g", gpus=1)
         await here.settles()
         assert new.uid != old.uid and (await here.placed())["g-1"] == "n0"
 

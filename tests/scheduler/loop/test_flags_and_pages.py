@@ -21,7 +21,7 @@ from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import load, replay, unzipped
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.usage.windows import STORE, UsageSettings
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
 def test_upstreams_flags_are_read_unchanged() -> None:
@@ -80,7 +80,7 @@ def alone(scheduler: SchedulerService) -> Component:
 
 async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed() -> None:
     scheduler = SchedulerService(SchedulerOptions(period=0.01))
-    async with stage(alone(scheduler)) as here:
+    async with scheduler_world(alone(scheduler)) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=8)
         await here.settles()
@@ -97,7 +97,7 @@ async def test_a_snapshot_is_upstreams_form_and_decides_the_same_when_replayed()
 
 async def test_the_order_of_waiting_gangs_can_be_asked_for() -> None:
     scheduler = SchedulerService(SchedulerOptions(period=0.01))
-    async with stage(alone(scheduler)) as here:
+    async with scheduler_world(alone(scheduler)) as here:
         await here.gang("low", 1, gpus=1, priorityClassName="train")
         await here.gang("high", 1, gpus=1, priorityClassName="inference")
         assert (await pages(scheduler, here.client)["/get-job-order"]()).status == 503 or scheduler.cycles
@@ -108,12 +108,12 @@ async def test_the_order_of_waiting_gangs_can_be_asked_for() -> None:
         await scheduler.stop()
 
 
-async def label(here: Stage, kind: object, name: str, pool: str, namespace: str = "") -> None:
+async def label(here: SchedulerWorld, kind: object, name: str, pool: str, namespace: str = "") -> None:
     await here.client.patch(kind, name, namespace, {"metadata": {"labels": {names.NODE_POOL: pool}}})  # type: ignore[arg-type]
 
 
 async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         for pool in ("", "blue"):
             shard = component(options=SchedulerOptions(period=0.01, node_pool=pool))
             await here.start(Component(f"scheduler{pool}", services=shard.services))
@@ -123,9 +123,9 @@ async def test_two_shards_use_their_own_nodes_queues_and_groups_only() -> None:
         await here.queue("blue-queue")
         await label(here, QUEUE, "blue-queue", "blue")
         await here.gang("g", 1, gpus=8)
-        await here.group("h", 1, "blue-queue")
+        await here.group("h", 1, queue="blue-queue")
         await label(here, POD_GROUP, "h", "blue", SPACE)
-        await here.pod("h-0", "h", 8)
+        await here.pod("h-0", group="h", gpus=8)
         await here.settles()
         pools = {
             item.spec.pods[0].pod_name: item.labels.get(names.NODE_POOL)
@@ -142,7 +142,7 @@ async def test_a_queue_that_used_much_yields_to_one_that_used_little() -> None:
     clock = ManualClock()
     usage = UsageSettings(source=STORE, window=3600, fetch=60)
     shard = component(SchedulerSettings(usage_k=1.0), period=0.0, usage=usage)
-    async with stage(shard, binder(), pod_group_controller(), queue_controller(), clock=clock) as here:
+    async with scheduler_world(shard, binder(), pod_group_controller(), queue_controller(), clock=clock) as here:
         await here.node("n0")
         for queue in ("greedy", "modest"):
             await here.queue(queue)
@@ -179,7 +179,7 @@ def sample(name: str, **labels: str) -> float:
 
 
 async def test_a_search_for_victims_is_measured_under_upstreams_names() -> None:
-    async with stage(component(period=0.01), binder()) as here:
+    async with scheduler_world(component(period=0.01), binder()) as here:
         await here.node("n0", gpus=1)
         await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
         await here.gang("old", 1, gpus=1, priorityClassName="low")
@@ -211,7 +211,7 @@ async def test_a_search_for_victims_is_measured_under_upstreams_names() -> None:
 
 
 async def test_metrics_have_upstreams_names() -> None:
-    async with stage(component(period=0.01), binder()) as here:
+    async with scheduler_world(component(period=0.01), binder()) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=4)
         await here.settles()
@@ -236,7 +236,7 @@ async def test_metrics_have_upstreams_names() -> None:
 
 async def test_how_long_a_gang_waits_and_how_soon_it_is_told_why_is_measured() -> None:
     clock = ManualClock()
-    async with stage(component(period=0.0), clock=clock) as here:
+    async with scheduler_world(component(period=0.0), clock=clock) as here:
         before = REGISTRY.get_sample_value("gangline_scheduler_verdict_seconds_count") or 0
         await here.node("n0")
         await here.gang("g", 2, gpus=80)
@@ -258,7 +258,7 @@ async def test_gangs_that_wait_are_counted_by_queue_and_cause_and_grow_old_betwe
         families = [family for family in REGISTRY.collect() if family.name == name]
         return {(item.labels["queue"], item.labels["cause"]): item.value for item in families[0].samples}
 
-    async with stage(component(period=0.0), clock=clock) as here:
+    async with scheduler_world(component(period=0.0), clock=clock) as here:
         await here.node("n0")
         await here.gang("one", 2, gpus=80)
         await here.gang("two", 1, gpus=80)
@@ -275,7 +275,7 @@ async def test_gangs_that_wait_are_counted_by_queue_and_cause_and_grow_old_betwe
 
 async def test_a_victim_is_marked_before_it_goes_where_that_is_asked_for() -> None:
     told = SchedulerOptions(period=0.01, tell_disruption=True)
-    async with stage(component(options=told), binder()) as here:
+    async with scheduler_world(component(options=told), binder()) as here:
         await here.node("n0", gpus=1)
         await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
         await here.gang("old", 1, gpus=1, priorityClassName="low")
@@ -291,10 +291,10 @@ async def test_a_victim_is_marked_before_it_goes_where_that_is_asked_for() -> No
 
 async def test_every_node_says_its_own_reason_where_that_is_asked_for() -> None:
     started = read_flags({"detailed-fit-errors": "true", "schedule-period": "10ms"})
-    async with stage(component(options=started.options)) as here:
+    async with scheduler_world(component(options=started.options)) as here:
         for name in ("n0", "n1"):
             await here.node(name, gpus=2)
-            await here.pod(f"on-{name}", gpus=1, scheduler="other", node=name)
+            await here.pod(f"on-{name}", gpus=1, schedulerName="other", nodeName=name)
         await here.gang("big", 1, gpus=2)
         await here.settles()
         said = next(

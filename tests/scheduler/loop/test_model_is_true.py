@@ -15,7 +15,7 @@ from gangline.errors import NotFound
 from gangline.runtime import BackgroundService, Component
 from gangline.scheduler.loop.service import SchedulerService
 from gangline.scheduler.thought.options import SchedulerOptions
-from stage import SPACE, Stage, stage
+from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
 def shard() -> tuple[SchedulerService, Component]:
@@ -26,7 +26,7 @@ def shard() -> tuple[SchedulerService, Component]:
     )
 
 
-async def something_happens(here: Stage, chance: random.Random, number: int) -> None:
+async def something_happens(here: SchedulerWorld, chance: random.Random, number: int) -> None:
     what = chance.randrange(8)
     if what <= 2:
         await here.gang(
@@ -44,7 +44,7 @@ async def something_happens(here: Stage, chance: random.Random, number: int) -> 
             await to_pod(here, chance.choice(pods).name, what)
 
 
-async def to_pod(here: Stage, name: str, what: int) -> None:
+async def to_pod(here: SchedulerWorld, name: str, what: int) -> None:
     try:
         pod = await here.get_pod(name)
         if what == 4:
@@ -64,7 +64,7 @@ def plain(state: dict[str, Any]) -> dict[str, Any]:
 async def test_the_model_equals_one_built_from_scratch(seed: int) -> None:
     chance = random.Random(seed)
     scheduler, component = shard()
-    async with stage(component, binder()) as here:
+    async with scheduler_world(component, binder()) as here:
         await here.node("n")
         for number in range(40):
             await something_happens(here, chance, number)
@@ -84,7 +84,7 @@ async def test_the_model_equals_one_built_from_scratch(seed: int) -> None:
 
 async def test_a_failed_cycle_is_survived_by_building_the_model_anew(caplog: pytest.LogCaptureFixture) -> None:
     scheduler, component = shard()
-    async with stage(component, binder()) as here:
+    async with scheduler_world(component, binder()) as here:
         await here.node("n")
         await here.gang("g", 2)
         await here.settles()

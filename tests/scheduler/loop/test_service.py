@@ -12,7 +12,7 @@ from gangline.binder.component import component as binder
 from gangline.runtime import Component
 from gangline.scheduler.loop.component import component as scheduler
 from gangline.scheduler.thought.options import SchedulerOptions
-from stage import SPACE, stage
+from scheduler_world import SPACE, scheduler_world
 
 
 def fast(**options: object) -> Component:
@@ -20,20 +20,20 @@ def fast(**options: object) -> Component:
 
 
 async def test_a_gang_that_fits_is_bound_whole() -> None:
-    async with stage(fast(), binder()) as here:
+    async with scheduler_world(fast(), binder()) as here:
         await here.node("n0")
         await here.node("n1")
         await here.gang("g", 4, gpus=4)
         await here.settles()
         assert sorted((await here.placed()).values()) == ["n0", "n0", "n1", "n1"]
-        assert await here.events("Scheduled") == ["assigned 4 pods to 2 nodes: n0, n1"]
+        assert await here.messages("Scheduled") == ["assigned 4 pods to 2 nodes: n0, n1"]
         pod = await here.get_pod("g-0")
         assert pod.annotations[names.PLACED] == "by allocate at node-pool default, together with 3 more pods of g"
         assert (await here.client.list(BIND_REQUEST)).items == []
 
 
 async def test_what_a_cycle_places_of_a_gang_is_one_request_that_says_gang_pods_and_nodes() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await here.node("n0")
         await here.node("n1")
         await here.gang("g", 4, gpus=4)
@@ -47,11 +47,11 @@ async def test_what_a_cycle_places_of_a_gang_is_one_request_that_says_gang_pods_
 
 
 async def test_pods_that_stand_for_themselves_and_need_nothing_prepared_share_a_request() -> None:
-    async with stage() as here:
+    async with scheduler_world() as here:
         await here.node("n0")
         for number in range(3):
             await here.group(f"s{number}")
-            await here.pod(f"s{number}", f"s{number}", 1)
+            await here.pod(f"s{number}", group=f"s{number}", gpus=1)
         await here.start(fast())
         await here.settles()
         (request,) = (await here.client.list(BIND_REQUEST, SPACE)).items
@@ -60,23 +60,23 @@ async def test_pods_that_stand_for_themselves_and_need_nothing_prepared_share_a_
         await here.settles()
         assert len(await here.placed()) == 3
         assert (await here.get_pod("s0")).annotations[names.PLACED] == "by allocate at node-pool default"
-        assert await here.events("Scheduled") == [] and (await here.client.list(BIND_REQUEST)).items == []
+        assert await here.messages("Scheduled") == [] and (await here.client.list(BIND_REQUEST)).items == []
 
 
 async def test_in_upstreams_form_each_pod_has_a_request_that_stays_and_an_event() -> None:
-    async with stage(fast(request_per_pod=True), binder()) as here:
+    async with scheduler_world(fast(request_per_pod=True), binder()) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=4)
         await here.settles()
         made = {item.name: item.status.phase for item in (await here.client.list(BIND_REQUEST)).items}
         assert made == {"g-0": "Succeeded", "g-1": "Succeeded"}
-        assert sorted(await here.events("Scheduled")) == [
+        assert sorted(await here.messages("Scheduled")) == [
             f"Successfully assigned pod work/g-{number} to node n0 at node-pool default" for number in range(2)
         ]
 
 
 async def test_a_request_whose_last_pod_goes_before_its_bind_goes_too() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=1)
         await here.settles()
@@ -88,7 +88,7 @@ async def test_a_request_whose_last_pod_goes_before_its_bind_goes_too() -> None:
 
 
 async def test_a_gang_that_does_not_fit_waits_whole_and_says_why_in_three_places() -> None:
-    async with stage(fast(), binder()) as here:
+    async with scheduler_world(fast(), binder()) as here:
         await here.node("n0")
         await here.gang("g", 3, gpus=4)
         await here.settles()
@@ -99,14 +99,14 @@ async def test_a_gang_that_does_not_fit_waits_whole_and_says_why_in_three_places
         assert "Resources were found for 2 pods while 3 are required for gang scheduling" in told.message
         pod = condition((await here.get_pod("g-0")).status.conditions, "PodScheduled")
         assert pod is not None and (pod.status, pod.reason) == ("False", "Unschedulable")
-        assert await here.events("Unschedulable")
+        assert await here.messages("Unschedulable")
         verdict = json.loads(group.annotations[names.VERDICT])
         assert verdict["headline"].startswith("g waits: ")
         assert verdict["remedies"]
 
 
 async def test_a_waiting_gang_starts_when_its_last_node_arrives_and_its_condition_goes() -> None:
-    async with stage(fast(), binder()) as here:
+    async with scheduler_world(fast(), binder()) as here:
         await here.node("n0")
         await here.gang("g", 3, gpus=4)
         await here.settles()
@@ -118,19 +118,19 @@ async def test_a_waiting_gang_starts_when_its_last_node_arrives_and_its_conditio
 
 
 async def test_a_gang_with_too_few_pods_is_told_what_it_waits_for_and_nothing_else() -> None:
-    async with stage(fast(), binder()) as here:
+    async with scheduler_world(fast(), binder()) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=1, minimum=3)
         await here.settles()
         assert await here.placed() == {}
-        assert await here.events("NotReady") == [
+        assert await here.messages("NotReady") == [
             "Job is not ready for scheduling. Waiting for 1 more pods (2 of 3 are there)"
         ]
         assert (await here.get_group("g")).status.scheduling_conditions == ()
 
 
 async def test_nothing_runs_while_nothing_changes() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await here.node("n0")
         await here.gang("g", 3, gpus=4)
         await here.settles()
@@ -142,7 +142,7 @@ async def test_nothing_runs_while_nothing_changes() -> None:
 
 
 async def test_without_a_binder_a_pod_is_requested_once_and_its_room_stays_booked() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=4)
         await here.settles()
@@ -152,7 +152,7 @@ async def test_without_a_binder_a_pod_is_requested_once_and_its_room_stays_booke
 
 
 async def test_a_restarted_scheduler_sees_what_was_requested_before() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await here.node("n0")
         await here.gang("g", 2, gpus=4)
         await here.settles()
@@ -164,11 +164,11 @@ async def test_a_restarted_scheduler_sees_what_was_requested_before() -> None:
 
 
 async def test_a_queue_takes_back_its_share_and_the_evicted_gang_says_for_whom() -> None:
-    async with stage(fast(), binder()) as here:
+    async with scheduler_world(fast(), binder()) as here:
         await here.node("n0")
-        await here.queue("top", quota=8)
-        await here.queue("a", "top", quota=4)
-        await here.queue("b", "top", quota=4)
+        await here.queue("top", gpus=8)
+        await here.queue("a", "top", gpus=4)
+        await here.queue("b", "top", gpus=4)
         for number in range(2):
             await here.gang(f"a{number}", 1, gpus=4, queue="a")
         await here.settles()
@@ -179,11 +179,11 @@ async def test_a_queue_takes_back_its_share_and_the_evicted_gang_says_for_whom()
         leaving = [pod.name for pod in (await here.client.list(POD, SPACE)).items if pod.metadata.deleting]
         gone = {"a0-0", "a1-0", "b0-0"} - {pod.name for pod in (await here.client.list(POD, SPACE)).items}
         assert len(leaving) + len(gone) == 1
-        assert len(await here.events("Evict")) == 1
+        assert len(await here.messages("Evict")) == 1
 
 
 async def test_a_request_whose_node_vanished_is_withdrawn_and_the_pod_placed_elsewhere() -> None:
-    async with stage(fast()) as here:
+    async with scheduler_world(fast()) as here:
         await here.node("n0")
         await here.gang("g", 1, gpus=8)
         await here.settles()
@@ -194,7 +194,7 @@ async def test_a_request_whose_node_vanished_is_withdrawn_and_the_pod_placed_els
 
 
 async def test_only_the_nodes_queues_and_groups_of_its_own_pool_are_used() -> None:
-    async with stage(fast(node_pool="blue"), binder()) as here:
+    async with scheduler_world(fast(node_pool="blue"), binder()) as here:
         await here.node("n0")
         await here.gang("g", 1)
         await here.settles()
@@ -202,7 +202,7 @@ async def test_only_the_nodes_queues_and_groups_of_its_own_pool_are_used() -> No
 
 
 async def test_when_a_gang_started_is_written_only_where_it_matters() -> None:
-    async with stage(fast(), binder()) as here:
+    async with scheduler_world(fast(), binder()) as here:
         await here.node("n0")
         await here.gang("g", 1)
         await here.settles()
@@ -213,7 +213,7 @@ async def test_when_a_gang_started_is_written_only_where_it_matters() -> None:
 
 
 async def test_in_upstreams_manner_every_start_is_written() -> None:
-    async with stage(fast(stamp_every_start=True), binder()) as here:
+    async with scheduler_world(fast(stamp_every_start=True), binder()) as here:
         await here.node("n0")
         await here.gang("g", 1)
         await here.settles()
@@ -221,7 +221,7 @@ async def test_in_upstreams_manner_every_start_is_written() -> None:
 
 
 async def test_a_pod_that_is_not_marked_yet_is_placed_with_the_group_made_for_it_and_marked_by_its_bind() -> None:
-    async with stage(fast(), binder()) as here:
+    async with scheduler_world(fast(), binder()) as here:
         await here.node("n0")
         pod = await here.pod("alone", gpus=1)
         await here.pod("stranger", gpus=1)

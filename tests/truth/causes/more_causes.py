@@ -35,7 +35,7 @@ MORE_CAUSES = [
     TruthCase(
         "room that is kept for a gang before it",
         "job/x",
-        ("its room is reserved for big, which can start in",),
+        ("its room is reserved for big, which can start at",),
         flat(job("big", 2, gpus=8), job("x", gpus=8, notes={names.EXPECTED_RUNTIME: "50h"})),
         TWO,
         flat(job("old", gpus=8, notes={names.EXPECTED_RUNTIME: "1h"})),

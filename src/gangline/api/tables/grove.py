@@ -147,6 +147,8 @@ TopologyConstraintGroupConfig
 PodGangSpec
   podgroups [GangGroup]!; priorityClassName str; reuseReservationRef NamespacedName;
   topologyConstraint GangTopologyConstraint; topologyConstraintGroupConfigs [TopologyConstraintGroupConfig]
+StartStatus
+  expected time; latest time; reason str; waitsFor str
 PodGangStatus
-  conditions [Condition]; phase str!; placementScore float
+  conditions [Condition]; phase str!; placementScore float; start StartStatus
 """

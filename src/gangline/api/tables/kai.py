@@ -56,8 +56,11 @@ Reason
 SchedulingCondition
   lastTransitionTime time; message str; nodePool str; reason str; reasons [Reason]; status str; transitionID str;
   type str
+StartStatus
+  expected time; latest time; reason str; waitsFor str
 PodGroupStatus
-  conditions [PodGroupCondition]; resourcesStatus ResourcesStatus; schedulingConditions [SchedulingCondition]
+  conditions [PodGroupCondition]; resourcesStatus ResourcesStatus; schedulingConditions [SchedulingCondition];
+  start StartStatus
 ExtendedResourceClaimAllocation
   allocation resource.AllocationResult; containerMappings [ContainerExtendedResourceRequest];
   deviceRequests [resource.DeviceRequest]
@@ -197,8 +200,11 @@ Workload
   logLevel str {"enum": ["debug", "info", "error"]}
   network WorkloadNetwork; replicas int32; scheduler WorkloadScheduler; service Service;
   topologyAwareScheduling WorkloadSwitch; vpa Vpa
+Explainer
+  replicas int32; service Service; vpa Vpa
 ConfigSpec
-  admission Admission; binder Binder; global Global; namespace str; nodeScaleAdjuster NodeScaleAdjuster;
+  admission Admission; binder Binder; explainer Explainer; global Global; namespace str;
+  nodeScaleAdjuster NodeScaleAdjuster;
   numaPlacementExporter NumaPlacementExporter; podGroupController PodGroupController; podGrouper PodGrouper;
   prometheus Prometheus; queueController QueueController; scheduler Scheduler; workload Workload
 StatusCondition

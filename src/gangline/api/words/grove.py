@@ -226,4 +226,11 @@ PodGangStatus
   conditions  What is known of the gang; Scheduled says why it waits.
   phase  Pending, Starting, Running, Failed or Succeeded.
   placementScore  How well the gang is placed, from 0 to 1; 1 is within the narrowest preferred domains.
+  start  When the waiting gang starts; absent where its scheduler promises none.
+StartStatus
+  expected  When the gang will probably start.
+  latest  By when the gang starts at the latest, as it was promised; absent where too little is known of the runtimes of
+    those before it.
+  reason  Why the latest start is not the one that was promised first.
+  waitsFor  The gang whose end makes room, by namespace and name of its PodGroup.
 """

@@ -60,6 +60,13 @@ PodGroupStatus
   conditions  How far the group has come; Phase is Pending, Running, Succeeded or Failed.
   resourcesStatus  What the group asks for and holds.
   schedulingConditions  Why the group was not placed, one per node pool, newest last.
+  start  When the waiting group starts; absent where no start is reserved for it.
+StartStatus
+  expected  When the gang will probably start.
+  latest  By when the gang starts at the latest, as it was promised; absent where too little is known of the runtimes of
+    those before it.
+  reason  Why the latest start is not the one that was promised first.
+  waitsFor  The gang whose end makes room, by namespace and name of its PodGroup.
 PodGroupCondition
   lastTransitionTime  When the status of the condition changed last.
   message  The reason in a sentence for people.

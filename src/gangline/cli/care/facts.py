@@ -32,6 +32,14 @@ PATHS = {
 """What is listed, by the name it has among the facts."""
 
 
+def examined() -> list[tuple[str, str]]:
+    """Group and resource of all that is listed, and of what commands look at: what an account that examines a cluster
+    may list."""
+    listed = [path.strip("/").split("/") for path in PATHS.values()]
+    looked_at = [(group, resource) for verb, group, resource in RIGHTS if verb == "list"]
+    return [*(("" if parts[0] == "api" else parts[1], parts[-1]) for parts in listed), *looked_at]
+
+
 async def gather_facts(connection: ClusterConnection) -> DoctorFacts:
     """Raises Unavailable and Unauthorized: without an answer there is nothing to examine."""
     version, skew = await _version(connection)

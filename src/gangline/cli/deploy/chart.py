@@ -10,14 +10,16 @@ import sys
 from pathlib import Path
 
 from gangline.api.crds import crds
-from gangline.cli.deploy.install import manifests
+from gangline.cli.care.facts import examined
+from gangline.cli.deploy.install import manifests, page_manifests
 from gangline.installer.release.chart import chart
+from gangline.installer.release.dashboard import LOGINS
 from gangline.installer.settings import BOTH
 
 
 def printed() -> dict[str, str]:
     """File → text."""
-    return chart(manifests(None, None, BOTH), crds())
+    return chart(manifests(None, None, BOTH), crds(), page_manifests(None, LOGINS[0]), examined())
 
 
 def main(folder: Path) -> None:

@@ -44,6 +44,12 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
     show_default=True,
     help="scheduler: leave PodCliqueSets to another operator, such as Grove's",
 )
+@click.option(
+    "--dashboard",
+    type=click.Choice(["token", "proxy", "none"]),
+    metavar="LOGIN",
+    help="bring the web page too; how people log in to it: token, proxy or none",
+)
 @click.option("--dry-run", is_flag=True, help="only print what would be written")
 @click.option(
     "-o",
@@ -60,16 +66,17 @@ def command(
     image: str | None,
     file: str | None,
     half: str,
+    dashboard: str | None,
     dry_run: bool,
     output: str,
     wait: bool,
     timeout: float,
 ) -> None:
-    found = manifests(image, file, half)
+    to_write = manifests(image, file, half) + (page_manifests(image, dashboard) if dashboard else [])
     if dry_run:
-        click.echo(printed(found, output), nl=False)
+        click.echo(printed(to_write, output), nl=False)
         return
-    run(_install(found, kubeconfig, timeout if wait else None))
+    run(_install(to_write, kubeconfig, timeout if wait else None))
 
 
 def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
@@ -85,29 +92,37 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     return wanted(settings, definitions, objects(("installer",)), default_objects(), read([file]) if file else [])
 
 
-def printed(found: list[Manifest], output: str) -> str:
+def page_manifests(image: str | None, login: str) -> list[Manifest]:
+    """The web page in the cluster."""
+    from gangline.installer.release.dashboard import dashboard
+    from gangline.installer.settings import read_flags
+    from gangline.role_objects import objects
+
+    return dashboard(read_flags({"image": image} if image else {}), objects(("dashboard",)), login)
+
+
+def printed(to_write: list[Manifest], output: str) -> str:
     import yaml
 
+    objects = [item.whole for item in to_write]
     if output == "json":
-        return (
-            json.dumps({"apiVersion": "v1", "kind": "List", "items": [item.whole for item in found]}, indent=2) + "\n"
-        )
-    return yaml.safe_dump_all([item.whole for item in found], sort_keys=False)
+        return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=2) + "\n"
+    return yaml.safe_dump_all(objects, sort_keys=False)
 
 
-async def _install(found: list[Manifest], kubeconfig: str | None, seconds: float | None) -> None:
+async def _install(to_write: list[Manifest], kubeconfig: str | None, seconds: float | None) -> None:
     from gangline.api.kinds import CONFIG, CRD, SCHEDULING_SHARD
 
     async with connect(kubeconfig, None) as connection:
         click.echo(f"installing into {connection.server} …")
-        definitions = [item for item in found if item.kind == CRD]
+        definitions = [item for item in to_write if item.kind == CRD]
         for definition in definitions:
             await _write(connection, definition)
         await served(connection, definitions)
-        for item in found[len(definitions) :]:
+        for item in to_write[len(definitions) :]:
             await _write(connection, item)
         if seconds is not None:
-            await at_work(connection, [item for item in found if item.kind in (CONFIG, SCHEDULING_SHARD)], seconds)
+            await at_work(connection, [item for item in to_write if item.kind in (CONFIG, SCHEDULING_SHARD)], seconds)
 
 
 async def _write(connection: ClusterConnection, manifest: Manifest) -> None:

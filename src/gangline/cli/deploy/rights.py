@@ -51,18 +51,18 @@ def _named(words: tuple[str, ...]) -> list[str]:
     from gangline.rights import BACKEND
     from gangline.role_objects import backends
 
-    found, rest = list[str](), list(words)
+    components, rest = list[str](), list(words)
     while rest:
         word = rest.pop(0)
         if word == BACKEND.rstrip("-"):
             if not rest:
                 raise BadInput("which backend? say for example: gangline rights backend kai")
-            found.append(_backend(rest.pop(0)))
+            components.append(_backend(rest.pop(0)))
         elif word in (*NAMES, *backends()):
-            found.append(word)
+            components.append(word)
         else:
             raise BadInput(f"no component is called {word!r}; there are: {', '.join(NAMES)}, backend NAME")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(components))
 
 
 def _backend(name: str) -> str:

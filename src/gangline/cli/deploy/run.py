@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gangline.cli.connection import recordings
 from gangline.cli.deploy.component_process import run_component
 from gangline.cli.ending import run
 from gangline.components import COMPONENTS
@@ -133,6 +134,7 @@ def command(
         flags=given,
         namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
         config=mapping(given.get("scheduler-conf"), "--scheduler-conf"),
+        recording="" if "KUBERNETES_SERVICE_HOST" in os.environ else str(recordings()),
     )
     options = configured(options, configuration)
     options = replace(options, operator=replace(options.operator, narrow=True))
@@ -158,12 +160,12 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        found = read_yaml(Path(path).read_text()) or {}
+        content = read_yaml(Path(path).read_text()) or {}
     except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise ConfigError(f"{flag}={path} cannot be read: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ConfigError(f"{flag}={path} holds no mapping")
-    return found
+    return content
 
 
 def configured(options: ComponentOptions, path: str | None) -> ComponentOptions:

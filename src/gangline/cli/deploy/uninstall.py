@@ -151,12 +151,11 @@ async def _emptied(connection: ClusterConnection, seconds: float) -> None:
 def _own(everything: bool) -> list[tuple[Kind[Any], str, str]]:
     """What `gangline install` made besides, the other way round."""
     from gangline.api.kinds import CONFIG, CRD, NAMESPACE, SCHEDULING_SHARD
-    from gangline.cli.deploy.install import manifests
+    from gangline.cli.deploy.install import manifests, page_manifests
 
     kept = (CONFIG, SCHEDULING_SHARD)
-    found = [manifest for manifest in reversed(manifests(None, None, "both")) if manifest.kind not in kept]
-    always = [item for item in found if not item.once and item.kind != CRD]
-    rest = [item for item in found if item.once and item.kind != NAMESPACE] + [
-        item for item in found if item.kind == CRD
-    ]
+    written = [*manifests(None, None, "both"), *page_manifests(None, "token")]
+    made = [manifest for manifest in reversed(written) if manifest.kind not in kept]
+    always = [item for item in made if not item.once and item.kind != CRD]
+    rest = [item for item in made if item.once and item.kind != NAMESPACE] + [item for item in made if item.kind == CRD]
     return [(item.kind, item.name, item.namespace) for item in (*always, *(rest if everything else ()))]

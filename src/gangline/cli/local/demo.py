@@ -197,8 +197,8 @@ async def gang_by_default(stage: Stage) -> None:
     await stage.apply("02-default-scheduler/chat.yaml")
 
     async def workload() -> str | None:
-        found = (await stage.client.list(WORKLOAD, NAMESPACE)).items
-        return f"{found[0].name}" if found else None
+        workloads = (await stage.client.list(WORKLOAD, NAMESPACE)).items
+        return f"{workloads[0].name}" if workloads else None
 
     await stage.step("the default backend wrote a Workload", workload)
     await stage.step("the default scheduler started the pods", lambda: stage.running("chat"))

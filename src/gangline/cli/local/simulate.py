@@ -18,19 +18,21 @@ from gangline.errors import BadInput
 
 if TYPE_CHECKING:
     from gangline.lab.engine import Experiment
+    from gangline.lab.formats.recording import RecordedTrace
     from gangline.lab.jobs import Machine, NodeChange, TraceJob
     from gangline.lab.measures import PlayedTrace
     from gangline.scheduler.records import QueueRecord
     from gangline.scheduler.settings import SchedulerSettings
 
-FORMAT_NAMES = ("philly", "itp", "openb", "csv")
+FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
 MOST_GPUS = 1_000_000
 """Of a fleet that is only thought of."""
 
 
 @click.command(
     help="Play TRACE in virtual time on the scheduler's own decision core: who waits how long, how busy the GPUs are, "
-    "what evictions cost. With several --settings the same trace is played with each, one after the other."
+    "what evictions cost. TRACE is a file or, with --format recording, what a scheduler recorded. With several "
+    "--settings the same trace is played with each, one after the other."
 )
 @click.argument("trace")
 @click.option("--format", "form", type=click.Choice(FORMAT_NAMES), required=True, help="what the rows of TRACE mean")
@@ -45,11 +47,12 @@ MOST_GPUS = 1_000_000
     default="one",
     show_default=True,
     metavar="one|trace|FILE",
-    help="one queue for all, the trace's own with quota by demand in all of it, or a file of Queue objects",
+    help="one queue for all, the trace's own with quota by demand in all of it (of a recording: as they were), or a "
+    "file of Queue objects",
 )
 @click.option(
     "--settings",
-    "said",
+    "named_settings",
     multiple=True,
     metavar="NAME|FILE",
     help="greedy, native (the default) or a scheduler config.yaml; may be repeated",
@@ -107,7 +110,7 @@ def command(
     node_gpus: int,
     node_events: str | None,
     queues: str,
-    said: tuple[str, ...],
+    named_settings: tuple[str, ...],
     changes: tuple[str, ...],
     actions: str,
     runtimes: str,
@@ -127,18 +130,18 @@ def command(
 
     if output not in ("table", "json") and not output.startswith("html="):
         raise BadInput(f"-o {output}: write table, json or html=FILE")
-    machines = _machines(nodes, gpus, node_gpus)
+    source = _source(trace, form, nodes, gpus, node_gpus)
+    machines, in_trace = source.machines, source.jobs
     total = sum(machine.gpus for machine in machines)
-    in_trace = _jobs(trace, form, node_gpus)
     until = last_moment(in_trace, days)
     played = selected(in_trace, first, jobs, until)
     if arrivals is not None:
         from gangline.lab.arrivals import inflated
 
         played = inflated(played, total, arrivals, seed)
-    choices = [(name, quiet(_settings(name), read_actions(actions))) for name in said or ("native",)]
-    records = _queues(queues, in_trace if arrivals is None else played, total)
-    events = _node_events(node_events)
+    choices = [(name, quiet(_settings(name), read_actions(actions))) for name in named_settings or ("native",)]
+    records = _queues(queues, in_trace if arrivals is None else played, total, source.queues)
+    events = [*_node_events(node_events), *source.changes]
 
     def experiment(name: str, settings: SchedulerSettings, of: list[QueueRecord]) -> Experiment:
         return Experiment(
@@ -217,6 +220,29 @@ def _jobs(trace: str, form: str, node_gpus: int) -> list[TraceJob]:
     return trace_jobs
 
 
+def _source(trace: str, form: str, nodes: str | None, gpus: int | None, node_gpus: int) -> RecordedTrace:
+    """Jobs and nodes; a recording has nodes and queues of its own."""
+    from gangline.lab.formats.recording import RecordedTrace
+
+    if form != "recording":
+        machines = _machines(nodes, gpus, node_gpus)
+        return RecordedTrace(_jobs(trace, form, node_gpus), machines)
+    source = _recorded(trace)
+    if nodes is not None or gpus is not None:
+        source.machines, source.changes = _machines(nodes, gpus, node_gpus), []
+    return source
+
+
+def _recorded(place: str) -> RecordedTrace:
+    from gangline.cli.look.recorded import files_of, pieces_of
+    from gangline.lab.formats.recording import read
+
+    trace = read(pieces_of(files_of(place)))
+    if not trace.jobs:
+        raise BadInput(f"{place}: no gang was recorded")
+    return trace
+
+
 def _machines(nodes: str | None, gpus: int | None, node_gpus: int) -> list[Machine]:
     from gangline.lab.fleet import equal_machines
     from gangline.lab.formats.openb import read_nodes
@@ -237,12 +263,14 @@ def _node_events(file: str | None) -> list[NodeChange]:
     return read(TraceText(file, _text(file))) if file is not None else []
 
 
-def _queues(said: str, jobs: list[TraceJob], gpus: float) -> list[QueueRecord]:
+def _queues(choice: str, jobs: list[TraceJob], gpus: float, own: list[QueueRecord]) -> list[QueueRecord]:
     from gangline.lab.fleet import one_queue, queues_by_demand
 
-    if said == "one":
+    if choice == "one":
         return one_queue()
-    return queues_by_demand(jobs, gpus) if said == "trace" else _queue_objects(said, jobs)
+    if choice == "trace" and own:
+        return own
+    return queues_by_demand(jobs, gpus) if choice == "trace" else _queue_objects(choice, jobs)
 
 
 def _queue_objects(file: str, jobs: list[TraceJob]) -> list[QueueRecord]:
@@ -260,12 +288,12 @@ def _settings(name: str) -> SchedulerSettings:
     if not Path(name).exists():
         raise BadInput(f"--settings {name}: there is no such file; built in are {', '.join(BUILT_IN)}")
     try:
-        found: Any = read_yaml(_text(name))
+        config: Any = read_yaml(_text(name))
     except DocumentUnreadable as error:
         raise BadInput(f"{name} cannot be read: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(config, dict):
         raise BadInput(f"{name} holds no scheduler configuration (actions, tiers, …)")
-    return from_config(found)
+    return from_config(config)
 
 
 def _pair(change: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.connection import home
+from gangline.cli.connection import home, recordings
 from gangline.cli.ending import run
 from gangline.errors import BadInput
 
@@ -120,7 +120,10 @@ def command(
     nodes = _read_nodes(nodes_file) if nodes_file else ""
     settings = PlatformSettings(
         folder=None if memory else home() / "data",
-        options=configured(ComponentOptions(compat=compat, period=0.05, nodes=nodes), configuration),
+        options=configured(
+            ComponentOptions(compat=compat, period=0.05, nodes=nodes, recording="" if memory else str(recordings())),
+            configuration,
+        ),
         workload_api=workload_api,
         shards=True,
         connections_per_address=per_address,
@@ -217,7 +220,8 @@ async def _show(platform: Platform, server: str, port: int, pages: contextlib.As
     address."""
     from gangline.dashboard.service import Dashboard
 
-    dashboard = Dashboard(platform.connect("dashboard"), server, platform.clock)
+    recording = recordings() if platform.settings.folder is not None else None
+    dashboard = Dashboard.of(platform.connect("dashboard"), server, platform.clock, recording)
     pages.push_async_callback(dashboard.stop)
     try:
         return await dashboard.start(port=port)

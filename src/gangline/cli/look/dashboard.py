@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,9 +16,22 @@ from gangline.errors import BadInput
 
 if TYPE_CHECKING:
     from gangline.client import Client
+    from gangline.dashboard.login.gates import Gate, Network
+    from gangline.runtime import Clock
 
 PORT = 8080
+TRUSTED = ("127.0.0.0/8", "::1/128")
 HERE = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class LoginChoice:
+    """How people log in: none, token or proxy; and what is believed of a proxy."""
+
+    how: str
+    networks: tuple[Network, ...]
+    user_header: str
+    groups_header: str
 
 
 @click.command(
@@ -36,23 +51,67 @@ HERE = ("127.0.0.1", "localhost", "::1")
 )
 @click.option("--address", default="127.0.0.1", show_default=True, help="address to listen on")
 @click.option(
+    "--login",
+    type=click.Choice(["none", "token", "proxy"]),
+    default="none",
+    show_default=True,
+    help="token: a token of the cluster; proxy: a proxy in front says who asks; either sees what its own RBAC lets it "
+    "list",
+)
+@click.option(
+    "--trust-proxy",
+    metavar="NETWORK",
+    multiple=True,
+    help="for --login proxy: addresses from which headers are believed (default: 127.0.0.0/8 and ::1)",
+)
+@click.option("--user-header", default="X-Forwarded-User", show_default=True, help="for --login proxy: who asks")
+@click.option(
+    "--groups-header", default="X-Forwarded-Groups", show_default=True, help="for --login proxy: their groups"
+)
+@click.option(
+    "--recording", "recording", metavar="FOLDER", help="what the scheduler recorded, where it can be read here"
+)
+@click.option(
     "--log", "level", default="error", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
 )
-def command(kubeconfig: str | None, port: int, address: str, level: str) -> None:
+def command(
+    kubeconfig: str | None,
+    port: int,
+    address: str,
+    login: str,
+    trust_proxy: tuple[str, ...],
+    user_header: str,
+    groups_header: str,
+    recording: str | None,
+    level: str,
+) -> None:
     from gangline.runtime.logs import set_up
 
     set_up(level, "text")
-    run(_serve(kubeconfig, address, port), serves=True)
+    choice = LoginChoice(login, _networks(trust_proxy), user_header, groups_header)
+    run(_serve(kubeconfig, address, port, choice, recording), serves=True)
 
 
-async def _serve(kubeconfig: str | None, address: str, port: int) -> None:
+def _networks(given: tuple[str, ...]) -> tuple[Network, ...]:
+    from ipaddress import ip_network
+
+    try:
+        return tuple(ip_network(network) for network in given or TRUSTED)
+    except ValueError as error:
+        raise BadInput(f"--trust-proxy: {error}; write a network as 10.0.0.0/8") from None
+
+
+async def _serve(kubeconfig: str | None, address: str, port: int, choice: LoginChoice, recording: str | None) -> None:
     from gangline.dashboard.service import Dashboard
+    from gangline.runtime import SystemClock
 
     client, server = _connect(kubeconfig)
-    dashboard = Dashboard(client, server)
+    clock = SystemClock()
+    past = Path(recording) if recording else None
+    dashboard = Dashboard.of(client, server, clock, past, _gate(choice, client, clock))
     try:
         url = await dashboard.start(address, port)
-        if address not in HERE:
+        if address not in HERE and choice.how == "none":
             click.echo(
                 f"warning: listening on {address}, which other machines may reach; who reaches it sees the cluster",
                 err=True,
@@ -67,6 +126,18 @@ async def _serve(kubeconfig: str | None, address: str, port: int) -> None:
     finally:
         await dashboard.stop()
         await client.close()
+
+
+def _gate(choice: LoginChoice, client: Client, clock: Clock) -> Gate:
+    from gangline.dashboard.login.gates import OpenGate, ProxyGate, TokenGate
+    from gangline.dashboard.login.reviews import AccessReviews
+
+    reviews = AccessReviews(client, clock)
+    if choice.how == "token":
+        return TokenGate(reviews, clock)
+    if choice.how == "proxy":
+        return ProxyGate(reviews, choice.networks, choice.user_header, choice.groups_header)
+    return OpenGate()
 
 
 def _connect(kubeconfig: str | None) -> tuple[Client, str]:

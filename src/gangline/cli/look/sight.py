@@ -22,7 +22,7 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
     """Raises the error of the first kind that cannot be read for another reason than that it is absent or forbidden."""
     from gangline.api import kinds
     from gangline.dashboard.look import ClusterView, node_fact, pod_fact
-    from gangline.dashboard.model import Source
+    from gangline.dashboard.page_data import Source
 
     read = {
         "pods": kinds.POD,

@@ -1,4 +1,8 @@
-"""`gangline apply -f FILE`: server-side apply of what the files say; one line per object."""
+"""`gangline apply -f FILE`: server-side apply of what the files say; one line per object.
+
+A remedy that `gangline explain --fix N -o yaml` printed says above each document how it is meant: as a patch, as a new
+object, or as one that takes the place of another. It is applied that way.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,10 @@ from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.errors import ApiError, BadInput, NotFound
+from gangline.why.words.printed import marks
+
+Meant = tuple[Raw, str]
+"""An object and how it is applied: patch, new, replace, or "" for server-side apply."""
 
 
 @click.command(help="Create or change objects from files: what a file says is owned by you, the rest is left alone.")
@@ -24,21 +32,34 @@ from gangline.errors import ApiError, BadInput, NotFound
 )
 @cluster_options
 def command(files: tuple[str, ...], kubeconfig: str | None, namespace: str | None) -> None:
-    run(_apply(manifests.read(files), kubeconfig, namespace))
+    objects = [meant for source in files for name, text in manifests.texts(source) for meant in read_meant(text, name)]
+    if not objects:
+        raise BadInput(
+            f"there is no object in {', '.join('standard input' if file == '-' else file for file in files)}"
+        )
+    run(_apply(objects, kubeconfig, namespace))
 
 
-async def _apply(objects: list[Raw], kubeconfig: str | None, namespace: str | None) -> None:
+def read_meant(text: str, name: str) -> list[Meant]:
+    objects, how = manifests.parse(text, name), marks(text)
+    return list(zip(objects, how if len(how) == len(objects) else [""] * len(objects), strict=True))
+
+
+async def _apply(objects: list[Meant], kubeconfig: str | None, namespace: str | None) -> None:
     refused = 0
     async with connect(kubeconfig, namespace) as connection:
-        for obj in objects:
+        for obj, how in objects:
             kind = await kind_of(connection, obj)
             try:
-                click.echo(f"{kind.resource}/{obj['metadata'].get('name')} {await apply_one(connection, kind, obj)}")
+                done = await apply_meant(connection, kind, obj, how)
+                click.echo(f"{kind.resource}/{obj['metadata'].get('name')} {done}")
             except ApiError as error:
                 refused += 1
                 click.echo(f"error: {kind.kind} {obj['metadata'].get('name')}: {error}", err=True)
     if refused:
-        raise BadInput(f"{refused} of {len(objects)} objects were not applied")
+        raise BadInput(
+            f"{refused} of {len(objects)} {'object was' if len(objects) == 1 else 'objects were'} not applied"
+        )
 
 
 async def kind_of(connection: ClusterConnection, obj: Raw) -> Kind[Object]:
@@ -46,6 +67,19 @@ async def kind_of(connection: ClusterConnection, obj: Raw) -> Kind[Object]:
         if (item.kind.api_version, item.kind.kind) == (obj.get("apiVersion"), obj.get("kind")):
             return item.kind
     raise BadInput(f"the server at {connection.server} serves no {obj.get('kind')} of {obj.get('apiVersion')}")
+
+
+async def apply_meant(connection: ClusterConnection, kind: Kind[Object], obj: Raw, how: str = "") -> str:
+    """Applies one object the way it is meant; says what became of it."""
+    if how not in ("patch", "replace"):
+        return await apply_one(connection, kind, obj)
+    from gangline.explaining.platform_trial import apply_change
+    from gangline.why.changes import ObjectChange
+
+    meta = {"namespace": connection.namespace, **obj["metadata"]} if kind.namespaced else dict(obj["metadata"])
+    body = {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")} | {"metadata": meta}
+    await apply_change(connection.client, ObjectChange(kind, meta["name"], body, meta.get("namespace", ""), how))
+    return "patched" if how == "patch" else "replaced"
 
 
 async def apply_one(connection: ClusterConnection, kind: Kind[Object], obj: Raw) -> str:

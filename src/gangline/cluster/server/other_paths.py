@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Any
 
@@ -27,7 +28,7 @@ class Site:
     def __init__(self, core: Core, metrics: Metrics) -> None:
         self._core = core
         self._metrics = metrics
-        self._documents: dict[tuple[str, int], bytes] = {}
+        self._documents: dict[tuple[str, int], tuple[bytes, str]] = {}
 
     def answer(self, request: Request) -> Response:
         path = request.path.rstrip("/") or "/"
@@ -42,7 +43,7 @@ class Site:
                 every_group = encode(discovery.aggregated(catalogue, path == "/apis"))
                 return Response(200, every_group, f"{shape.media}{discovery.AGGREGATED}")
         if path == "/openapi/v2" or path.startswith("/openapi/v3"):
-            return self._openapi(path)
+            return self._openapi(path, request.headers.get("if-none-match", ""))
         document = self._discovery(path)
         if document is None:
             return Response(404, b"404 page not found\n", TEXT)
@@ -77,19 +78,23 @@ class Site:
             return resources
         return None
 
-    def _openapi(self, path: str) -> Response:
-        """Documents are kept until the catalogue changes."""
+    def _openapi(self, path: str, known: str) -> Response:
+        """Documents are kept until the catalogue changes. Who has a document already is told so by its ETag alone."""
         if path == "/openapi/v3":
             return Response(200, encode(openapi_index.index_v3(self._core.catalogue)), "text/plain; charset=utf-8")
         key = (path, self._core.catalogue.generation)
-        body = self._documents.get(key)
-        if body is None:
+        kept = self._documents.get(key)
+        if kept is None:
             document = self._document(path)
             if document is None:
                 return Response(404, b"", "")
-            self._documents = {kept: text for kept, text in self._documents.items() if kept[1] == key[1]}
-            body = self._documents[key] = encode(document)
-        return Response(200, body)
+            body = encode(document)
+            kept = body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
+            self._documents = {old: text for old, text in self._documents.items() if old[1] == key[1]} | {key: kept}
+        body, tag = kept
+        if tag in (part.strip().removeprefix("W/") for part in known.split(",")):
+            return Response(304, b"", "", {"ETag": tag})
+        return Response(200, body, headers={"ETag": tag})
 
     def _document(self, path: str) -> dict[str, Any] | None:
         catalogue, pieces = self._core.catalogue, path.strip("/").split("/")

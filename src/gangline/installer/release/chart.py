@@ -1,13 +1,14 @@
 """The Helm chart: what `gangline install` brings, printed as templates with a few values.
 
-The objects are those of manifests.py; here they only get template words where a value decides, and the hook that `helm
-uninstall` needs. `make chart` (cli/chart.py) writes the files, and a test keeps them as they are printed. Control words
-stand on lines of their own: without these lines a template is the object for the usual values. Definitions are
-api/crds.py's, the values' schema is values.py's. Pure."""
+The objects are those of manifests.py; here they only get template words where a value decides, and the hooks that `helm
+uninstall` and `helm test` need. `make chart` (cli/chart.py) writes the files, and a test keeps them as they are
+printed. Control words stand on lines of their own: without these lines a template is the object for the usual values.
+Definitions are api/crds.py's, the values' schema is values.py's. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -31,6 +32,7 @@ from gangline.api.kinds import (
 from gangline.api.meta import Raw
 from gangline.installer.contract import APP, OURS
 from gangline.installer.plan import ALWAYS, BY_NAME, SOMETIMES
+from gangline.installer.release.dashboard import LOGINS
 from gangline.installer.release.manifests import Manifest
 from gangline.installer.release.values import VALUES, schema
 from gangline.installer.settings import BOTH, Image
@@ -40,6 +42,7 @@ WORDS = {
     str(Image()): "{{ .Values.image }}",
     f"--image={Image()}": "--image={{ .Values.image }}",
     f"--half={BOTH}": "--half={{ .Values.half }}",
+    f"--login={LOGINS[0]}": "--login={{ .Values.dashboard.login }}",
     "--log-format=text": '--log-format={{ ternary "json" "text" ($global.jsonLog | default false) }}',
 }
 """What `gangline install` says by default → what the chart says instead."""
@@ -54,6 +57,7 @@ GLOBAL = "{{- $global := .Values.config.global | default dict }}"
 AFFINITY = "{{- $affinity := $global.affinity | default dict }}"
 HEAD = "{{- /* Printed by `make chart` from src/gangline/installer; change it there. */}}"
 UNINSTALLER, UNINSTALL = "gangline-uninstaller", "gangline-uninstall"
+TESTER, TEST = "gangline-tester", "gangline-test"
 RIGHTS = (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING)
 
 
@@ -64,9 +68,14 @@ class Line(str):
     __hash__ = object.__hash__
 
 
-def chart(manifests: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str, str]:
+def chart(
+    manifests: Sequence[Manifest],
+    definitions: Iterable[Raw],
+    page: Sequence[Manifest],
+    examined: Sequence[tuple[str, str]],
+) -> dict[str, str]:
     """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl,
-    NOTES.txt)."""
+    NOTES.txt). `page` is the dashboard's; `examined` is group and resource of what `gangline doctor` lists."""
     usual = [item for item in manifests if item.once and item.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
     [deployment] = [item for item in manifests if item.kind == DEPLOYMENT]
     [config] = [item for item in manifests if item.kind == CONFIG]
@@ -78,11 +87,17 @@ def chart(manifests: Sequence[Manifest], definitions: Iterable[Raw]) -> dict[str
         "templates/rights.yaml": _file(*(_document(_worded(item.whole)) for item in manifests if item.kind in RIGHTS)),
         "templates/installer.yaml": _file(GLOBAL, _document(_installer(_worded(deployment.whole)))),
         "templates/defaults.yaml": _file(*(_guarded(item) for item in usual)),
-        "templates/config.yaml": _file(_document(_config(config.whole)), _shards(shard.whole)),
-        "templates/uninstall.yaml": _file(
-            GLOBAL, *(_document(item) for item in uninstalling(_worded(deployment.whole)))
+        "templates/dashboard.yaml": _file(
+            GLOBAL, "{{- if .Values.dashboard.enabled }}", *(_document(_page(item)) for item in page), "{{- end }}"
         ),
+        "templates/config.yaml": _file(_document(_config(config.whole)), _shards(shard.whole)),
+        "templates/uninstall.yaml": _hooks(uninstall_hook(), deployment),
+        "templates/tests/doctor.yaml": _hooks(test_hook(examined), deployment),
     }
+
+
+def _hooks(job: HookJob, installer: Manifest) -> str:
+    return _file(GLOBAL, *(_document(item) for item in job.objects(_worded(installer.whole))))
 
 
 def about() -> str:
@@ -143,6 +158,12 @@ def _installer(obj: Raw) -> Raw:
     return obj
 
 
+def _page(manifest: Manifest) -> Raw:
+    """An object of the dashboard; its pods go where `global` of the Config lets all pods go."""
+    obj: Raw = _worded(manifest.whole)
+    return _installer(obj) if manifest.kind == DEPLOYMENT else obj
+
+
 def _confined(container: Raw) -> Raw:
     """Confined as `global` says; OpenShift confines by itself."""
     security = container.pop("securityContext")
@@ -193,59 +214,80 @@ def _guarded(manifest: Manifest) -> str:
     return f"{asked}\n{_document(obj | {'metadata': obj['metadata'] | {'annotations': dict(ONCE)}})}\n{{{{- end }}}}"
 
 
-# --- before `helm uninstall` ------------------------------------------------------------------------------------------
+# --- hooks: before `helm uninstall`, and `helm test` ------------------------------------------------------------------
 
 
-def uninstalling(installer: Raw) -> list[Raw]:
-    """`gangline uninstall` as a Job with an account of its own: Helm deletes the installer before Config and shards,
-    and never what users made themselves; what shards of theirs deployed would stay."""
-    place = {"name": UNINSTALLER, "namespace": WORDS[names.SYSTEM_NAMESPACE]}
-    role = {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": UNINSTALLER}
-    return [
-        _hook(SERVICE_ACCOUNT, place, {}),
-        _hook(CLUSTER_ROLE, {"name": UNINSTALLER}, {"rules": uninstaller_rules()}),
-        _hook(
-            CLUSTER_ROLE_BINDING,
-            {"name": UNINSTALLER},
-            {"roleRef": role, "subjects": [{"kind": SERVICE_ACCOUNT.kind, **place}]},
-        ),
-        _hook(
-            JOB,
-            place | {"name": UNINSTALL},
-            {"spec": _job(installer)},
-            {"helm.sh/hook-output-log-policy": "hook-failed"},
-        ),
+@dataclass(frozen=True, slots=True)
+class HookJob:
+    """A command of ours that Helm runs as a Job, under an account that has these rights and no others."""
+
+    hook: str
+    name: str
+    account: str
+    command: tuple[str, ...]
+    rules: Sequence[Raw]
+
+    def objects(self, installer: Raw) -> list[Raw]:
+        place = {"name": self.account, "namespace": WORDS[names.SYSTEM_NAMESPACE]}
+        role = {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": self.account}
+        bound = {"roleRef": role, "subjects": [{"kind": SERVICE_ACCOUNT.kind, **place}]}
+        shown = {"helm.sh/hook-output-log-policy": "hook-failed"}
+        return [
+            self._hooked(SERVICE_ACCOUNT, place, {}),
+            self._hooked(CLUSTER_ROLE, {"name": self.account}, {"rules": list(self.rules)}),
+            self._hooked(CLUSTER_ROLE_BINDING, {"name": self.account}, bound),
+            self._hooked(JOB, place | {"name": self.name}, {"spec": self._job(installer)}, shown),
+        ]
+
+    def _hooked(self, kind: Kind[Any], metadata: Raw, rest: Raw, more: Raw | None = None) -> Raw:
+        """What others of the hook need comes first; a Job that failed stays to be looked at."""
+        marks = {
+            "helm.sh/hook": self.hook,
+            "helm.sh/hook-weight": "0" if kind == JOB else "-1",
+            "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded",
+            **(more or {}),
+        }
+        about = metadata | {"annotations": marks}
+        return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": about, **rest}
+
+    def _job(self, installer: Raw) -> Raw:
+        """Runs where the installer runs, once."""
+        pod = installer["spec"]["template"]["spec"]
+        kept = ("image", "imagePullPolicy", "resources", "securityContext")
+        wanted = {key: pod["containers"][0][key] for key in kept}
+        container = _confined({"name": self.name, "command": list(self.command), **wanted})
+        nodes = (
+            '{{- with $affinity.nodeAffinity }}{{ dict "affinity" (dict "nodeAffinity" .) | toYaml | nindent 6 }}'
+            "{{ end }}"
+        )
+        spec = {
+            "serviceAccountName": self.account,
+            "restartPolicy": "Never",
+            "containers": [container],
+            Line(AFFINITY): None,
+            Line(nodes): None,
+            **_wherever(),
+        }
+        return {"backoffLimit": 0, "template": {"metadata": {"labels": {APP: self.name}}, "spec": spec}}
+
+
+def uninstall_hook() -> HookJob:
+    """Helm deletes the installer before Config and shards, and never what users made themselves; what shards of theirs
+    deployed would stay."""
+    command = ("gangline", "uninstall", "--keep-installer")
+    return HookJob("pre-delete", UNINSTALL, UNINSTALLER, command, uninstaller_rules())
+
+
+def test_hook(examined: Sequence[tuple[str, str]]) -> HookJob:
+    """`helm test` is `gangline doctor`. `examined`: group and resource of what that lists."""
+    groups: dict[str, set[str]] = {}
+    for group, resource in examined:
+        groups.setdefault(group, set()).add(resource)
+    rules = [
+        {"apiGroups": [group], "resources": sorted(resources), "verbs": ["list"]}
+        for group, resources in sorted(groups.items())
     ]
-
-
-def _hook(kind: Kind[Any], metadata: Raw, rest: Raw, more: Raw | None = None) -> Raw:
-    """What others of the hook need comes first; a Job that failed stays to be looked at."""
-    marks = {
-        "helm.sh/hook": "pre-delete",
-        "helm.sh/hook-weight": "0" if kind == JOB else "-1",
-        "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded",
-        **(more or {}),
-    }
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata | {"annotations": marks}, **rest}
-
-
-def _job(installer: Raw) -> Raw:
-    """Runs where the installer runs, once."""
-    pod = installer["spec"]["template"]["spec"]
-    wanted = {key: pod["containers"][0][key] for key in ("image", "imagePullPolicy", "resources", "securityContext")}
-    container = _confined({"name": UNINSTALL, "command": ["gangline", "uninstall", "--keep-installer"], **wanted})
-    nodes = (
-        '{{- with $affinity.nodeAffinity }}{{ dict "affinity" (dict "nodeAffinity" .) | toYaml | nindent 6 }}{{ end }}'
-    )
-    spec = {
-        "serviceAccountName": UNINSTALLER,
-        "restartPolicy": "Never",
-        "containers": [container],
-        Line(AFFINITY): None,
-        Line(nodes): None,
-        **_wherever(),
-    }
-    return {"backoffLimit": 0, "template": {"metadata": {"labels": {APP: UNINSTALL}}, "spec": spec}}
+    return HookJob("test", TEST, TESTER, ("gangline", "doctor"), rules)
 
 
 def uninstaller_rules() -> list[Raw]:

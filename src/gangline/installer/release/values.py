@@ -13,6 +13,7 @@ from typing import Any
 
 from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
 from gangline.api.meta import Raw
+from gangline.installer.release.dashboard import LOGINS
 from gangline.installer.release.manifests import DEFAULT_CONFIG, DEFAULT_SHARD
 from gangline.installer.settings import BOTH, SCHEDULER, Image
 
@@ -45,6 +46,11 @@ VALUES = (
         "SchedulingShards by name, each with its spec: a scheduler per pool of nodes. A null takes one away.",
         {DEFAULT_SHARD: {}},
     ),
+    Value(
+        "dashboard",
+        "The web page: whether it is deployed, and how people log in to it (token, proxy or none).",
+        {"enabled": False, "login": LOGINS[0]},
+    ),
 )
 
 
@@ -59,6 +65,11 @@ def schema(definitions: Iterable[Raw]) -> str:
             "type": "object",
             "propertyNames": {"pattern": NAME},
             "additionalProperties": specs[SCHEDULING_SHARD.resource] | {"type": ["object", "null"]},
+        },
+        "dashboard": {
+            "type": "object",
+            "properties": {"enabled": {"type": "boolean"}, "login": {"enum": list(LOGINS)}},
+            "additionalProperties": False,
         },
     }
     shared = _Shared(parts)

@@ -178,6 +178,8 @@ class GangObject:
     obj: Raw
     once: Raw = field(default_factory=dict)
     """Parts that are set at creation and then belong to users or the scheduler."""
+    again: bool = False
+    """What is set once is set another time: whoever asked for it asks for something else."""
     owns: tuple[str, ...] = ()
     """Fields of spec that are removed when the translation no longer has them."""
     fixed: tuple[str, ...] = ()
@@ -202,6 +204,8 @@ class GangState:
     seconds."""
     score: float | None = None
     """How well the gang is placed, from 0 to 1, where the scheduler says so itself."""
+    start: Raw | None = None
+    """When it starts, where the scheduler promises that, as it stands in a PodGang's status."""
     again: float | None = None
     """Seconds after which a scheduler that would not look at a waiting gang by itself is asked to: its object is
     touched."""

@@ -13,7 +13,7 @@ from gangline.api import names
 from gangline.api.grove import CliqueTemplate, GangPack, PodCliqueSet
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import POD_GROUP, QUEUE
-from gangline.api.meta import Raw
+from gangline.api.meta import Raw, as_raw
 from gangline.errors import Problem
 from gangline.operator.backends.contract import (
     EVERY,
@@ -67,15 +67,17 @@ class KaiBackend(Backend):
                 f"gang {gang.name} has a topology constraint but names no topology; set topologyName in the "
                 "PodCliqueSet"
             )
+        queue = _queue(gang)
+        asked = {} if gang.facts.manner.queue_set_once else {names.ASKED_QUEUE: queue}
         meta: Raw = {
             "name": group_name(gang),
             "namespace": gang.namespace,
             "labels": _labels(gang),
-            "annotations": dict(gang.annotations) | {names.SKIP_GROUPER: "true"},
+            "annotations": dict(gang.annotations) | {names.SKIP_GROUPER: "true"} | asked,
         }
-        yield GangObject(
-            POD_GROUP, {"metadata": meta, "spec": _spec(gang)}, once={"spec": {"queue": _queue(gang)}}, owns=OWNS
-        )
+        again = bool(asked) and _asked_before(gang) not in ("", queue)
+        once: Raw = {"spec": {"queue": queue}}
+        yield GangObject(POD_GROUP, {"metadata": meta, "spec": _spec(gang)}, once=once, again=again, owns=OWNS)
 
     def prepare_pod(self, pod: Raw, gang: PodGangInfo) -> Raw:
         meta = pod["metadata"]
@@ -96,10 +98,16 @@ class KaiBackend(Backend):
             return GangState(missing, "QueueDoesNotExist", lost, blocked=True)
         for _, live in gang.live:
             if isinstance(live, PodGroup):
+                start = None if gang.facts.manner.plain_conditions else _start(live)
                 for condition in live.status.scheduling_conditions:
                     if condition.status == "True":
-                        return GangState(condition.message, condition.reason or condition.type, lost)
+                        return GangState(condition.message, condition.reason or condition.type, lost, start=start)
         return GangState(lost=lost)
+
+
+def _start(group: PodGroup) -> Raw | None:
+    """When the scheduler starts the gang, as it promised."""
+    return as_raw(group.status.start) if group.status.start is not None else None
 
 
 def group_name(gang: PodGangInfo) -> str:
@@ -108,6 +116,12 @@ def group_name(gang: PodGangInfo) -> str:
     if kept:
         return kept[0]
     return gang.name if gang.facts.manner.group_named_like_gang else names.kai_pod_group(gang.name, gang.uid)
+
+
+def _asked_before(gang: PodGangInfo) -> str:
+    """The queue that the PodGroup which is there was last asked into; "" where that is not known."""
+    live = next((obj for kind, obj in gang.live if kind is POD_GROUP), None)
+    return live.annotations.get(names.ASKED_QUEUE, "") if live is not None else ""
 
 
 def _labels(gang: PodGangInfo) -> dict[str, str]:

@@ -97,6 +97,7 @@ def _log_lifted(look: CliqueObjects, lifted: Sequence[str]) -> None:
             look.clique.name,
             listed(lifted),
             why_lifted(gang),
+            extra={"gang": f"{gang.namespace}/{gang.name}"},
         )
 
 

@@ -71,7 +71,8 @@ def gang_status(view: GangView, now: str) -> Raw:
         "conditions": [with_condition(before, item, now) for item in conditions if item is not None],
     }
     score = _score(view, placed)
-    return new | ({"placementScore": score} if score is not None else {})
+    start = view.says.start if placed else None
+    return new | ({"placementScore": score} if score is not None else {}) | ({"start": start} if start else {})
 
 
 def _phase(placed: Sequence[str], running: Sequence[str]) -> str:

@@ -93,7 +93,8 @@ def _hand_over(item: GangObject, live: Object) -> list[Step]:
     """What was set once stays with the manager of creation; everything else it gives up, so that dropped fields go."""
     if not item.once:
         return []
-    kept = {key: value for key, value in _spec_of(live).items() if key in item.once.get("spec", {})}
+    once = item.once.get("spec", {})
+    kept = once if item.again else {key: value for key, value in _spec_of(live).items() if key in once}
     meta = {"name": live.name, "namespace": live.namespace}
     return [Apply(item.kind, {"metadata": meta, "spec": kept}, manager=CREATION)]
 

@@ -1,1 +1,1 @@
-"""What is a gang's: its members, and the requests that bind them."""
+"""What is a gang's: its members and priority, when it starts, the requests that bind it, and who evicted it last."""

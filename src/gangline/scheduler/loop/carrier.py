@@ -12,7 +12,7 @@ from functools import partial
 
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, POD_GROUP, QUEUE
-from gangline.rules.evictions import EvictionNote
+from gangline.rules.gangs.evictions import EvictionNote
 from gangline.runtime import Cache, Context, key_of
 from gangline.scheduler.decisions import Decisions, Evict, GangUpdate, Nominate
 from gangline.scheduler.loop import decision_writes, metrics

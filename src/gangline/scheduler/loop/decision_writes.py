@@ -1,10 +1,12 @@
 """The writes that carry out decisions, one coroutine each: a BindRequest, an eviction, the time stamps of a gang.
 
-carrier.py decides which of them are sent and hands them to the writer, which sends them beside the cycle. Acts only.
+carrier.py decides which of them are sent and hands them to the writer, which sends them beside the cycle. The log of
+decisions is written here as well. Acts only.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 
 from gangline.api.core import Pod
@@ -13,13 +15,23 @@ from gangline.api.kinds import BIND_REQUEST, POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
 from gangline.errors import AlreadyExists, NotFound
-from gangline.rules.evictions import EvictionNote
 from gangline.rules.gangs.bind_requests import order_for
+from gangline.rules.gangs.evictions import EvictionNote
 from gangline.runtime import Context
-from gangline.scheduler.decisions import Evict, GangUpdate
+from gangline.scheduler.decisions import Decisions, Evict, GangUpdate
 from gangline.scheduler.loop import metrics
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.thought import decision_objects
+from gangline.scheduler.thought.decision_log import decision_lines
 from gangline.scheduler.thought.options import SchedulerOptions
+
+log = logging.getLogger(__name__)
+
+
+def log_decisions(cluster: ClusterModel, decisions: Decisions) -> None:
+    if log.isEnabledFor(logging.INFO):
+        for line in decision_lines(cluster, decisions):
+            log.info(line.text, extra={"gang": line.gang, "queue": line.queue, "action": line.action})
 
 
 async def create_request(ctx: Context, body: Raw) -> int:

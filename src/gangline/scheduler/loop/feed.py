@@ -43,6 +43,7 @@ from gangline.api.meta import Object, Raw, as_raw
 from gangline.rules import requests
 from gangline.rules.gangs.bind_requests import orders
 from gangline.rules.gangs.memberships import group_name_of, unmarked_for
+from gangline.rules.gangs.priorities import priorities
 from gangline.rules.selectors import parse_labels
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
@@ -74,6 +75,7 @@ from gangline.scheduler.thought.readings import (
     read_claim,
     read_gang,
     read_of,
+    read_of_queue,
     read_task,
     turns,
     used_claims,
@@ -181,11 +183,8 @@ class Feed:
                 self.note(POD, key_of(pod))
 
     def _queue_changed(self, before: Queue | None, after: Queue | None) -> None:
-        if (
-            before is None
-            or after is None
-            or (before.uid, before.spec, before.labels) != (after.uid, after.spec, after.labels)
-        ):
+        """What others write into its status changes nothing here."""
+        if before is None or after is None or read_of_queue(before) != read_of_queue(after):
             self._changed_itself(QUEUE, before, after)
 
     def note_pod(self, key: Key) -> None:
@@ -237,7 +236,7 @@ class Feed:
         """Everything noted since the last time, looked up once each."""
         noted, self._changed = self._changed, {}
         reading = self._reading(now)
-        known = objects.priorities(self._cache.list(PRIORITY_CLASS))
+        known = priorities(self._cache.list(PRIORITY_CLASS))
         aliases = level_aliases(self._cache.list(TOPOLOGY))
         changes: list[ModelChange] = []
         for kind, key in noted:

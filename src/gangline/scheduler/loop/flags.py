@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gangline.rules.flags import Table, refuse_unknown, truth, values
+from gangline.rules.flags import Table, positive, refuse_unknown, truth, values
 from gangline.rules.schedulers import read_names
 from gangline.rules.values.times import duration
 from gangline.scheduler.settings import SchedulerSettings, read_config, shard_settings
@@ -59,6 +59,10 @@ OPTIONS: Table = {
     "gpu-worker-node-label-key": ("gpu_worker_label", str),
     "mig-worker-node-label-key": ("mig_worker_label", str),
     "update-pod-eviction-condition": ("tell_disruption", truth),
+    "recording": ("recording", truth),
+    "recording-folder": ("recording_folder", str),
+    "recording-hours": ("recording_hours", positive),
+    "recording-megabytes": ("recording_megabytes", positive),
 }
 SETTINGS: Table = {
     "queue-label-key": ("queue_label", str),

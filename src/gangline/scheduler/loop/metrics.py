@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.tally import CycleTally, QueueShare
     from gangline.scheduler.thought.think import CycleThought
     from gangline.scheduler.thought.waiting_causes import QueueCause, WaitingGangs
+    from gangline.scheduler.time.idle import IdleReport
 
 LATENCY = tuple(5.0 * 2**k for k in range(10))
 
@@ -93,6 +94,14 @@ BY_CAUSE = Gauge(
 OLDEST_BY_CAUSE = Gauge(
     "gangline_waiting_oldest_seconds", "Age of the oldest of these gangs, in seconds", ["queue", "cause"]
 )
+PROMISES = Counter(
+    "gangline_start_promises",
+    "Latest starts that were promised to waiting gangs: made, kept, or broken by cause",
+    ["event", "cause"],
+)
+IN_USE = Gauge("gangline_gpus_in_use", "GPUs held by pods that run or leave", ["nodepool"])
+IDLE = Gauge("gangline_idle_gpus", "GPUs that nobody uses, by the one cause of each", ["nodepool", "cause"])
+IDLE_SECONDS = Counter("gangline_idle_gpu_seconds", "The same over time, in GPU-seconds", ["nodepool", "cause"])
 VERDICT = Histogram(
     "gangline_scheduler_verdict_seconds",
     "From the making of a gang that must wait to its first verdict",
@@ -148,6 +157,25 @@ class WaitingFigures:
 
     def _age(self, since: float) -> float:
         return max(self._now() - since, 0.0)
+
+
+class IdleFigures:
+    """One scheduler's figures of idle GPUs; between two cycles all stays as the first of them left it."""
+
+    def __init__(self, pool: str) -> None:
+        self._pool = pool
+        self._shown: tuple[float, Mapping[str, float]] | None = None
+
+    def show(self, report: IdleReport, now: float) -> None:
+        causes = report.by_cause
+        if self._shown is not None:
+            before, gpus = self._shown
+            for cause, idle in gpus.items():
+                IDLE_SECONDS.labels(self._pool, cause).inc(idle * max(now - before, 0.0))
+        IN_USE.labels(self._pool).set(report.in_use)
+        for cause, idle in causes.items():
+            IDLE.labels(self._pool, cause).set(idle)
+        self._shown = now, causes
 
 
 def _note_decisions(thought: CycleThought) -> None:

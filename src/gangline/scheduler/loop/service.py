@@ -12,7 +12,6 @@ import logging
 import time
 import uuid
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 from gangline.api import names
@@ -22,14 +21,20 @@ from gangline.runtime import Cache, Context
 from gangline.scheduler.loop import metrics
 from gangline.scheduler.loop.alarm import Alarm
 from gangline.scheduler.loop.carrier import DecisionCarrier
+from gangline.scheduler.loop.decision_writes import log_decisions
 from gangline.scheduler.loop.explainer import GangExplainer
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
 from gangline.scheduler.loop.requests.keeper import RequestKeeper
+from gangline.scheduler.loop.starts import StartTeller
 from gangline.scheduler.loop.teller import GangTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid
+from gangline.scheduler.recording.memory import take_picture
+from gangline.scheduler.recording.recorder import FlightRecorder, RecorderSettings
+from gangline.scheduler.recording.segments import RecordedCycle, SegmentStart
+from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.think import CycleThought, think
@@ -55,6 +60,8 @@ class SchedulerService:
         self._thinking = False
         self.started = asyncio.Event()
         self._model = asyncio.Lock()
+        folder, hours, megabytes = options.recording_folder, options.recording_hours, options.recording_megabytes
+        self._recorder = FlightRecorder(RecorderSettings(folder, hours, megabytes), options.pool_name)
 
     def prepare(self, cache: Cache) -> None:
         Feed.prepare(cache, self.options)
@@ -84,7 +91,9 @@ class SchedulerService:
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)
         self._explainer = GangExplainer(ctx.clock, self.options.settings, self._objects, self._teller)
+        self._starts = StartTeller(ctx, self._objects)
         self._waiting = metrics.WaitingFigures(ctx.clock.now)
+        self._idle = metrics.IdleFigures(self.options.pool_name)
         self._alarm = Alarm(ctx.clock, self._time_passed)
         metrics.note_settings(self.options.settings)
         self.feed.start()
@@ -104,7 +113,7 @@ class SchedulerService:
         """Nothing is kept in mind about a gang that is gone; one that was answered is told in these words."""
         if after is None and before is not None:
             gang = gang_uid(before.namespace, before.name)
-            for keeper in (self._explainer, self._carrier, self._teller):
+            for keeper in (self._explainer, self._carrier, self._teller, self._starts):
                 keeper.forget(gang)
         elif after is not None and names.ANSWER in after.annotations:
             self._teller.answered(after, gang_uid(after.namespace, after.name))
@@ -134,25 +143,32 @@ class SchedulerService:
 
     async def _think(self) -> None:
         self._wake.clear()
-        now, settings = self.now, self.options.settings
+        now = self.now
         changes, seen = self.feed.gather(now), self._cache.newest
-        thought = await asyncio.to_thread(think, self.cluster, changes, settings, now, self._fresh, time.perf_counter)
+        start, thought = await asyncio.to_thread(self._decide, changes, now)
+        self._recorder.note(
+            RecordedCycle(now, tuple(thought.taken), thought.decisions, thought.fresh), start, self.cluster
+        )
         self.cycles += 1
         metrics.note_cycle(thought)
+        self._idle.show(thought.idle, now)
         for unread in thought.unread:
             log.warning("%s %s cannot be read: %s", unread.type.__name__, unread.key, unread.reason)
         self._carrier.carry_out(thought.decisions)
-        self._tell(thought)
+        log_decisions(self.cluster, thought.decisions)
+        self._teller.tell_all(thought.standings, thought.decisions.refusals, self._objects)
+        self._starts.tell(thought, now)
         await self._explain(thought, now, seen)
         self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
         moments = [moment for moment in (thought.deadline, self.feed.next_turn(now)) if moment is not None]
         self._alarm.set(min(moments, default=None))
 
-    def _tell(self, thought: CycleThought) -> None:
-        refused = {refuse.gang: refuse for refuse in thought.decisions.refusals}
-        for standing in thought.standings:
-            members = partial(self._objects.members, standing.gang)
-            self._teller.tell(standing, refused.get(standing.gang), members)
+    def _decide(self, changes: list[ModelChange], now: float) -> tuple[SegmentStart | None, CycleThought]:
+        """One cycle, in its thread; where the recorder begins a segment, with the model as it was before."""
+        settings, start = self.options.settings, None
+        if self._recorder.due(self.cluster, now):
+            start = SegmentStart(self.options.pool_name, now, settings, take_picture(self.cluster))
+        return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter)
 
     async def _explain(self, thought: CycleThought, now: float, seen: int) -> None:
         self._carrier.forget_placed(thought.decisions)
@@ -165,3 +181,4 @@ class SchedulerService:
             self._alarm.stop()
             self._waiting.show({})
             await self._ctx.writer.stop()
+        await asyncio.to_thread(self._recorder.close)

@@ -145,9 +145,12 @@ class ClusterModel(ClusterBooks):
         self._gangs_of.setdefault(record.queue, {})[gang.uid] = None
         if record.queue in self.queues:
             self.queues[record.queue].gangs[gang.uid] = None
+        ends_anew = old is not None and _end_of(old.record) != _end_of(record)
         for task in self._tasks_of_gang.get(record.uid, {}).values():
             gang.join(task)
             self._book(task)
+            if ends_anew:
+                self.futures.pop(task.node, None)
         self._look_at(record.uid)
 
     def _remove_gang(self, uid: Key) -> None:
@@ -280,6 +283,11 @@ class ClusterModel(ClusterBooks):
     def _remove_config_map(self, key: Key) -> None:
         assert isinstance(key, tuple)
         del self.config_maps[key]
+
+
+def _end_of(record: GangRecord) -> tuple[float | None, float | None]:
+    """All of a gang's own that says when it ends."""
+    return record.last_start, record.expected_runtime
 
 
 _APPLY: dict[type[Any], Callable[[ClusterModel, Any], None]] = {

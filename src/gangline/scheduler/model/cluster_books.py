@@ -93,6 +93,10 @@ class ClusterBooks(ClusterState):
         task.backed = backed
         return task
 
+    def know_shape(self, record: TaskRecord) -> TaskShape:
+        """The shape of such a task, which need not be here."""
+        return self._new_task(record).shape
+
     def _backed(self, record: TaskRecord) -> tuple[int, ...]:
         """Places in the vectors of resources that devices may back."""
         resources = [need.resource for need in record.extended if self.devices.class_of(need.resource) is not None]
@@ -128,6 +132,7 @@ class ClusterBooks(ClusterState):
         gang = self.gangs.get(uid)
         self.looks.append(uid)
         listed(self.waiting, uid, gang is not None and gang.pending > 0)
+        listed(self.gated, uid, gang is not None and gang.gated > 0)
         listed(self.suspects, uid, gang is not None and (gang.stale_since is not None or gang.is_stale))
 
 

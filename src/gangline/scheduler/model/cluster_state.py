@@ -24,10 +24,10 @@ LONGEST_LOG = 200_000
 
 class ClusterState:
     """`nodes`, `queues`, `gangs`, `tasks` are by name or uid. `waiting` are the uids of gangs with pending tasks,
-    `suspects` those that may be stale. `touched` is the log of changed node numbers; `epoch` changes when numbers are
-    given anew. `generation` counts changes of nodes themselves (not of what runs on them), `ranks` changes of what
-    nodes are worth, `pods_seen` pods that came, `gpus_started` GPUs of pods that got a place. `looks` is the log of
-    gangs that changed, by uid; `looks_epoch` changes when it begins anew."""
+    `gated` of those with tasks behind gates, `suspects` those that may be stale. `touched` is the log of changed node
+    numbers; `epoch` changes when numbers are given anew. `generation` counts changes of nodes themselves (not of what
+    runs on them), `ranks` changes of what nodes are worth, `pods_seen` pods that came, `gpus_started` GPUs of pods
+    that got a place. `looks` is the log of gangs that changed, by uid; `looks_epoch` changes when it begins anew."""
 
     def __init__(self) -> None:
         self.names = ResourceNames()
@@ -49,6 +49,7 @@ class ClusterState:
         self.pods_seen = 0
         self.gpus_started = 0.0
         self.waiting: dict[str, None] = {}
+        self.gated: dict[str, None] = {}
         self.suspects: dict[str, None] = {}
         self.looks: list[str] = []
         self.looks_epoch = 0
@@ -56,6 +57,8 @@ class ClusterState:
         self.liking: dict[str, None] = {}
         self.shapes: dict[tuple[Any, ...], TaskShape] = {}
         self.memo: dict[Any, Any] = {}
+        self.futures: dict[str, Any] = {}
+        """By node: what was worked out about when it is free; dropped when that of a gang on it is told anew."""
         self._shape_number = 0
         self._tasks_of_gang: dict[str, dict[str, TaskInfo]] = {}
         self._tasks_on: dict[str, dict[str, TaskInfo]] = {}

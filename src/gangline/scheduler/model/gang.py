@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gangline.rules.gangs.priorities import preemptible_by_priority
 from gangline.scheduler.model.journal import UndoJournal
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED, ACTIVE_USED, ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
@@ -20,6 +21,7 @@ _PLACE = {status: place for place, status in enumerate(_STATUSES)}
 _COUNTED = {
     status: (_PLACE[status], int(bool(status & ACTIVE_ALLOCATED)), int(bool(status & ACTIVE_USED))) for status in Status
 }
+_GATED = _PLACE[Status.GATED]
 _PENDING, _PIPELINED = _PLACE[Status.PENDING], _PLACE[Status.PIPELINED]
 _RELEASING, _SUCCEEDED = _PLACE[Status.RELEASING], _PLACE[Status.SUCCEEDED]
 
@@ -181,7 +183,9 @@ class GangInfo:
         self.namespace = record.namespace
         self.queue = record.queue
         self.priority = record.priority
-        self.preemptible = record.priority < 100 if record.preemptible is None else record.preemptible
+        self.preemptible = (
+            preemptible_by_priority(record.priority) if record.preemptible is None else record.preemptible
+        )
         self.created = record.created
         self.last_start = record.last_start
         self.last_eviction = record.last_eviction
@@ -240,6 +244,10 @@ class GangInfo:
     @property
     def pending(self) -> int:
         return sum([leaf.counts[_PENDING] for leaf in self.pod_sets.values()])
+
+    @property
+    def gated(self) -> int:
+        return sum([leaf.counts[_GATED] for leaf in self.pod_sets.values()])
 
     @property
     def releasing(self) -> int:

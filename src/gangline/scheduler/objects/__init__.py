@@ -4,7 +4,7 @@
     pods.py       Pod and its BindRequest → TaskRecord
     affinity.py   selectors, affinity, tolerations → the forms the predicates use
     nodes.py      Node, NodeResourceTopology → NodeRecord
-    gangs.py      PodGroup, Queue, PriorityClass, Topology → GangRecord, QueueRecord, TopologyRecord
+    gangs.py      PodGroup, Queue, Topology → GangRecord, QueueRecord, TopologyRecord
     devices.py    DeviceClass, ResourceSlice, ResourceClaim → their records
     storage.py    PersistentVolumeClaim, CSIStorageCapacity, ConfigMap → their records
 
@@ -14,7 +14,7 @@ raises `ObjectUnreadable` and hurts nobody else. Nothing here decides anything."
 from __future__ import annotations
 
 from gangline.scheduler.objects.devices import claim_record, device_class_record, slice_record
-from gangline.scheduler.objects.gangs import Priorities, gang_record, priorities, queue_record, topology_record
+from gangline.scheduler.objects.gangs import gang_record, queue_record, topology_record
 from gangline.scheduler.objects.nodes import node_record, numa_record
 from gangline.scheduler.objects.pods import task_record
 from gangline.scheduler.objects.reading import ObjectReading, ObjectUnreadable
@@ -23,14 +23,12 @@ from gangline.scheduler.objects.storage import config_map_record, storage_capaci
 __all__ = [
     "ObjectReading",
     "ObjectUnreadable",
-    "Priorities",
     "claim_record",
     "config_map_record",
     "device_class_record",
     "gang_record",
     "node_record",
     "numa_record",
-    "priorities",
     "queue_record",
     "slice_record",
     "storage_capacity_record",

@@ -1,4 +1,4 @@
-"""PodGroup, Queue, PriorityClass and Topology → GangRecord, QueueRecord, TopologyRecord.
+"""PodGroup, Queue and Topology → GangRecord, QueueRecord, TopologyRecord.
 
 A gang is known by namespace and name of its PodGroup; pods name it in an annotation. A PodGroup whose tree makes no
 sense becomes a gang with `problems`: it waits and says why, and no other gang notices.
@@ -7,10 +7,9 @@ sense becomes a gang with `problems`: it waits and says why, and no other gang n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from gangline.api import kai, names
-from gangline.api.builtin import PriorityClass
+from gangline.rules.gangs.priorities import NO_CLASSES, Priorities
 from gangline.rules.values import times
 from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, refuse
 from gangline.scheduler.records import (
@@ -24,30 +23,12 @@ from gangline.scheduler.records import (
     TopologyRule,
 )
 
-DEFAULT_PRIORITY = 50
 DEFAULT_QUEUE_PRIORITY = 100
 UNLIMITED = -1.0
 NO_BACKOFF = -1
 
 Aliases = Mapping[str, Mapping[str, str]]
 """Topology name → level alias → node label key."""
-
-
-@dataclass(frozen=True, slots=True)
-class Priorities:
-    """Priority classes by name, and what counts without one."""
-
-    values: Mapping[str, int] = field(default_factory=dict)
-    default: int = DEFAULT_PRIORITY
-
-
-NO_CLASSES = Priorities()
-
-
-def priorities(classes: Iterable[PriorityClass]) -> Priorities:
-    ordered = sorted(classes, key=lambda class_: class_.name)
-    default = next((item.value for item in ordered if item.global_default), DEFAULT_PRIORITY)
-    return Priorities({item.name: item.value for item in ordered}, default)
 
 
 def gang_uid(namespace: str, name: str) -> str:
@@ -119,7 +100,7 @@ def gang_record(
         queue=spec.queue,
         name=group.name,
         namespace=group.namespace,
-        priority=known.values.get(spec.priority_class_name, known.default),
+        priority=known.of(group),
         preemptible={"preemptible": True, "non-preemptible": False}.get(spec.preemptibility),
         created=times.seconds(group.metadata.creation_timestamp) or 0.0,
         tree=tree,

@@ -85,6 +85,7 @@ def task_record(
         gpu_resources=template.gpus,
         expected_runtime=said_runtime(pod.annotations, spec.active_deadline_seconds),
         last_checkpoint=times.seconds(pod.annotations.get(names.LAST_CHECKPOINT)),
+        started=times.seconds(pod.status.start_time),
     )
 
 

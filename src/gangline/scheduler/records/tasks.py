@@ -51,7 +51,7 @@ class TaskRecord:
     GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources. `extended_devices`: what it has of
     devices that back its extended resources. `gpu_resources`: the whole GPUs of `gpu` by resource name; empty: not
     known, or not asked for by name. `expected_runtime`: seconds from its start to its end, where its annotation or
-    deadline says so."""
+    deadline says so. `started`: when its node took it on."""
 
     uid: str
     gang: str = ""
@@ -94,3 +94,4 @@ class TaskRecord:
     gpu_resources: Amounts = field(default_factory=dict)
     expected_runtime: float | None = None
     last_checkpoint: float | None = None
+    started: float | None = None

@@ -11,12 +11,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from gangline.rules.requests import GpuRequest
 from gangline.scheduler.records import (
     ClaimRecord,
     ConfigMapRecord,
+    ContainerRecord,
+    DeviceClassRecord,
+    DeviceConstraint,
     DeviceId,
+    DeviceRecord,
+    DeviceRequest,
+    ExtendedNeed,
     GangRecord,
     GroupRecord,
+    HostPort,
     NodeRecord,
     PodSetRecord,
     PodTerm,
@@ -80,12 +88,29 @@ NAMES: Mapping[type, tuple[str, ...]] = {
     ),
     PodTerm: ("namespaces",),
     ConfigMapRecord: ("name", "namespace"),
-    ClaimRecord: ("name", "namespace", "reserved_for"),
+    ClaimRecord: ("name", "namespace", "reserved_for", "pod"),
     SliceRecord: ("name", "node", "pool"),
+    DeviceClassRecord: ("name",),
+    DeviceRecord: ("device_class", "node"),
+    DeviceRequest: ("name", "device_class"),
     DeviceId: ("pool",),
+    ExtendedNeed: ("container",),
+    HostPort: ("ip",),
     VolumeClaimRecord: ("name", "namespace", "storage_class", "owner"),
     StorageCapacityRecord: ("name", "storage_class"),
 }
+AMOUNTS: Mapping[type, tuple[str, ...]] = {
+    NodeRecord: ("allocatable", "gpu_resources"),
+    TaskRecord: ("request", "overhead", "gpu_resources"),
+    ContainerRecord: ("requests",),
+}
+"""By the names of resources, of which some are somebody's own."""
+RESOURCES: Mapping[type, tuple[str, ...]] = {ExtendedNeed: ("resource",), DeviceClassRecord: ("resource",)}
+PLAIN_RESOURCES = ("cpu", "memory", "gpu", "pods", "ephemeral-storage")
+PARTED: Mapping[type, tuple[str, ...]] = {DeviceConstraint: ("requests",), DeviceId: ("request",)}
+COUNTS: Mapping[type, tuple[str, ...]] = {GpuRequest: ("dra",)}
+DROPPED: Mapping[type, tuple[str, ...]] = {ClaimRecord: ("config",), DeviceClassRecord: ("config",)}
+"""What only drivers read, and may say anything."""
 LABELS: Mapping[type, tuple[str, ...]] = {
     NodeRecord: ("labels",),
     TaskRecord: ("labels", "node_selector"),
@@ -99,32 +124,41 @@ KEYS: Mapping[type, tuple[str, ...]] = {
     TolerationRecord: ("key",),
     Requirement: ("key",),
 }
-FIXED = ("default", "")
+FIXED = ("default", "", "0.0.0.0", "::")
 
 Rename = Callable[[str], str]
 
 
 def redact(saved: Saved) -> Saved:
     """The same snapshot under codes. Problems name objects and are left out."""
-    seen: set[str] = set()
+    names = NameCodes()
     for record in saved.records:
-        _walk(record, lambda text: _note(seen, text))
-    codes = {text: f"x{place:07}" for place, text in enumerate(sorted(seen))}
-    return replace(
-        saved, records=tuple(_walk(record, lambda text: codes.get(text, text)) for record in saved.records), problems=()
-    )
+        renamed(record, names.note)
+    return replace(saved, records=tuple(renamed(record, names.code) for record in saved.records), problems=())
 
 
-def _note(seen: set[str], text: str) -> str:
-    if text not in FIXED:
-        seen.add(text)
-    return text
+class NameCodes:
+    """Takes note of names first, then knows their codes."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._codes: dict[str, str] = {}
+
+    def note(self, text: str) -> str:
+        if text not in FIXED:
+            self._seen.add(text)
+        return text
+
+    def code(self, text: str) -> str:
+        if len(self._codes) != len(self._seen):
+            self._codes = {text: f"x{place:07}" for place, text in enumerate(sorted(self._seen))}
+        return self._codes.get(text, text)
 
 
-def _walk(value: Any, rename: Rename) -> Any:
+def renamed(value: Any, rename: Rename) -> Any:
     """A copy of a record with its names sent through `rename`."""
     if isinstance(value, tuple):
-        return tuple(_walk(item, rename) for item in value)
+        return tuple(renamed(item, rename) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     kind = type(value)
@@ -135,25 +169,51 @@ def _walk(value: Any, rename: Rename) -> Any:
 
 
 def _field(kind: type, name: str, value: Any, rename: Rename, owner: Any) -> Any:
-    if name in NAMES.get(kind, ()):
-        return _renamed(value, rename)
-    if name in KEYS.get(kind, ()):
-        return _renamed(value, lambda text: text if well_known(text) else rename(text))
-    if name in LABELS.get(kind, ()):
-        return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
+    for table, code in CODED:
+        if name in table.get(kind, ()):
+            return code(value, rename)
+    if kind in VALUED and name in ("values", "value"):
+        return _renamed(value, lambda text: _value(owner.key, text, rename))
     if name == "annotations":
         return {key: text for key, text in value.items() if key in KEPT_ANNOTATIONS}
-    if name in ("values", "value") and kind in (Requirement, TaintRecord, TolerationRecord):
-        return _renamed(value, lambda text: _value(owner.key, text, rename))
     if name == "problems":
         return ("redacted",) if value else ()
-    return _walk(value, rename)
+    return renamed(value, rename)
 
 
 def _renamed(value: Any, rename: Rename) -> Any:
     if isinstance(value, tuple):
         return tuple(rename(item) for item in value)
     return rename(value) if isinstance(value, str) else value
+
+
+def _in_parts(value: Any, rename: Rename) -> Any:
+    """A request of a claim may be named together with the choice that stands for it."""
+    return _renamed(value, lambda text: "/".join(rename(part) for part in text.split("/")))
+
+
+def _keys(value: Any, rename: Rename) -> Any:
+    return _renamed(value, lambda text: _key(text, rename))
+
+
+def _labels(value: Mapping[str, str], rename: Rename) -> Any:
+    return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
+
+
+def _counts(value: Mapping[str, Any], rename: Rename) -> Any:
+    return {rename(key): count for key, count in value.items()}
+
+
+def _amounts(value: Mapping[str, Any], rename: Rename) -> Any:
+    return {resource_code(key, rename): amount for key, amount in value.items()}
+
+
+def _dropped(value: Any, rename: Rename) -> Any:
+    return ()
+
+
+def resource_code(name: str, rename: Rename) -> str:
+    return name if name in PLAIN_RESOURCES or name.startswith("hugepages-") else _key(name, rename)
 
 
 def _key(key: str, rename: Rename) -> str:
@@ -168,3 +228,17 @@ def _value(key: str, text: str, rename: Rename) -> str:
 
 def well_known(key: str) -> bool:
     return any(known in key for known in WELL_KNOWN)
+
+
+VALUED = (Requirement, TaintRecord, TolerationRecord)
+CODED: tuple[tuple[Mapping[type, tuple[str, ...]], Callable[[Any, Rename], Any]], ...] = (
+    (NAMES, _renamed),
+    (PARTED, _in_parts),
+    (KEYS, _keys),
+    (LABELS, _labels),
+    (COUNTS, _counts),
+    (AMOUNTS, _amounts),
+    (RESOURCES, resource_code),
+    (DROPPED, _dropped),
+)
+"""How the fields of each table are coded."""

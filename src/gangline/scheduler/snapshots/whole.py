@@ -24,6 +24,7 @@ from gangline.api.meta import Raw
 from gangline.errors import BadInput, Problem
 from gangline.rules import requests
 from gangline.rules.gangs.bind_requests import live, order_for, orders
+from gangline.rules.gangs.priorities import priorities
 from gangline.scheduler import objects
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions
@@ -170,7 +171,7 @@ def _nodes(known: _Objects, reading: ObjectReading) -> list[NodeRecord]:
 
 
 def _gangs(known: _Objects, aliases: Mapping[str, Mapping[str, str]], reading: ObjectReading) -> list[GangRecord]:
-    classes = objects.priorities(known.read(kinds.PRIORITY_CLASS, _itself, PriorityClass))
+    classes = priorities(known.read(kinds.PRIORITY_CLASS, _itself, PriorityClass))
     return known.read(
         kinds.POD_GROUP, lambda group: objects.gang_record(group, classes, aliases, reading), kai.PodGroup
     )

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from gangline.scheduler import objects
 from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.model.queue import QueueInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.records import (
     ClaimRecord,
     ConfigMapRecord,
@@ -37,6 +41,18 @@ class ModelChange:
 
 
 @dataclass(frozen=True, slots=True)
+class GoneRecord:
+    """A thing that was taken out of the model."""
+
+    type: type[Record]
+    key: Any
+
+
+TakenChange: TypeAlias = Record | GoneRecord
+"""A change as the model took it; what it knew already is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class UnreadRecord:
     """An object that could not be read, and why."""
 
@@ -45,24 +61,42 @@ class UnreadRecord:
     reason: str
 
 
-def apply(cluster: ClusterModel, changes: Iterable[ModelChange]) -> list[UnreadRecord]:
+@dataclass(frozen=True, slots=True)
+class AppliedChanges:
+    taken: list[TakenChange] = field(default_factory=list)
+    unread: list[UnreadRecord] = field(default_factory=list)
+
+
+def apply(cluster: ClusterModel, changes: Iterable[ModelChange]) -> AppliedChanges:
     """Put changes into the model; an object that cannot be read is left out and hurts nobody else."""
-    unread = []
+    applied = AppliedChanges()
     for change in changes:
         record: Record | None = None
         try:
             record = change.make() if change.make is not None else None
         except (objects.ObjectUnreadable, ValueError) as error:
-            unread.append(UnreadRecord(change.type, change.key, str(error)))
-        if record is not None:
-            cluster.apply(record)
-        elif _there(cluster, change):
-            cluster.remove(change.type, change.key)
-    return unread
+            applied.unread.append(UnreadRecord(change.type, change.key, str(error)))
+        known = _held(cluster, change.type, change.key)
+        if record is not None and record != known:
+            take(cluster, record)
+            applied.taken.append(record)
+        elif record is None and known is not None:
+            gone = GoneRecord(change.type, change.key)
+            take(cluster, gone)
+            applied.taken.append(gone)
+    return applied
 
 
-def _there(cluster: ClusterModel, change: ModelChange) -> bool:
-    held: dict[type[Record], Any] = {
+def take(cluster: ClusterModel, change: TakenChange) -> None:
+    if isinstance(change, GoneRecord):
+        cluster.remove(change.type, change.key)
+    else:
+        cluster.apply(change)
+
+
+def _held(cluster: ClusterModel, kind: type[Record], key: Any) -> Record | None:
+    """The record of this name as the model holds it."""
+    holders: dict[type[Record], Mapping[Any, Any]] = {
         TaskRecord: cluster.tasks,
         GangRecord: cluster.gangs,
         NodeRecord: cluster.nodes,
@@ -75,4 +109,5 @@ def _there(cluster: ClusterModel, change: ModelChange) -> bool:
         StorageCapacityRecord: cluster.capacities,
         ConfigMapRecord: cluster.config_maps,
     }
-    return change.key in held[change.type]
+    thing = holders[kind].get(key)
+    return thing.record if isinstance(thing, TaskInfo | GangInfo | NodeInfo | QueueInfo) else thing

@@ -14,7 +14,7 @@ from gangline.api.kai import PodGroup, SchedulingCondition
 from gangline.api.kinds import POD, reference
 from gangline.api.meta import Raw, as_raw
 from gangline.rules import requests
-from gangline.rules.evictions import EvictionNote, note
+from gangline.rules.gangs.evictions import EvictionNote, note
 from gangline.rules.values.times import timestamp
 from gangline.scheduler.decisions import Bind, Evict, ExtendedBind, GangUpdate, Refuse
 from gangline.scheduler.records import DeviceId

@@ -48,6 +48,13 @@ class SchedulerOptions:
     """A verdict says up to which revision the cluster was seen, and with which settings it was judged."""
     retell: float = 30.0
     """Seconds before the pods of a waiting gang are told a new reason; the gang itself is told at once."""
+    recording: bool = True
+    """Write down every cycle, where there is a folder for it."""
+    recording_folder: str = ""
+    recording_hours: float = 24.0
+    """How far back the recording goes."""
+    recording_megabytes: float = 1200.0
+    """How much room it may take."""
 
     @property
     def pool_name(self) -> str:

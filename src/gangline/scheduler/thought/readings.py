@@ -11,10 +11,11 @@ from typing import Any
 
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kai import BindRequest, PodGroup
+from gangline.api.kai import BindRequest, PodGroup, Queue
 from gangline.api.meta import Object, as_raw
 from gangline.rules import requests
 from gangline.rules.gangs.bind_requests import live, order_for
+from gangline.rules.gangs.priorities import Priorities
 from gangline.rules.values import times
 from gangline.scheduler import objects
 from gangline.scheduler.model.status import Status
@@ -22,7 +23,17 @@ from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import ClaimRecord, DeviceId, GangRecord, TaskRecord
 from gangline.scheduler.thought.options import SchedulerOptions
 
-STAMPS = (names.STALE_SINCE, names.LAST_START, names.LAST_EVICTION)
+STAMPS = (
+    names.STALE_SINCE,
+    names.LAST_START,
+    names.LAST_EVICTION,
+    names.EXPECTED_RUNTIME,
+    names.LAST_CHECKPOINT,
+    names.CHECKPOINT_INTERVAL,
+)
+"""Annotations of a PodGroup that say something about its gang."""
+BUDGETS = (names.LOST_PER_HOUR, names.EVICTIONS_PER_DAY)
+"""The same of a Queue."""
 Promise = tuple[str, tuple[DeviceId, ...]]
 """The uid of a pod, and the devices that one of its claims gets."""
 
@@ -53,6 +64,11 @@ def read_of(group: PodGroup) -> tuple[Any, ...]:
     return group.uid, spec, group.labels, conditions, *(noted.get(name) for name in STAMPS)
 
 
+def read_of_queue(queue: Queue) -> tuple[Any, ...]:
+    """All that a queue's record is made of."""
+    return queue.uid, queue.spec, queue.labels, *(queue.annotations.get(name) for name in BUDGETS)
+
+
 def turns(pod: Pod, stuck_releasing: float) -> float | None:
     """The moment at which time alone changes how a pod is read."""
     if pod.metadata.deleting:
@@ -80,7 +96,7 @@ def read_task(
 
 def read_gang(
     group: PodGroup,
-    known: objects.Priorities,
+    known: Priorities,
     aliases: Mapping[str, Mapping[str, str]],
     reading: ObjectReading,
     over: Callable[[GangRecord], GangRecord],

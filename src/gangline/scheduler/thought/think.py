@@ -15,9 +15,10 @@ from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.tally import CycleTally
 from gangline.scheduler.thought.booking import book, name_groups
-from gangline.scheduler.thought.changes import ModelChange, UnreadRecord, apply
+from gangline.scheduler.thought.changes import ModelChange, TakenChange, UnreadRecord, apply
 from gangline.scheduler.thought.deadlines import next_deadline
 from gangline.scheduler.thought.standings import GangStanding, standing
+from gangline.scheduler.time.idle import IdleReport, idle_gpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,23 @@ class CycleThought:
     tally: CycleTally = field(default_factory=CycleTally)
     waited: list[float] = field(default_factory=list)
     """Seconds since its gang was made, for each pod that was placed."""
+    taken: list[TakenChange] = field(default_factory=list)
+    """What changed in the model before it was decided."""
+    fresh: tuple[str, ...] = ()
+    """The names that shared GPUs were given."""
+    idle: IdleReport = field(default_factory=IdleReport)
+
+
+class GivenNames:
+    """Gives fresh names, and keeps them in mind."""
+
+    def __init__(self, fresh: Callable[[], str]) -> None:
+        self._fresh = fresh
+        self.given: list[str] = []
+
+    def __call__(self) -> str:
+        self.given.append(self._fresh())
+        return self.given[-1]
 
 
 def think(
@@ -48,10 +66,11 @@ def think(
     """`fresh` names shared GPUs that are opened; `stopwatch` measures, for metrics only."""
     began = stopwatch()
     touched = {gang for change in changes if (gang := gang_of(cluster, change))}
-    unread = apply(cluster, changes)
+    applied = apply(cluster, changes)
     touched |= {gang for change in changes if (gang := gang_of(cluster, change))}
     tally = CycleTally(stopwatch)
-    decisions = name_groups(decide(cluster, settings, now, tally), fresh)
+    names = GivenNames(fresh)
+    decisions = name_groups(decide(cluster, settings, now, tally), names)
     told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
     book(cluster, decisions)
     standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
@@ -59,7 +78,7 @@ def think(
     return CycleThought(
         decisions,
         standings,
-        unread,
+        applied.unread,
         next_deadline(cluster, settings, now),
         stopwatch() - began,
         len(waiting),
@@ -67,6 +86,9 @@ def think(
         scheduled_gangs(cluster, decisions),
         tally,
         [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None],
+        applied.taken,
+        tuple(names.given),
+        idle_gpus(cluster, decisions),
     )
 
 

@@ -6,12 +6,13 @@ taken to be about half way: what has run for an hour runs for another one. Pure;
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU
-from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.status import ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.time.expected import expected_runtime
 
@@ -24,11 +25,12 @@ LEAST_UNKNOWN = 3600.0
 @dataclass(frozen=True, slots=True)
 class GpuHold:
     """GPUs of one node held by one task (or by all that share a device). `end` is infinite where nothing is
-    expected."""
+    expected. `gang`: who holds them, "" for a pod of nobody's gang."""
 
     gpus: float
     start: float
     end: float
+    gang: str = ""
 
     def expected_end(self, now: float) -> float:
         """When it will be over, as it looks now."""
@@ -45,16 +47,17 @@ def holds_of(node: NodeInfo, now: float) -> list[GpuHold]:
         if placed.status & Status.RELEASING:
             continue
         start, end = _span(placed.task, now)
+        holder = placed.task.gang.uid if placed.task.gang is not None else ""
         if placed.groups:
             for group in placed.groups:
                 known = devices.get(group)
                 devices[group] = (
-                    GpuHold(1, start, end)
+                    GpuHold(1, start, end, holder)
                     if known is None
-                    else GpuHold(1, min(known.start, start), max(known.end, end))
+                    else GpuHold(1, min(known.start, start), max(known.end, end), holder)
                 )
         elif placed.charge[GPU]:
-            gpu_holds.append(GpuHold(placed.charge[GPU], start, end))
+            gpu_holds.append(GpuHold(placed.charge[GPU], start, end, holder))
     return [*gpu_holds, *devices.values()]
 
 
@@ -62,9 +65,16 @@ def _span(task: TaskInfo, now: float) -> tuple[float, float]:
     gang = task.gang
     if gang is None:
         return now, math.inf
-    start = now if gang.last_start is None else gang.last_start
+    start = min(_starts(gang), default=now) if gang.last_start is None else gang.last_start
     expected = expected_runtime(gang)
     return start, math.inf if expected is None else start + expected
+
+
+def _starts(gang: GangInfo) -> Iterator[float]:
+    """When nodes took on its pods: what is known where nobody wrote when it started."""
+    for task in gang.tasks.values():
+        if task.record.started is not None and task.status & ALLOCATED:
+            yield task.record.started
 
 
 def free_at(node: NodeInfo, holds: list[GpuHold], moment: float, now: float) -> float:

@@ -43,6 +43,10 @@ class EvictionLedger:
             if not mine:
                 del self._by_gang[gone.gang]
 
+    def entries(self) -> list[EvictionEntry]:
+        """All that is remembered, oldest first."""
+        return list(self._entries)
+
     def of_gang(self, gang: str) -> list[EvictionEntry]:
         """Of the last day, oldest first."""
         return self._by_gang.get(gang, [])

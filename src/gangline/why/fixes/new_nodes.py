@@ -19,6 +19,7 @@ from gangline.scheduler.session import Session
 from gangline.scheduler.why.trial import everyone
 from gangline.scheduler.why.verdict import GIB
 from gangline.why.changes import ObjectChange
+from gangline.why.fixes.daemons import daemon_need
 from gangline.why.nodes.labels import wished
 from gangline.why.nodes.obstacles import HOSTNAME
 from gangline.why.nodes.room import NoRoom
@@ -35,8 +36,10 @@ def more_nodes(
 ) -> Iterator[tuple[ObjectChange, ...]]:
     """One, two, four … nodes like the nearest one, changed so that every pod of the gang may use them."""
     tasks = session.wanted(gang, simulation=False)
-    numbers = (1, 2, 3, 4, 8, MOST_NODES)
-    for count in numbers:
+    named = _wished_name(session, tasks)
+    if named and objects.raw(kinds.NODE, named) is not None:
+        return
+    for count in (1, 2, 3, 4, 8, MOST_NODES) if not named else (1,):
         yield tuple(
             change for number in range(count) for change in _new_node(session, objects, no_room, tasks, number + 1)
         )
@@ -47,7 +50,7 @@ def _new_node(
 ) -> Iterable[ObjectChange]:
     like = _template(objects, no_room)
     wishes = _wished_labels(session, tasks)
-    name = wishes.get(HOSTNAME) or _free_name(objects, dig(like, "metadata", "name") or "node", number)
+    name = _wished_name(session, tasks) or _free_name(objects, dig(like, "metadata", "name") or "node", number)
     labels = _like_labels(like, name)
     for key in (*_near(no_room, tasks), *topology_levels(session, no_room.gang)):
         labels.setdefault(key, f"{key.rpartition('/')[2]}-more")
@@ -56,7 +59,7 @@ def _new_node(
     labels |= {HOSTNAME: name} | {key: value for key, value in wishes.items() if value is not None}
     labels = {key: value for key, value in labels.items() if wishes.get(key, "") is not None}
     joined: Joined = sum if HOSTNAME in _near(no_room, tasks) else max
-    capacity = _capacity(session, like, tasks, labels, joined)
+    capacity = _capacity(session, objects, like, tasks, labels, joined)
     yield _node(like, name, labels, capacity, tasks)
     if any(task.record.claims or task.backed for task in tasks):
         devices = int(joined([0, *(_claimed(session, task) for task in tasks)]))
@@ -134,6 +137,14 @@ def _free_name(objects: ClusterObjects, stem: str, number: int) -> str:
     return next(free)
 
 
+def _wished_name(session: Session, tasks: Sequence[TaskInfo]) -> str:
+    """The one node that the pods ask for by name; "" where any name will do."""
+    affinities = (task.record.node_affinity for task in tasks)
+    fields = [item for terms in affinities if terms for item in terms[0].fields if item.key == "metadata.name"]
+    named = next((item.values[0] for item in fields if item.operator == "In" and item.values), "")
+    return named or _wished_labels(session, tasks).get(HOSTNAME) or ""
+
+
 def _wished_labels(session: Session, tasks: Sequence[TaskInfo]) -> dict[str, str | None]:
     """Labels that the pods ask for; None: one that must not be there."""
     labels: dict[str, str | None] = {}
@@ -151,23 +162,31 @@ def _wished_labels(session: Session, tasks: Sequence[TaskInfo]) -> dict[str, str
 
 
 def _capacity(
-    session: Session, like: Raw, tasks: Sequence[TaskInfo], labels: dict[str, str], joined: Joined
+    session: Session,
+    objects: ClusterObjects,
+    like: Raw,
+    tasks: Sequence[TaskInfo],
+    labels: dict[str, str],
+    joined: Joined,
 ) -> dict[str, str]:
     """What the node has, as large as its pods need it; labels that say so are added."""
     has = dict(dig(like, "status", "allocatable") or {"cpu": "64", "memory": "512Gi", "pods": "110"})
     node = session.cluster.nodes.get(str(dig(like, "metadata", "name") or ""))
-    has |= _enlarged(session, node, tasks, joined)
+    has |= _enlarged(session, objects, node, tasks, joined)
     if any(is_mig(key) for key in has):
         labels |= {"nvidia.com/mig.strategy": "mixed", "node-role.kubernetes.io/mig-enabled": "true"}
     _add_gpus(has, labels, tasks)
     return {key: str(value) for key, value in has.items()}
 
 
-def _enlarged(session: Session, node: NodeInfo | None, tasks: Sequence[TaskInfo], joined: Joined) -> dict[str, str]:
-    """Amounts of which the largest pod, or all pods of a node together, need more than the node has."""
+def _enlarged(
+    session: Session, objects: ClusterObjects, node: NodeInfo | None, tasks: Sequence[TaskInfo], joined: Joined
+) -> dict[str, str]:
+    """Amounts of which the largest pod, or all pods of a node together, need more than DaemonSets leave of the node."""
     amounts: dict[str, str] = {}
     for place, name in enumerate(session.cluster.names.names):
         need = joined([0, *(at(task.request, place) for task in tasks)])
+        need += daemon_need(objects, node, place) if node is not None and need else 0
         there = at(node.allocatable, place) if node is not None else _usual(place)
         if need > there:
             key = _gpu_resource(node) if place == GPU else name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gangline.api import names
+from gangline.scheduler.matching import node_matches
 from gangline.scheduler.model.gpu import device_memory
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU, PODS, at, is_mig
@@ -13,6 +14,7 @@ from gangline.scheduler.placing.devices import CannotTell, fitting
 from gangline.scheduler.records import DeviceRequest
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import amount, counted, plain
+from gangline.why.nodes.labels import term_text
 from gangline.why.nodes.obstacles import NodeObstacle
 
 
@@ -61,7 +63,8 @@ def resource_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator
         elif need > free:
             yield NodeObstacle(
                 "busy",
-                f"has {plain(max(free, 0), name)} of {amount(total, name)} free; the pod asks for {amount(need, name)}",
+                f"has {plain(max(free, 0), name)} of {amount(total, name)} free{beside(task, node)}; the pod asks for "
+                f"{amount(need, name)}",
                 lasting=False,
                 resource=name,
             )
@@ -75,6 +78,13 @@ def resource_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator
         )
     if task.shared:
         yield from _shared(session, task, node)
+
+
+def beside(task: TaskInfo, node: NodeInfo) -> str:
+    """How many pods of its own gang were put on the node for the moment, which take of what is free."""
+    mine = [placed.task for placed in node.placed.values() if placed.task.gang is task.gang and placed.task is not task]
+    count = sum(item.record.node != node.name for item in mine) if task.gang is not None else 0
+    return f" once {counted(count, 'pod')} of this gang {'is' if count == 1 else 'are'} there" if count else ""
 
 
 def _word(resource: str) -> str:
@@ -97,12 +107,12 @@ def _shared(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[NodeOb
     if enough < gpu.count:
         yield NodeObstacle(
             "busy",
-            f"has {counted(enough, 'device')} with that much free of {counted(devices, 'GPU')}; the pod asks "
-            f"for {asked}",
+            f"has {counted(enough, 'device')} with that much free of {counted(devices, 'GPU')}{beside(task, node)}; "
+            f"the pod asks for {asked}",
             lasting=False,
             resource="gpu",
         )
-    elif at(node.later, PODS) < 2 and int(at(node.later, PODS)) >= 1:
+    if at(node.later, PODS) < 2 and int(at(node.later, PODS)) >= 1:
         yield NodeObstacle(
             "slots",
             "has one pod slot left; a shared GPU needs one more for its reservation",
@@ -116,6 +126,12 @@ def lacking_devices(session: Session, task: TaskInfo, node: NodeInfo, refused: s
     lacking = []
     for name in task.record.claims:
         claim = session.cluster.devices.records.get((task.namespace, name))
+        if claim is not None and claim.allocated and claim.nodes is not None and not node_matches(claim.nodes, node):
+            where = " or ".join(term_text(term) for term in claim.nodes) or "no node"
+            return (
+                f"cannot use ResourceClaim {name}: its devices are allocated already, and usable only where {where} "
+                "(status.allocation.nodeSelector)"
+            )
         for request in claim.requests if claim is not None else ():
             classes = request.device_class or " or ".join(choice.device_class for choice in request.choices)
             count = "all devices" if request.count is None else counted(request.count, "device")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from gangline.api import kinds
 from gangline.api.meta import Raw
@@ -13,6 +14,7 @@ from gangline.scheduler.records import NodeTerm, Requirement
 from gangline.scheduler.session import Session
 from gangline.why.nodes.obstacles import HOSTNAME, NodeObstacle
 from gangline.why.objects import ClusterObjects
+from gangline.why.words.amounts import listed
 
 
 def label_facts(task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
@@ -31,13 +33,19 @@ def _affinity(terms: tuple[NodeTerm, ...], node: NodeInfo) -> Iterator[NodeObsta
     nearest = min(range(len(terms)), key=lambda place: len(lacking[place]) + len(fields[place]), default=None)
     if nearest is None:
         return
+    others = [term_text(term) for place, term in enumerate(terms) if place != nearest]
+    beside = f" (or {listed(others)})" if others else ""
     for requirement in lacking[nearest]:
-        yield _label_fact("nodeAffinity", requirement, node)
+        fact = _label_fact("nodeAffinity", requirement, node)
+        yield replace(fact, text=fact.text + beside)
     for requirement in fields[nearest]:
         yield NodeObstacle(
-            "field",
-            f"is not {requirement.operator} {', '.join(requirement.values)} (nodeAffinity by {requirement.key})",
+            "field", f"is not the node that nodeAffinity asks for: {requirement_text(requirement)}{beside}"
         )
+
+
+def term_text(term: NodeTerm) -> str:
+    return " and ".join(requirement_text(item) for item in (*term.labels, *term.fields))
 
 
 def _label_fact(field: str, requirement: Requirement, node: NodeInfo) -> NodeObstacle:
@@ -79,12 +87,7 @@ def volume_facts(session: Session, objects: ClusterObjects, task: TaskInfo, node
         claim = session.cluster.volume_claims.get((task.namespace, name))
         if claim is None or claim.nodes is None or node_matches(claim.nodes, node):
             continue
-        where = (
-            " or ".join(
-                " and ".join(requirement_text(label) for label in (*term.labels, *term.fields)) for term in claim.nodes
-            )
-            or "no node"
-        )
+        where = " or ".join(term_text(term) for term in claim.nodes) or "no node"
         volume = (objects.raw(kinds.PVC, name, task.namespace) or {}).get("spec", {}).get("volumeName", "")
         of = f" (PersistentVolume {volume})" if volume else ""
         near = _nearest(claim.nodes, node)

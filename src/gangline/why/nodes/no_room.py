@@ -10,6 +10,7 @@ from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
+from gangline.why.fixes.anew import unasked
 from gangline.why.fixes.gang import lower_minimum, priority_changes, relaxed, undelayed
 from gangline.why.fixes.new_nodes import more_nodes, topology_levels
 from gangline.why.fixes.opened import closed_nodes
@@ -19,6 +20,7 @@ from gangline.why.nodes.room_text import headline, lines, nodes_text
 from gangline.why.objects import ClusterObjects
 from gangline.why.queues.bounds import entitled
 from gangline.why.queues.rivals import unprotected, why_nobody
+from gangline.why.queues.spared import raised_budgets
 from gangline.why.schedulers.components import pool_of
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
@@ -42,10 +44,11 @@ def no_room_cause(
     facts += _outside_topology(session, gang) if no_room.rule is not None else []
     busy = any(not fact.lasting for told in no_room.facts.values() for fact in told)
     resource = _scarce(session, no_room)
-    makes_room = list(why_nobody(session, gang, tasks, titles, resource)) if busy else []
+    makes_room = list(why_nobody(session, objects, gang, tasks, titles, resource)) if busy else []
     fixes = [*closed_nodes(objects, no_room)]
     if busy:
-        fixes += [undelayed(subject, gang, session.now), unprotected(session, gang), entitled(session, gang, tasks)]
+        fixes += [undelayed(subject, gang, session.now), unprotected(session, gang)]
+        fixes += [raised_budgets(session, gang), entitled(session, gang, tasks)]
     fixes += [
         relaxed(subject, gang) if no_room.rule is not None else (),
         *more_nodes(session, objects, no_room, gang),
@@ -57,7 +60,14 @@ def no_room_cause(
             *suspended_others(session, objects, gang, "", titles),
         ]
     code = "room" if busy else "nodes"
-    return Cause(code, head, (*facts, *makes_room), tuple(fix for fix in fixes if fix), proof=no_room.proof())
+    return Cause(
+        code,
+        head,
+        (*facts, *makes_room),
+        tuple(fix for fix in fixes if fix),
+        anew=unasked(subject, no_room.codes()),
+        proof=no_room.proof(),
+    )
 
 
 def _outside_topology(session: Session, gang: GangInfo) -> list[str]:

@@ -19,7 +19,7 @@ from gangline.why.nodes.room import NoRoom
 from gangline.why.objects import ClusterObjects
 from gangline.why.replay import AtRest
 
-KEPT = re.compile(r"are kept for (\S+), which can start in (\w+)")
+KEPT = re.compile(r"are kept for (\S+), which ([^.]+)")
 
 
 def reserved_room(
@@ -34,12 +34,12 @@ def reserved_room(
     kept = KEPT.search(" ".join((refusal.text, *refusal.tasks.values()))) if refusal is not None else None
     if kept is None:
         return None
-    first, until = kept.groups()
+    first, starts = kept.groups()
     title = titles.get(first, first.rpartition("/")[2])
     nodes = NoRoom(gang, tasks[0], len(tasks), 0, {}, nodes=tuple(session.cluster.nodes))
     return Cause(
         "reserved",
-        f"its room is reserved for {title}, which can start in {until}; it is not expected to be gone by then",
+        f"its room is reserved for {title}, which {starts}; it is not expected to be gone by then",
         (f"annotation {names.EXPECTED_RUNTIME} says how long a gang is expected to run; without it nobody knows",),
         tuple(more_nodes(session, objects, nodes, gang)),
     )

@@ -13,7 +13,8 @@ from gangline.why.objects import ClusterObjects, dig
 from gangline.why.workloads import Subject
 
 Breach = tuple[str, str, str, str, str]
-"""Bound (max or min), resource, type of the limit, what it allows, what is asked."""
+"""Bound (max, min or the ratio), resource, type of the limit, what it allows, what is asked."""
+RATIO = "maxLimitRequestRatio"
 
 
 def outside_limits(objects: ClusterObjects, subject: Subject, told: str, maker: str) -> Cause | None:
@@ -47,6 +48,19 @@ def _breaches(limit_range: Raw, subject: Subject) -> Iterator[Breach]:
                 wrong = next((ask[resource] for ask in asks if _outside(ask.get(resource), allowed, beyond)), None)
                 if wrong is not None:
                     yield bound, resource, str(limit["type"]), str(allowed), str(wrong)
+        yield from _ratios(limit, subject)
+
+
+def _ratios(limit: Raw, subject: Subject) -> Iterator[Breach]:
+    """Limits that are more than so many times the request."""
+    for resource, allowed in (limit.get(RATIO) or {}).items():
+        given = [container.get("resources") or {} for container in _containers(subject)]
+        pairs = [(dig(item, "limits", resource), dig(item, "requests", resource)) for item in given]
+        worst = max(
+            (resources.nanos(most) / resources.nanos(least) for most, least in pairs if most and least), default=0
+        )
+        if worst * 1e9 > resources.nanos(allowed):
+            yield RATIO, resource, str(limit.get("type")), str(allowed), f"{worst:g}"
 
 
 def _outside(asked: str | None, allowed: str, beyond: int) -> bool:

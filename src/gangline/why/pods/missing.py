@@ -13,11 +13,14 @@ from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
-from gangline.why.pods.minimum import lacking_pods, lowered
+from gangline.why.pods.minimum import lacking_pods, lowered, lowered_leaves
 from gangline.why.pods.refused import refused_creation
+from gangline.why.schedulers.components import lease_text
 from gangline.why.states.members import count_by_leaf, leaves_of, living
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
+
+MADE_BY_KUBERNETES = ("Job", "Deployment", "StatefulSet", "ReplicaSet", "DaemonSet")
 
 
 def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
@@ -35,6 +38,7 @@ def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
         refused_creation(objects, subject, short)
         or too_few_wanted(objects, subject, short)
         or _gang_says(objects, subject)
+        or _unmade(objects, subject)
         or _just_missing(subject, short, leaves)
     )
 
@@ -75,6 +79,19 @@ def _between_runs(top: Raw, namespace: str) -> Cause:
     return Cause("between-runs", f"CronJob/{name} has no run now (spec.schedule: {schedule}){told}", transient=True)
 
 
+def _unmade(objects: ClusterObjects, subject: Subject) -> Cause | None:
+    """A workload of Kubernetes itself of which its controller has made nothing, and said nothing."""
+    if subject.pods or subject.top_kind not in MADE_BY_KUBERNETES:
+        return None
+    note = lease_text(objects, ("kube-controller-manager",))
+    return Cause(
+        "no-pods",
+        f"{subject.top_kind}/{subject.name} has no pods yet: its controller has made none; is kube-controller-manager "
+        f"running? {note}",
+        transient=True,
+    )
+
+
 def _just_missing(subject: Subject, short: dict[str, int], leaves: dict[str, int]) -> Cause:
     why = f"{lacking_pods(short, leaves)} before it can start"
     strays = [pod for pod in living(subject) if pod.labels.get(names.SUB_GROUP, "") not in leaves and "" not in leaves]
@@ -94,6 +111,8 @@ def _just_missing(subject: Subject, short: dict[str, int], leaves: dict[str, int
 
 def _fewer(subject: Subject, short: dict[str, int]) -> tuple[tuple[ObjectChange, ...], ...]:
     """A minimum that the pods which are there can meet."""
+    if "" not in short:
+        return (lowered_leaves(subject, short),)
     there = leaves_of(subject).get("", 0) - short.get("", 0)
     return (lowered(subject, there),) if "" in short and there > 0 else ()
 

@@ -71,11 +71,20 @@ def _alike(left: str, right: str) -> bool:
 
 
 def _moved(subject: Subject, queue: str) -> ObjectChange:
+    """Where the queue is asked for: on a set, which moves its PodGroups; else on the PodGroup itself."""
     assert subject.group is not None
-    word = (
-        f"the PodGroup of {subject.kind}/{subject.name}" if subject.top is not None or subject.gang is not None else ""
-    )
-    return ObjectChange(kinds.POD_GROUP, subject.group.name, {"spec": {"queue": queue}}, subject.namespace, word=word)
+    if subject.gang is not None and subject.top is not None and _follows_its_set(subject):
+        marks = {"metadata": {"labels": {names.QUEUE: queue}}}
+        return ObjectChange(kinds.POD_CLIQUE_SET, subject.top["metadata"]["name"], marks, subject.namespace)
+    body: Raw = {"spec": {"queue": queue}}
+    return ObjectChange(kinds.POD_GROUP, subject.group.name, body, subject.namespace, word=subject.group_word)
+
+
+def _follows_its_set(subject: Subject) -> bool:
+    """Whether the operator moves the PodGroup with the set, and no clique asks for a queue of its own."""
+    cliques = dig(subject.top, "spec", "template", "cliques") or ()
+    own = any(names.QUEUE in {**(item.get("labels") or {}), **(item.get("annotations") or {})} for item in cliques)
+    return subject.group is not None and names.ASKED_QUEUE in subject.group.annotations and not own
 
 
 def _unlimited() -> Raw:

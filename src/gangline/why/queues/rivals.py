@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gangline.api import kinds
+from gangline.api import kinds, names
 from gangline.scheduler.fairness import QueueAccount
 from gangline.scheduler.fairness.accounts import DUST, EACH, RESOURCES, UNLIMITED, line
 from gangline.scheduler.fairness.reclaim import can_reclaim, filter_victim
 from gangline.scheduler.model.gang import GangInfo
-from gangline.scheduler.model.resources import GPU
+from gangline.scheduler.model.resources import GPU, at
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugins.evict.minruntime import (
     LOWEST_COMMON_ANCESTOR,
@@ -22,7 +22,9 @@ from gangline.scheduler.plugins.evict.minruntime import (
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import amount, counted, plain, spoken
 from gangline.why.changes import ObjectChange
+from gangline.why.objects import ClusterObjects
 from gangline.why.queues.bounds import GPU_PLACE, books, firmness
+from gangline.why.queues.spared import spared_text
 from gangline.why.words.amounts import listed
 
 SHOWN_HOLDERS = 4
@@ -109,10 +111,10 @@ def holders(session: Session, gang: GangInfo, titles: dict[str, str], resource: 
         held = sum(task.given[resource] for task in other.allocated_tasks if resource < len(task.given))
         if held > 0:
             by_size.append((held, other))
-    names = session.cluster.names.names
+    resources = session.cluster.names.names
     by_size.sort(key=lambda item: (-item[0], item[1].uid))
     told = [
-        f"{titles.get(other.uid, other.name)} (queue {other.queue}, {amount(held, names[resource])}) "
+        f"{titles.get(other.uid, other.name)} (queue {other.queue}, {amount(held, resources[resource])}) "
         f"{keeps(session, gang, other)}"
         for held, other in by_size[:SHOWN_HOLDERS]
     ]
@@ -145,7 +147,9 @@ def keeps(session: Session, gang: GangInfo, other: GangInfo) -> str:
             f"{share_text(account.allocated[place], account.fair_share[place], place)}{bounds_text(account, place)}"
         )
     why = why_no_reclaim(session, gang, ())
-    return "keeps its place: taking it would not be fair, or would not be enough" if not why else "keeps its place"
+    if why:
+        return "keeps its place"
+    return spared_text(session, gang, other) or "may have to leave, but its room is not enough"
 
 
 def _keeps_in_queue(session: Session, gang: GangInfo, other: GangInfo) -> str:
@@ -158,7 +162,8 @@ def _keeps_in_queue(session: Session, gang: GangInfo, other: GangInfo) -> str:
         return protected
     if gang.record.preemption_delay and session.now < gang.created + gang.record.preemption_delay:
         return f"has a lower priority ({other.priority}, against {gang.priority}) and leaves once the delay has passed"
-    return f"has a lower priority ({other.priority}, against {gang.priority}), but its room is not enough"
+    costly = spared_text(session, gang, other)
+    return f"has a lower priority ({other.priority}, against {gang.priority}), but {costly or 'its room is not enough'}"
 
 
 def _protected(session: Session, other: GangInfo, minimum: float, field: str, queue: str) -> str:
@@ -195,8 +200,34 @@ def unprotected(session: Session, gang: GangInfo) -> tuple[ObjectChange, ...]:
     return tuple(ObjectChange(kinds.QUEUE, queue, {"spec": {field: "0s"}}) for queue, field in protecting)
 
 
+def outsiders(session: Session, objects: ClusterObjects, resource: int) -> Iterator[str]:
+    """Pods of other schedulers that hold what it needs: nobody here may move them."""
+    by_scheduler: dict[str, list[tuple[float, str]]] = {}
+    for node in session.cluster.nodes.values():
+        for placed in node.placed.values():
+            task = placed.task
+            held = at(task.given, resource)
+            if task.record.gang or task.record.utility or not held:
+                continue
+            pod = objects.get(kinds.POD, task.name, task.namespace)
+            scheduler = (pod.spec.scheduler_name if pod is not None else "") or names.DEFAULT_SCHEDULER
+            by_scheduler.setdefault(scheduler, []).append((held, task.name))
+    name = session.cluster.names.names[resource]
+    for scheduler, pods in sorted(by_scheduler.items()):
+        largest = [pod for _, pod in sorted(pods, key=lambda item: (-item[0], item[1]))]
+        yield (
+            f"{counted(len(pods), 'pod')} of another scheduler, {scheduler}, {'holds' if len(pods) == 1 else 'hold'} "
+            f"{amount(sum(held for held, _ in pods), name)} ({listed(largest)}) and cannot be evicted for it"
+        )
+
+
 def why_nobody(
-    session: Session, gang: GangInfo, tasks: Sequence[TaskInfo], titles: dict[str, str], resource: int
+    session: Session,
+    objects: ClusterObjects,
+    gang: GangInfo,
+    tasks: Sequence[TaskInfo],
+    titles: dict[str, str],
+    resource: int,
 ) -> Iterator[str]:
     """Why those who hold the room keep it."""
     yield from standing(session, gang, tasks)
@@ -210,3 +241,4 @@ def why_nobody(
             f"(preemptionDelay {spoken(delay)})"
         )
     yield from holders(session, gang, titles, resource)
+    yield from outsiders(session, objects, resource)

@@ -68,7 +68,7 @@ def no_shard(objects: ClusterObjects, subject: Subject) -> Cause | None:
     served = {str(dig(raw, "spec", "partitionLabelValue") or "") for raw in objects.raws(kinds.SCHEDULING_SHARD)}
     if pool in served or lease_of(objects, scheduler_leases(pool)) is not None:
         return None
-    word = f"the PodGroup of {subject.kind}/{subject.name}"
+    word = subject.group_word
     moved = ObjectChange(
         kinds.POD_GROUP,
         subject.group.name,

@@ -4,15 +4,15 @@ A scheduler that nobody serves never looks at a pod. Changes the name where the 
 
 from __future__ import annotations
 
-import copy
 import difflib
 
 from gangline.api import kinds, names
 from gangline.api.core import Pod
-from gangline.api.meta import Raw, condition
+from gangline.api.meta import condition
 from gangline.rules.schedulers import SERVED
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
+from gangline.why.fixes.anew import pods_with
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
@@ -91,34 +91,4 @@ def _message(pod: Pod) -> str:
 
 
 def _renamed(subject: Subject, scheduler: str) -> tuple[tuple[ObjectChange, ...], ...]:
-    top = subject.top or {}
-    kind = kinds.known(str(top.get("apiVersion") or ""), str(top.get("kind") or ""))
-    if kind is None:
-        return ()
-    name, namespace = top["metadata"]["name"], top["metadata"].get("namespace", "")
-    if kind.kind in ("Job", "Pod"):
-        fresh = again(top)
-        spec = fresh["spec"] if kind.kind == "Pod" else fresh["spec"]["template"]["spec"]
-        spec["schedulerName"] = scheduler
-        return ((ObjectChange(kind, name, fresh, namespace, "replace"),),)
-    return ((ObjectChange(kind, name, {"spec": {"template": {"spec": {"schedulerName": scheduler}}}}, namespace),),)
-
-
-def again(live: Raw) -> Raw:
-    """An object as a person would create it once more."""
-    meta = live["metadata"]
-    kept = {key: meta[key] for key in ("name", "namespace", "labels", "annotations") if meta.get(key)}
-    kept["annotations"] = {
-        key: value
-        for key, value in (meta.get("annotations") or {}).items()
-        if key not in (names.LAST_APPLIED, names.POD_GROUP_NAME, "batch.kubernetes.io/job-tracking")
-    }
-    spec = copy.deepcopy(live.get("spec") or {})
-    spec.pop("selector", None)
-    spec.pop("nodeName", None)
-    template = dig(spec, "template", "metadata")
-    labels = {"controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"}
-    for holder in (kept, template):
-        if isinstance(holder, dict) and holder.get("labels"):
-            holder["labels"] = {key: value for key, value in holder["labels"].items() if key not in labels}
-    return {"metadata": kept, "spec": spec}
+    return pods_with(subject, {"schedulerName": scheduler})

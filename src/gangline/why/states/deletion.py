@@ -29,15 +29,22 @@ def deletion(objects: ClusterObjects, subject: Subject) -> Cause | None:
     leaving = _leaving(objects, subject)
     if not leaving:
         return None
-    since = dig(leaving[0], "metadata", "deletionTimestamp")
-    ago = objects.now - (times.seconds(since) or objects.now)
-    began = f"since {since}" + (f" ({spoken(ago)})" if ago >= 1 else "")
+    began = _since(objects, leaving[0]["metadata"])
     blocking = next((obj for obj in leaving if dig(obj, "metadata", "finalizers")), None)
     if blocking is not None:
         return _held_back(blocking, began)
     nodes = sorted({pod.spec.node_name for pod in subject.pods if pod.metadata.deleting and pod.spec.node_name})
     stopping = f"; its pods stop on {listed(nodes)}" if nodes else ""
     return Cause("deleting", began + stopping, state="is being deleted", transient=True)
+
+
+def _since(objects: ClusterObjects, meta: Raw) -> str:
+    """Its deletionTimestamp is when it must be gone: the request came so many seconds of grace before."""
+    grace = float(meta.get("deletionGracePeriodSeconds") or 0)
+    asked = (times.seconds(meta.get("deletionTimestamp")) or objects.now) - grace
+    ago = objects.now - asked
+    until = f", until {meta.get('deletionTimestamp')} at the latest" if grace > ago else ""
+    return f"since {times.timestamp(asked)}" + (f" ({spoken(ago)})" if ago >= 1 else "") + until
 
 
 def _leaving(objects: ClusterObjects, subject: Subject) -> list[Raw]:

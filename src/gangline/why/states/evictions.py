@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gangline.rules.evictions import last_eviction
+from gangline.api import kinds
+from gangline.rules.gangs.evictions import failure_of, last_eviction, prospects
 from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.objects import ClusterObjects
@@ -37,10 +38,15 @@ def eviction_line(objects: ClusterObjects, subject: Subject, titles: dict[str, s
         "stalegangeviction": "stalegangeviction: it was below its minimum for too long",
     }.get(eviction.action, eviction.action)
     by = f" by {titles.get(eviction.by, eviction.by)}" if eviction.by else ""
-    controlled = subject.top is not None and subject.top_kind != "Pod"
-    back = (
-        f"; {subject.top_kind}/{(subject.top or {})['metadata']['name']} makes them anew"
-        if controlled
-        else "; no controller makes them anew"
-    )
-    return f"last evicted {eviction.at}{by} ({reason}): {eviction.pods} of {eviction.of} pods{back}"
+    of = counted(eviction.of, "pod")
+    return f"last evicted {eviction.at}{by} ({reason}): {eviction.pods} of {of}; {_comes_back(objects, subject)}"
+
+
+def _comes_back(objects: ClusterObjects, subject: Subject) -> str:
+    if subject.top is None or subject.top_kind == "Pod":
+        return "no controller makes them anew"
+    name = subject.top["metadata"]["name"]
+    job = objects.get(kinds.JOB, name, subject.namespace) if subject.top_kind == kinds.JOB.kind else None
+    if failure_of(job) is not None:
+        return prospects(job, kinds.JOB.kind, waits=False)
+    return f"{subject.top_kind}/{name} makes them anew"

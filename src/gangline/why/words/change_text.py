@@ -12,6 +12,8 @@ from gangline.api.meta import Raw
 from gangline.why.objects import dig
 
 SHOWN_LEAVES = 3
+SERVER_FIELDS = {"nodeName"}
+"""What the server writes into a pod, and nobody asks for."""
 
 
 def leaves(body: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
@@ -34,6 +36,8 @@ def shown(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return "[" + ", ".join(_item(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return _item(value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
@@ -42,8 +46,10 @@ def shown(value: Any) -> str:
 def _item(value: Any) -> str:
     if isinstance(value, Mapping) and "key" in value and "effect" in value:
         return f"{value['key']}{'=' + str(value['value']) if value.get('value') else ''}:{value['effect']}"
+    if isinstance(value, Mapping) and set(value) == {"name"}:
+        return str(value["name"])
     if isinstance(value, Mapping):
-        return str(value.get("name") or "{" + ", ".join(f"{key}: {_item(item)}" for key, item in value.items()) + "}")
+        return "{" + ", ".join(f"{key}: {_item(item)}" for key, item in value.items()) + "}"
     return shown(value)
 
 
@@ -87,11 +93,21 @@ def about_text(kind: Kind[Any], body: Raw) -> str:
 
 def differences(body: Raw, live: Raw | None) -> list[str]:
     """What a new version of an object says otherwise."""
-    return [
+    changed = [
         f"{path}: {shown(value)}{was_text(live or {}, keys)}"
         for path, keys, value in leaves({"spec": body.get("spec") or {}})
         if _at(live or {}, keys) != value
-    ] or ["the same fields"]
+    ]
+    return [*changed, *_dropped(body, live or {})] or ["the same fields"]
+
+
+def _dropped(body: Raw, live: Raw) -> Iterator[str]:
+    """Fields of the pods that it no longer has."""
+    for keys in (("spec",), ("spec", "template", "spec")):
+        before, after = _at(live, keys), _at(body, keys)
+        if isinstance(before, Mapping) and isinstance(after, Mapping) and "containers" in before:
+            for key in before.keys() - after.keys() - SERVER_FIELDS:
+                yield f"{_path((*keys, key))}: (none) (now {shown(before[key])})"
 
 
 def _at(obj: Any, keys: tuple[str, ...]) -> Any:

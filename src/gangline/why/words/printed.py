@@ -6,6 +6,7 @@ Last in an answer's journey, after answers.py. Writes to no terminal.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ from gangline.rules.verdicts import GangAnswer
 if TYPE_CHECKING:
     from gangline.why.changes import Remedy
 
+MARK = re.compile(r"^# gangline: (patch|new|replace)$", re.MULTILINE)
+"""How a printed change is meant; above each document."""
+
 
 def printed(answers: Sequence[GangAnswer], output: str) -> str:
     data = [answer.data for answer in answers]
@@ -24,7 +28,7 @@ def printed(answers: Sequence[GangAnswer], output: str) -> str:
         return json.dumps(data, indent=2, ensure_ascii=False)
     if output == "yaml":
         return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
-    told = [line for answer in answers for line in (answer.text, answer.evicted, *answer.failed) if line]
+    told = [line for answer in answers for line in (answer.text, answer.starts, answer.evicted, *answer.failed) if line]
     return "\n".join(told) or "nothing waits"
 
 
@@ -49,8 +53,16 @@ def printed_fix(answers: Sequence[tuple[GangAnswer, Sequence[Remedy]]], number: 
             + "\n"
         )
     head = [f"# {answer.data['gang']} would start if {answer.data['remedies'][number - 1]['text']}", *_hints(remedy)]
-    body = yaml.safe_dump_all(remedy.documents(), sort_keys=False, allow_unicode=True)
-    return "\n".join(head) + "\n" + str(body)
+    documents = [
+        f"# gangline: {change.how}\n{yaml.safe_dump(change.document(), sort_keys=False, allow_unicode=True)}"
+        for change in remedy.changes
+    ]
+    return "\n".join(head) + "\n" + "---\n".join(documents)
+
+
+def marks(text: str) -> list[str]:
+    """How each document of a printed remedy is to be applied; empty for any other text."""
+    return MARK.findall(text)
 
 
 def _hints(remedy: Remedy) -> list[str]:
@@ -62,4 +74,5 @@ def _hints(remedy: Remedy) -> list[str]:
         "new": "# objects that do not exist are new: kubectl create -f",
         "replace": "# made anew in place of itself: kubectl replace --force -f",
     }
-    return [told[way] for way in ("patch", "new", "replace") if way in ways]
+    hints = [told[way] for way in ("patch", "new", "replace") if way in ways]
+    return ["# gangline apply -f - does all of this as it is meant; with kubectl:", *hints]

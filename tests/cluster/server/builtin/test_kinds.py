@@ -208,7 +208,7 @@ KINDS = [
 
 @patient
 @given(st.sampled_from(KINDS), st.integers(0, 2**32))
-def test_any_object_of_any_kind_is_judged(kind: tuple[str, str, str], seed: int) -> None:
+def test_any_object_of_any_kind_is_judged_and_not_changed_by_that(kind: tuple[str, str, str], seed: int) -> None:
     about, random = rules(*kind), Random(seed)
     body = {**(sample(about.schema.root, random) or {}), "metadata": {"name": "o"}}
     other = {**body, **(sample(about.schema.root, random) or {}), "metadata": {"name": "o"}}
@@ -216,9 +216,12 @@ def test_any_object_of_any_kind_is_judged(kind: tuple[str, str, str], seed: int)
         first, second = created(*kind, **body), created(*kind, **other)
     except (WrongType, BadForm):
         return
-    about.validate(first)
+    before = copy.deepcopy((first, second))
+    problems = {str(problem) for problem in about.validate(first)}
     for endpoint in ("", "status"):
         new = copy.deepcopy(second)
         about.prepare_update(new, first, endpoint)
         about.validate_update(new, first, endpoint)
     about.warnings(second, first)
+    assert {str(problem) for problem in about.validate_update(copy.deepcopy(first), first, "")} <= problems
+    assert (first, second) == before

@@ -226,7 +226,7 @@ def test_only_cpu_and_memory_can_be_resized() -> None:
 
 @patient
 @given(st.integers(0, 2**32))
-def test_any_pod_is_accepted_or_refused_but_judged(seed: int) -> None:
+def test_any_pod_is_judged_and_the_live_one_not_changed_by_that(seed: int) -> None:
     random = Random(seed)
     node = PODS.schema.root.fields["spec"]
     spec = sample(node, random) or {}
@@ -235,8 +235,11 @@ def test_any_pod_is_accepted_or_refused_but_judged(seed: int) -> None:
         first, second = pod(**spec), pod(**other)
     except (WrongType, BadForm):
         return
-    PODS.validate(first)
+    before = copy.deepcopy(first)
+    problems = {str(problem) for problem in PODS.validate(first)}
     for endpoint in ("", "status", "resize", "ephemeralcontainers"):
         PODS.prepare_update(second, first, endpoint)
         PODS.validate_update(second, first, endpoint)
     PODS.warnings(first)
+    assert {str(problem) for problem in PODS.validate_update(copy.deepcopy(first), first, "")} <= problems
+    assert first == before

@@ -131,6 +131,10 @@ JSON = st.recursive(
 
 @patient
 @given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=4))
-def test_any_patch_works_or_is_refused(patch: Obj) -> None:
+def test_any_patch_works_or_is_refused_and_leaves_the_live_object_alone(patch: Obj) -> None:
+    before = copy.deepcopy((LIVE, patch))
+    directed = any(name.startswith("$") for name in patch)
+    untouched = {} if directed else {name: LIVE[name] for name in LIVE.keys() - patch}
     with contextlib.suppress(BadDirective):
-        strategic_merge(LIVE, patch, POD)
+        assert strategic_merge(LIVE, patch, POD).items() >= untouched.items()
+    assert (LIVE, patch) == before

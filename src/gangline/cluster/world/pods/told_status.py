@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from gangline.api.core import Container, ContainerStatus, Pod
 from gangline.api.meta import Condition, Raw, condition
+from gangline.cluster.world.pods.debug_containers import debug_statuses
 from gangline.cluster.world.pods.pod_step import FINAL, NodeFacts, Statuses, Step
 from gangline.runtime.clock import timestamp
 
@@ -30,13 +31,8 @@ def told_status(
         ready=ready,
         done={"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, ""),
     )
-    if (
-        pod.status.phase == phase
-        and pod.status.start_time
-        and not conditions
-        and list(pod.status.container_statuses) == mains
-        and list(pod.status.init_container_statuses) == inits
-    ):
+    debuggers = debug_statuses(pod, phase, place.now)
+    if pod.status.phase == phase and pod.status.start_time and not conditions and _lists(pod, inits, mains, debuggers):
         return Step(again=again)
     status: Raw = {
         "phase": phase,
@@ -45,6 +41,8 @@ def told_status(
     }
     if inits:
         status["initContainerStatuses"] = container_statuses(pod.spec.init_containers, inits)
+    if debuggers:
+        status["ephemeralContainerStatuses"] = container_statuses(pod.spec.ephemeral_containers, debuggers)
     if conditions:
         status["conditions"] = conditions
     if place.pod_ip and not pod.status.pod_ip:
@@ -55,6 +53,16 @@ def told_status(
             "podIPs": [{"ip": place.pod_ip}],
         }
     return Step(status, again=again)
+
+
+def _lists(pod: Pod, inits: Statuses, mains: Statuses, debuggers: Statuses) -> bool:
+    """Whether a pod's status has just these containers, as they are."""
+    told = pod.status
+    return (
+        list(told.container_statuses) == mains
+        and list(told.init_container_statuses) == inits
+        and list(told.ephemeral_container_statuses) == debuggers
+    )
 
 
 def changed_conditions(pod: Pod, now: float, *, initialized: bool, ready: bool, done: str) -> list[Raw]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gangline.errors import ConfigError, Refusal
-from gangline.rules.values.times import as_duration
+from gangline.rules.gangs.starts import clock_text
 from gangline.scheduler.decisions import StartReservation
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
@@ -41,6 +41,9 @@ MARGIN = 3.0
 WORTH_MOVING = 3.0
 """A place chosen blindly is given up for one that should be free so many times sooner."""
 
+STARTS = "starts there as soon as it can"
+"""Told where no time is known: a guess would be another one in every cycle, and every pod would be told."""
+
 
 class ReservationsPlugin(Plugin):
     """`depth`: how many gangs may hold a reservation at a time. `overtaking`: so many times its own GPUs must others
@@ -60,11 +63,7 @@ class ReservationsPlugin(Plugin):
         """Nodes that are reserved though nothing is known of the runtimes in the way."""
         self._kept: dict[str, frozenset[str]] = self._cluster.memo.setdefault("places kept", {})
         self._marks: dict[str, float] = self._cluster.memo.setdefault("overtaken since", {})
-        for memory in (self._marks, self._kept):
-            if len(memory) > 2 * len(self._cluster.waiting) + 16:
-                for uid in [uid for uid in memory if uid not in self._cluster.waiting]:
-                    del memory[uid]
-        self._futures: dict[str, NodeFuture] = self._cluster.memo.setdefault("node futures", {})
+        self._futures: dict[str, NodeFuture] = self._cluster.futures
 
     # ── who may not start yet ──
 
@@ -86,10 +85,8 @@ class ReservationsPlugin(Plugin):
             ):
                 continue
             self._blocked = end
-            until = as_duration(max(reservation.start - self._session.now, 0.0))
-            return Refusal(
-                self.name, f"node(s) are kept for {reservation.name}, which can start in {until}", resolvable=False
-            )
+            starts = f"can start at {clock_text(reservation.start, self._session.now)}" if reservation.sure else STARTS
+            return Refusal(self.name, f"node(s) are kept for {reservation.name}, which {starts}", resolvable=False)
         return None
 
     def _room_for_both(
@@ -112,7 +109,16 @@ class ReservationsPlugin(Plugin):
 
     # ── who gets a reservation ──
 
+    def _forget_placed(self) -> None:
+        """Gangs that wait no longer; looked for when there may be many."""
+        for memory in (self._marks, self._kept):
+            if len(memory) > 2 * len(self._cluster.waiting) + 16:
+                for uid in [uid for uid in memory if uid not in self._cluster.waiting]:
+                    del memory[uid]
+
     def not_placed(self, gang: GangInfo) -> None:
+        if not self._made:
+            self._forget_placed()
         if len(self._made) >= self._depth or gang.active_used:
             return
         tasks = self._session.wanted(gang, False)
@@ -142,11 +148,30 @@ class ReservationsPlugin(Plugin):
 
     def _reserve(self, gang: GangInfo, start: EarliestStart, gpus: float) -> None:
         nodes = {name: pods * gpus for name, pods in start.nodes.items()}
-        made = StartReservation(gang.uid, gang.full_name, start.moment, tuple(sorted(nodes.items())))
+        waits_for, sure = self._counts_on(start)
+        made = StartReservation(
+            gang.uid, gang.full_name, start.moment, tuple(sorted(nodes.items())), waits_for=waits_for, sure=sure
+        )
         self._made[gang.uid] = made
         for name, kept in nodes.items():
             self._on_node.setdefault(name, []).append((made, kept))
         self._session.reserved(made)
+
+    def _counts_on(self, start: EarliestStart) -> tuple[str, bool]:
+        """Who ends last of those that must end before this start, and whether each of them is expected to, later than
+        now."""
+        now, last, sure = self._session.now, (-math.inf, ""), True
+        for name in start.nodes:
+            for hold in self._future(self._cluster.nodes[name]).holds:
+                end = hold.expected_end(now)
+                if end <= start.moment:
+                    sure = sure and now < hold.end < math.inf
+                    last = max(last, (end, hold.gang))
+            for reservation, _ in self._on_node.get(name, ()):
+                if (over := self._over(reservation)) <= start.moment:
+                    sure = sure and reservation.sure
+                    last = max(last, (over, reservation.gang))
+        return last[1], sure
 
     def _within_share(self, gang: GangInfo, start: EarliestStart, gpus: float) -> bool:
         """Whether the queue would stay within its fair share when the gang starts; alone in the cluster it always does.

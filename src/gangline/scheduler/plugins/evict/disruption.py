@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
     from gangline.scheduler.victims.accumulate import Scenario
 
-CONSOLIDATION = "consolidation"
+CONSOLIDATION, PREEMPT = "consolidation", "preempt"
 DUST = 1e-6
 
 
@@ -51,6 +51,17 @@ class DisruptionLimits:
     restart: float = 300.0
     evictions: float = math.inf
     lost: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class SparedVictim:
+    """Why a gang is not evicted for another one: which limit, what there is and what is allowed.
+
+    `limit`: placed (in this cycle), ratio (GPUs), evictions (in a day), grace (seconds), lost and price (GPU-hours)."""
+
+    limit: str
+    held: float
+    allowed: float
 
 
 DURATIONS = ("grace", "restart", "headstart", "patience")
@@ -113,6 +124,28 @@ class DisruptionPlugin(Plugin):
         """Remember, for the preemptor to be told, that this one could have made room."""
         self._spared.setdefault(preemptor.uid, {})[victim.uid] = None
         return False
+
+    def spared(self, preemptor: GangInfo, victim: GangInfo) -> SparedVictim | None:
+        """What of all this keeps the victim where it is, under the session's action; None: nothing does."""
+        held, most = gpus_held(victim.allocated_tasks), self._most_gpus(preemptor)
+        if self._placed_now(victim):
+            return SparedVictim("placed", 0.0, 0.0)
+        if victim.elastic:
+            return None
+        if held > most:
+            return SparedVictim("ratio", held, most)
+        now, uid = self._session.now, victim.uid
+        if self._ledger.broken_in_a_day(uid, now) >= self._evictions_allowed(victim):
+            return SparedVictim("evictions", self._ledger.broken_in_a_day(uid, now), self._evictions_allowed(victim))
+        if self._protected(victim):
+            return SparedVictim("grace", now - (victim.last_eviction or now), self._limits.grace)
+        lost = lost_gpu_seconds(victim, victim.allocated_tasks, now)
+        if not self._within_budget(victim.queue, lost):
+            return SparedVictim("lost", lost / HOUR, self._lost_allowed(victim.queue))
+        price, gain = self._price(victim, victim.allocated_tasks), self._gain(preemptor)
+        if self._session.action != PREEMPT and price > gain:
+            return SparedVictim("price", price / HOUR, gain / HOUR)
+        return None
 
     def not_solved(self, preemptor: GangInfo) -> None:
         spared = self._spared.get(preemptor.uid)
@@ -227,10 +260,13 @@ class DisruptionPlugin(Plugin):
         own = queue.record.evictions_per_day if queue is not None else None
         return self._limits.evictions if own is None else own
 
-    def _within_budget(self, name: str, lost: float) -> bool:
+    def _lost_allowed(self, name: str) -> float:
         queue = self._session.queues.get(name)
         own = queue.record.lost_per_hour if queue is not None else None
-        allowed = self._limits.lost if own is None else own
+        return self._limits.lost if own is None else own
+
+    def _within_budget(self, name: str, lost: float) -> bool:
+        allowed = self._lost_allowed(name)
         if allowed == math.inf:
             return True
         before = self._ledger.lost_in_an_hour(name, self._session.now) + self._lost_now(name)

@@ -1,0 +1,68 @@
+// What the colour of a cell tells: the map's data → for each cell a style, and the key with counts. The styles c1 to c8
+// are told apart by people who see few colours; what has none of its own is one grey. Pure.
+import { cellsOf } from "./map_cells.js";
+
+const OWN = 8;
+const STATES = { running: "c3", starting: "c5", waiting: "c1", evicted: "c6", ended: "other", failed: "c2" };
+const CAUSES = ["no demand", "quota", "fragments", "topology", "reserved", "gate or missing pods", "taint or cordon", "starting", "failed"];
+
+export function colours(data, only) {
+  const values = { queue: byQueue, gang: byGang, state: byState, idle: byCause }[data.colour](data);
+  const counts = new Map();
+  for (const { nodes } of data.domains)
+    for (const node of nodes)
+      for (const cell of cellsOf(node)) {
+        const value = values.of(cell);
+        counts.set(value, (counts.get(value) ?? 0) + 1);
+      }
+  const styles = values.styles(counts);
+  const style = (value) => (value === "free" || value === "in use" ? value.replace(" ", "-") : (styles.get(value) ?? "other"));
+  const shown = (value) => only === undefined || only === value || (only === "*" && style(value) === "other" && value !== "free");
+  return {
+    style: (cell) => (shown(values.of(cell)) ? style(values.of(cell)) : "faint"),
+    key: keyOf(counts, styles, style, values.word),
+  };
+}
+
+function keyOf(counts, styles, style, word) {
+  const named = [...counts].filter(([value]) => style(value) !== "other").sort((a, b) => b[1] - a[1]);
+  const rest = [...counts].filter(([value]) => style(value) === "other");
+  const key = named.map(([value, count]) => ({ value, word: word(value), style: style(value), count }));
+  if (rest.length === 1) key.push({ value: rest[0][0], word: word(rest[0][0]), style: "other", count: rest[0][1] });
+  else if (rest.length) key.push({ value: "*", word: `${rest.length} others`, style: "other", count: rest.reduce((sum, [, count]) => sum + count, 0) });
+  return key;
+}
+
+// The most frequent have a colour each; names decide the order of equals, so that colours stay when the page is renewed.
+function largest(counts) {
+  const order = [...counts].filter(([value]) => value !== "free" && value !== "").sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const chosen = order.slice(0, OWN).map(([value]) => value).sort();
+  return new Map(chosen.map((value, place) => [value, `c${place + 1}`]));
+}
+
+const owner = (data, cell) => data.gangs[cell.gangs.find((gang) => gang >= 0)];
+
+const byQueue = (data) => ({
+  of: (cell) => (cell.kind === "free" ? "free" : (owner(data, cell)?.queue ?? "")),
+  styles: largest,
+  word: (value) => value || "no queue",
+});
+
+const title = (gang) => (gang ? `${gang.namespace}/${gang.title}` : "");
+const byGang = (data) => ({
+  of: (cell) => (cell.kind === "free" ? "free" : title(owner(data, cell))),
+  styles: largest,
+  word: (value) => value || "no gang",
+});
+
+const byState = (data) => ({
+  of: (cell) => (cell.kind === "free" ? "free" : (owner(data, cell)?.state ?? "")),
+  styles: () => new Map(Object.entries(STATES)),
+  word: (value) => value || "no gang",
+});
+
+const byCause = () => ({
+  of: (cell) => (cell.kind === "free" ? cell.cause || "not worked out" : "in use"),
+  styles: () => new Map(CAUSES.map((cause, place) => [cause, place < OWN ? `c${place + 1}` : "other"])),
+  word: (value) => value,
+});

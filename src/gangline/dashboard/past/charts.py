@@ -1,0 +1,125 @@
+"""Charts as drawings of the page itself: amounts over time as areas, lines and bars, each with its meaning in words.
+
+No script draws them, so they are there at the first paint and without scripts. A chart's numbers are also in a table
+(view.py). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from gangline.dashboard.writing.html import Html, tag
+from gangline.dashboard.writing.parts import number
+
+WIDE, HIGH, LEFT, BELOW, ABOVE = 640, 150, 44, 18, 8
+"""Of a chart in its own units, and the room for numbers at its left and for times below it."""
+
+
+class Series(msgspec.Struct, frozen=True):
+    """`kind`: area, line or bars. `style` is a class of the style sheet."""
+
+    values: Sequence[float]
+    kind: str
+    style: str
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """From when to when, and how high."""
+
+    start: float
+    end: float
+    top: float
+
+    def x(self, moment: float) -> float:
+        part = (moment - self.start) / ((self.end - self.start) or 1.0)
+        return round(LEFT + min(max(part, 0.0), 1.0) * (WIDE - LEFT - 4), 1)
+
+    def y(self, value: float) -> float:
+        return round(HIGH - BELOW - min(value / self.top, 1.0) * (HIGH - BELOW - ABOVE), 1)
+
+
+def chart(
+    label: str,
+    span: tuple[float, float],
+    moments: Sequence[tuple[float, float]],
+    series: Sequence[Series],
+    bound: float | None = None,
+) -> Html:
+    """`span`: from when to when; `moments`: start and end of each value; `bound`: a line across, as a quota is."""
+    highest = max([*(max(item.values, default=0.0) for item in series), bound or 0.0, 1.0])
+    frame = Frame(*span, top=_nice(highest))
+    drawn = [_drawn(item, moments, frame) for item in series]
+    line = [tag("line", x1=LEFT, x2=WIDE - 4, y1=frame.y(bound), y2=frame.y(bound), class_="quota")] if bound else []
+    return tag(
+        "svg",
+        tag("title", label),
+        *_axes(frame),
+        *drawn,
+        *line,
+        class_="chart",
+        viewBox=f"0 0 {WIDE} {HIGH}",
+        role="img",
+        aria_label=label,
+    )
+
+
+def _nice(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20 …"""
+    step = 1.0
+    while step * 10 < value:
+        step *= 10
+    return next(step * part for part in (1, 2, 5, 10) if step * part >= value)
+
+
+def _axes(frame: Frame) -> list[Html]:
+    lines = [
+        part
+        for value in (0.0, frame.top / 2, frame.top)
+        for part in (
+            tag("line", x1=LEFT, x2=WIDE - 4, y1=frame.y(value), y2=frame.y(value), class_="rule"),
+            tag("text", number(value), x=LEFT - 6, y=frame.y(value) + 4, class_="end"),
+        )
+    ]
+    whole = frame.end - frame.start
+    for nth in range(5):
+        moment = frame.start + whole * nth / 4
+        place = "end" if nth == 4 else "middle"
+        lines.append(tag("text", clock(moment, whole), x=frame.x(moment), y=HIGH - 4, class_=place if nth else None))
+    return lines
+
+
+def clock(moment: float, whole: float) -> str:
+    """The time of day in UTC; for more than a day, the date."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%H:%M" if whole <= 86400.0 else "%b %d")
+
+
+def _drawn(series: Series, moments: Sequence[tuple[float, float]], frame: Frame) -> Html:
+    if series.kind == "bars":
+        return tag(
+            "g",
+            *(_bar(value, moment, frame) for value, moment in zip(series.values, moments, strict=True) if value),
+            class_=series.style,
+        )
+    corners = [
+        f"{frame.x(moment)},{frame.y(value)}"
+        for value, (start, end) in zip(series.values, moments, strict=True)
+        for moment in (start, end)
+    ]
+    if series.kind == "area" and corners:
+        floor = frame.y(0.0)
+        corners = [f"{frame.x(moments[0][0])},{floor}", *corners, f"{frame.x(moments[-1][1])},{floor}"]
+        return tag("polygon", points=" ".join(corners), class_=series.style)
+    return tag("polyline", points=" ".join(corners), class_=series.style)
+
+
+def _bar(value: float, moment: tuple[float, float], frame: Frame) -> Html:
+    left, right = frame.x(moment[0]), frame.x(moment[1])
+    return tag(
+        "rect",
+        x=left,
+        y=frame.y(value),
+        width=max(round(right - left - 0.5, 1), 2.0),
+        height=round(frame.y(0.0) - frame.y(value), 1),
+    )

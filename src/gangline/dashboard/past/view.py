@@ -1,0 +1,180 @@
+"""The pages about the past as HTML: charts with their numbers in a table, waits by size, evictions, endings, and one
+gang's timeline. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from gangline.dashboard.pages import gang_address
+from gangline.dashboard.past.charts import Series, chart
+from gangline.dashboard.past.data import PastEnding, PastEviction, QueuePast, TimelinePage, TimePage
+from gangline.dashboard.past.memory import RANGES
+from gangline.dashboard.writing.html import Html, join, tag
+from gangline.dashboard.writing.parts import age, badge, counted, grid, link, number, queue_link, turned
+from gangline.dashboard.writing.sections import none, section, titled
+from gangline.scheduler.why.verdict import spoken
+
+WORDS = {"1h": "last hour", "24h": "last 24 hours", "7d": "last 7 days"}
+ROWS = 24
+"""Rows of the table of a chart's numbers."""
+
+
+def time_view(page: TimePage) -> list[Html]:
+    return [
+        tag("h1", "Time"),
+        _ranges(page),
+        *_use(page),
+        *_queues(page),
+        _waits(page),
+        _evictions(page),
+        _endings(page),
+    ]
+
+
+def _ranges(page: TimePage) -> Html:
+    steps = [
+        tag("a", WORDS[name], href=f"/time?range={name}", aria_current="page" if name == page.range else None)
+        for name in RANGES
+    ]
+    late = page.known_since is not None and page.known_since > page.since + 60
+    known = f"Known since {stamp(page.known_since or 0.0)}." if late else ""
+    return tag("p", join(steps, " · "), " ", tag("span", known, class_="dim"), class_="ranges")
+
+
+def _use(page: TimePage) -> list[Html]:
+    if not page.points:
+        return [section("use", "GPUs in use", none("Nothing was seen yet; the first point comes in a few seconds."))]
+    spans = [(point.start, point.end) for point in page.points]
+    used = [sum(point.used.values()) for point in page.points]
+    waiting = [sum(point.waiting.values()) for point in page.points]
+    there = [point.capacity for point in page.points]
+    whole = sum(there) or 1.0
+    words = f"{sum(used) / whole:.0%} in use on average, {number(used[-1])} of {counted(there[-1], 'GPU')} now"
+    queued = f"{counted(waiting[-1], 'GPU')} waited for now, {number(max(waiting))} at most"
+    lost = f"{counted(sum(page.evicted), 'eviction')} in the {WORDS[page.range]}"
+    frame = (page.since, page.source.now)
+    counts = [float(count) for count in page.evicted]
+    charts = [
+        _figure(
+            "GPUs in use",
+            words,
+            chart(words, frame, spans, [Series(there, "line", "there"), Series(used, "area", "used-area")]),
+        ),
+        _figure("GPUs waited for", queued, chart(queued, frame, spans, [Series(waiting, "area", "waiting-area")])),
+        _figure("Evictions", lost, chart(lost, frame, spans, [Series(counts, "bars", "evicted-bars")])),
+    ]
+    return [section("use", "GPUs", tag("div", *charts, class_="charts"), _numbers(page))]
+
+
+def _figure(title: object, words: str, drawing: Html) -> Html:
+    return tag("figure", tag("figcaption", tag("b", title), " ", tag("span", words, class_="dim")), drawing)
+
+
+def _numbers(page: TimePage) -> Html:
+    """The same in numbers, thinned to a table that one can read."""
+    step = -(-len(page.points) // ROWS)
+    rows = (
+        [
+            stamp(point.start),
+            number(sum(point.used.values())),
+            number(point.capacity),
+            number(sum(point.waiting.values())),
+            number(sum(page.evicted[place : place + step])),
+        ]
+        for place, point in list(enumerate(page.points))[::step]
+    )
+    heads = ("From", "In use", "GPUs", "Waited for", "Evictions")
+    table = grid("GPUs over time", heads, rows, numeric=heads[1:])
+    return tag("details", tag("summary", "The same in numbers"), table, id="numbers")
+
+
+def _queues(page: TimePage) -> list[Html]:
+    if not page.queues:
+        return []
+    key = tag("p", "Full is used, pale is waited for on top of it; the line is the quota of today.", class_="more")
+    return [
+        section(
+            "queues",
+            "Queues against their quota",
+            key,
+            tag("div", *(_queue(page, item) for item in page.queues), class_="charts"),
+        )
+    ]
+
+
+def _queue(page: TimePage, item: QueuePast) -> Html:
+    words = f"{number(item.used[-1])} used and {number(item.waiting[-1])} waited for now, quota {number(item.quota)}"
+    spans = [(point.start, point.end) for point in page.points]
+    wanted = [used + waiting for used, waiting in zip(item.used, item.waiting, strict=True)]
+    series = [Series(wanted, "area", "wanted-area"), Series(item.used, "area", "used-area")]
+    drawing = chart(f"{item.name}: {words}", (page.since, page.source.now), spans, series, item.quota)
+    return _figure(queue_link(item.name), words, drawing)
+
+
+def _waits(page: TimePage) -> Html:
+    if not page.waits:
+        return section("waits", "How long gangs waited", none("No gang started in this time."))
+    heads = ("Size", "Gangs", "Median", "One in ten", "Longest")
+    rows = (
+        [line.size, line.gangs, spoken(line.median), f"{spoken(line.tenth)} or longer", spoken(line.longest)]
+        for line in page.waits
+    )
+    return section("waits", "How long gangs waited", grid("Waits by size", heads, rows, numeric=heads[1:]))
+
+
+def _evictions(page: TimePage) -> Html:
+    if not page.evictions.total:
+        return section("evictions", "Evictions", none("None in this time."))
+    rows = ([stamp(row.at), _gang(row), row.by] for row in page.evictions.rows)
+    return section(
+        "evictions",
+        titled("Evictions", page.evictions.total),
+        grid("Evictions, newest first", ("When", "Gang", "Why"), rows),
+        turned(page.evictions, "evictions", "eviction", range=page.range),
+    )
+
+
+def _gang(row: PastEviction | PastEnding) -> Html:
+    return link(gang_address(row.namespace, row.title), f"{row.namespace}/{row.title}")
+
+
+def _endings(page: TimePage) -> Html:
+    if not page.endings.total:
+        return section("endings", "Ended, failed and deleted", none("None in this time."))
+    rows = (
+        [stamp(row.at), _gang(row), badge(row.state), number(row.gpus), queue_link(row.queue), row.reason or "–"]
+        for row in page.endings.rows
+    )
+    heads = ("When", "Gang", "State", "GPUs", "Queue", "Why")
+    return section(
+        "endings",
+        titled("Ended, failed and deleted", page.endings.total),
+        grid("Gangs that are over, newest first", heads, rows, numeric=("GPUs",)),
+        turned(page.endings, "endings", "gang", range=page.range),
+    )
+
+
+def timeline_view(page: TimelinePage) -> list[Html]:
+    where = link(gang_address(page.namespace, page.name), page.title)
+    told = (
+        "From the scheduler's recording."
+        if page.recorded
+        else "From what its objects and events still say; a cluster keeps events for about an hour. A scheduler's "
+        "recording tells refusals and overtaking too (gangline history)."
+    )
+    moments: Sequence[Html] = [
+        tag("li", tag("time", stamp(moment.at)), " ", tag("b", moment.what), " ", moment.text)
+        for moment in page.moments
+    ]
+    began = page.moments[0].at if page.moments else None
+    since = tag("p", f"Began {age(began, page.source.now)} ago. ", told, class_="more")
+    return [
+        tag("h1", "What became of ", where),
+        since,
+        tag("ol", *moments, class_="timeline") if moments else none("Nothing is known of it."),
+    ]
+
+
+def stamp(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,36 @@
+"""The dashboard in a cluster: its account with its rights, a Deployment and a Service.
+
+Brought by `gangline install --dashboard` and by the chart's `dashboard.enabled`; no Config speaks of it. Whoever opens
+it logs in, with a token unless a proxy stands in front. Pure."""
+
+from __future__ import annotations
+
+from gangline.api import names
+from gangline.api.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
+from gangline.installer.config_reader import ConfigReading
+from gangline.installer.contract import meta
+from gangline.installer.objects.services import LARGE, Port
+from gangline.installer.objects.shapes import RunningComponent, deployment, service
+from gangline.installer.release.manifests import Manifest, Pairs
+from gangline.installer.settings import InstallerSettings
+
+APP, ACCOUNT = "gangline-dashboard", "dashboard"
+LISTENS, SERVES = 8080, 80
+LOGINS = ("token", "proxy", "none")
+"""The first is the usual one."""
+
+
+def dashboard(settings: InstallerSettings, rights: Pairs, login: str = LOGINS[0]) -> list[Manifest]:
+    """`rights`: the roles of the component `dashboard` and their bindings."""
+    alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False, "compat": []}
+    home = ConfigReading({"namespace": names.SYSTEM_NAMESPACE, "global": alone}, settings)
+    running = RunningComponent(APP, "dashboard", "dashboard", {}, LARGE, LISTENS, account=ACCOUNT)
+    body = deployment(home, running)
+    [container] = body["spec"]["template"]["spec"]["containers"]
+    container["command"] = ["gangline", "dashboard", "--address=0.0.0.0", f"--port={LISTENS}", f"--login={login}"]
+    return [
+        Manifest(SERVICE_ACCOUNT, {"metadata": meta(APP, ACCOUNT, names.SYSTEM_NAMESPACE)}),
+        *(Manifest(kind, obj) for kind, obj in rights),
+        Manifest(SERVICE, service(home, APP, [Port("http", SERVES, LISTENS)])),
+        Manifest(DEPLOYMENT, body),
+    ]

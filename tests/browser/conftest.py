@@ -1,0 +1,79 @@
+"""A page in a Chromium, for the tests of this folder; without one they are skipped, with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from browser import chromium
+from browser.fleet import StillLife
+from gangline.dashboard.following.follower import Sight
+from gangline.dashboard.look import ClusterView
+from gangline.dashboard.service import Dashboard
+
+MISSING = chromium.missing()
+PROGRAM = "" if MISSING else chromium.program()
+
+
+class Visit:
+    """A browser's page and what went wrong on it."""
+
+    def __init__(self, page: Any, url: str) -> None:
+        self.page, self.url, self.wrongs = page, url, list[str]()
+        page.on("console", lambda line: self.wrongs.append(line.text) if line.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.wrongs.append(str(error)))
+
+    async def go(self, path: str) -> Any:
+        return await self.page.goto(f"{self.url}{path}", wait_until="load")
+
+    async def barriers(self) -> list[str]:
+        """What axe-core calls serious or critical."""
+        await self.page.evaluate(chromium.AXE.read_text())
+        report = await self.page.evaluate("axe.run()")
+        return [
+            f"{item['id']}: {item['help']}: {item['nodes'][0]['html'][:160]}"
+            for item in report["violations"]
+            if item["impact"] in ("serious", "critical")
+        ]
+
+
+Visited = Callable[..., AbstractAsyncContextManager[Visit]]
+
+
+@asynccontextmanager
+async def visiting(sight: Sight, width: int = 1280, height: int = 900, scheme: str = "light") -> AsyncIterator[Visit]:
+    from playwright.async_api import async_playwright
+
+    dashboard = Dashboard(sight)
+    url = await dashboard.start()
+    try:
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=PROGRAM, args=list(chromium.ARGUMENTS))
+            size: Any = {"width": width, "height": height}
+            wanted: Any = scheme
+            context = await browser.new_context(viewport=size, color_scheme=wanted, bypass_csp=False)
+            yield Visit(await context.new_page(), url)
+            await browser.close()
+    finally:
+        await dashboard.stop()
+
+
+@pytest.fixture
+def visited() -> Visited:
+    """`async with visited(view) as visit`: a browser on a dashboard that shows this."""
+    if MISSING:
+        pytest.skip(MISSING)
+
+    def of(view: ClusterView, **how: Any) -> AbstractAsyncContextManager[Visit]:
+        return visiting(StillLife(view), **how)
+
+    return of
+
+
+@pytest.fixture
+def axe() -> None:
+    if not chromium.AXE.exists():
+        pytest.skip("axe-core is not there: `make browser`")

@@ -1,0 +1,100 @@
+"""A cluster of any size that stands still, for the page to show: blocks of racks of nodes with 8 GPUs, queues, gangs
+that run, wait, share GPUs, were evicted or failed. The same for the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dashboard.seen import Given, event, eviction, group, job, node, owned_by, pod, queue, verdict
+from dashboard.seen import look as seen
+from gangline.api import names
+from gangline.api.kinds import TOPOLOGY
+from gangline.dashboard.look import ClusterView
+
+BLOCK, RACK = "example.com/block", "example.com/rack"
+PER_RACK, PER_BLOCK = 16, 64
+QUEUES = ("search", "speech", "vision", "robots", "maps")
+
+
+class StillLife:
+    """Something to serve that never changes."""
+
+    complete, version = True, 1
+
+    def __init__(self, view: ClusterView) -> None:
+        self._view = view
+
+    def look(self) -> ClusterView:
+        return self._view
+
+    async def start(self) -> None:
+        """Nothing is followed."""
+
+    async def stop(self) -> None:
+        """Nothing is followed."""
+
+
+def fleet(nodes: int) -> ClusterView:
+    levels = [{"nodeLabel": BLOCK, "alias": "block"}, {"nodeLabel": RACK, "alias": "rack"}]
+    levels.append({"nodeLabel": "kubernetes.io/hostname", "alias": "host"})
+    topology: Given = TOPOLOGY, {"metadata": {"name": "hall"}, "spec": {"levels": levels}}
+    return seen(topology, *_queues(nodes), *_nodes(nodes), *_gangs(nodes), *_waiting(), *_lost())
+
+
+def _queues(nodes: int) -> Iterator[Given]:
+    share = nodes * 8 / len(QUEUES)
+    yield queue("company", quota=nodes * 8, held=share * 4, asked=share * 6)
+    for place, name in enumerate(QUEUES):
+        yield queue(name, "company", quota=share, held=share * (0.6 + place * 0.15), asked=share * 1.2, limit=share * 3)
+
+
+def _nodes(nodes: int) -> Iterator[Given]:
+    for number in range(nodes):
+        labels = {BLOCK: f"block-{number // PER_BLOCK}", RACK: f"rack-{number // PER_RACK}"}
+        yield _labelled(node(f"node-{number}", cordoned=number % 50 == 7), labels)
+
+
+def _labelled(given: Given, labels: dict[str, str]) -> Given:
+    kind, obj = given
+    obj["metadata"]["labels"] = labels
+    return kind, obj
+
+
+def _gangs(nodes: int) -> Iterator[Given]:
+    """Gangs of up to eight whole nodes on most nodes, a few single GPUs, a shared one, and every eighth node empty."""
+    for number in range(nodes):
+        gang = f"train-{number // 8}"
+        if number % 8 == 0:
+            yield group(gang, 1, QUEUES[number // 8 % len(QUEUES)], priorityClassName=_priority(number // 8))
+        if number % 8 == 3:
+            yield pod(
+                f"{gang}-part-a", gang, on=f"node-{number}", notes={"gpu-fraction": "0.5"}, gpu_group=f"g{number}"
+            )
+            yield pod(
+                f"{gang}-part-b", gang, on=f"node-{number}", notes={"gpu-fraction": "0.25"}, gpu_group=f"g{number}"
+            )
+            yield pod(f"{gang}-small", gang, 3, on=f"node-{number}")
+        elif number % 8 != 7:
+            yield pod(f"{gang}-{number % 8}", gang, 8, on=f"node-{number}")
+
+
+def _priority(number: int) -> str:
+    return ("train", "build", "inference")[number % 3]
+
+
+def _waiting() -> Iterator[Given]:
+    for number in range(40):
+        why = verdict(f"wait-{number}", f"{8 + number} GPUs short", "there was 1 more node with 8 free GPUs")
+        yield group(f"wait-{number}", 2, QUEUES[number % len(QUEUES)], why=why, priorityClassName=_priority(number))
+        yield pod(f"wait-{number}-a", f"wait-{number}", 8)
+        yield pod(f"wait-{number}-b", f"wait-{number}", 8)
+    yield event("wait-0-a", "0/10 nodes are available", warning=True)
+
+
+def _lost() -> Iterator[Given]:
+    yield job("tries", "Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+    yield group("tries", 1, "search", owner=owned_by("Job", "tries"))
+    yield group("thrown-out", 1, "maps")
+    yield pod("thrown-out-a", "thrown-out", 8)
+    yield eviction("thrown-out", "reclaim", "train-0")
+    yield pod("stranger", "", 1, on="node-7", notes={names.POD_GROUP_NAME: ""})

@@ -1,0 +1,88 @@
+"""The map in a real browser: every GPU is drawn, and what one points at, or goes to with keys, is told in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.conftest import Visit, Visited
+from browser.fleet import fleet
+
+
+async def drawn(visit: Visit, path: str = "/map") -> None:
+    await visit.go(path)
+    await visit.page.wait_for_selector("#plane[data-drawn]")
+
+
+@pytest.mark.parametrize("nodes", [10, 500, 5000])
+async def test_every_node_is_drawn_and_the_key_counts_every_gpu(visited: Visited, nodes: int) -> None:
+    async with visited(fleet(nodes)) as visit:
+        await drawn(visit)
+        assert await visit.page.get_attribute("#plane", "data-drawn") == str(nodes)
+        counts = await visit.page.locator("#key .dim").all_inner_texts()
+        assert sum(int(count) for count in counts) == nodes * 8
+        assert visit.wrongs == []
+
+
+@pytest.mark.parametrize("colour", ["queue", "gang", "state", "idle"])
+async def test_whatever_the_colour_tells_the_cells_are_painted(visited: Visited, colour: str) -> None:
+    async with visited(fleet(40)) as visit:
+        await drawn(visit, f"/map?colour={colour}")
+        colours = await visit.page.evaluate(
+            """() => { const canvas = document.getElementById('cells');
+                const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                const seen = new Set();
+                for (let at = 0; at < data.length; at += 4)
+                    if (data[at + 3] === 255) seen.add(data.slice(at, at + 3).join());
+                return seen.size; }"""
+        )
+        assert colours > 3 and visit.wrongs == []
+
+
+async def test_pointing_at_a_gpu_tells_whose_it_is(visited: Visited) -> None:
+    async with visited(fleet(10)) as visit:
+        await drawn(visit)
+        plane = await visit.page.locator("#cells").bounding_box()
+        await visit.page.mouse.move(plane["x"] + 18, plane["y"] + 50)
+        told = await visit.page.inner_text("#told")
+        assert "node-0 in block block-0, rack rack-0" in told
+        assert "used by work/train-0 (running, queue search, priority train)" in told
+
+
+async def test_a_node_that_was_clicked_stays_told_and_has_an_address(visited: Visited) -> None:
+    async with visited(fleet(10)) as visit:
+        await drawn(visit)
+        plane = await visit.page.locator("#cells").bounding_box()
+        await visit.page.mouse.click(plane["x"] + 18, plane["y"] + 50)
+        await visit.page.mouse.move(0, 0)
+        assert "node-0" in await visit.page.inner_text("#told")
+        assert visit.page.url.endswith("/map?node=node-0")
+        await drawn(visit, "/map?node=node-3")
+        assert "node-3" in await visit.page.inner_text("#told")
+
+
+async def test_arrow_keys_go_from_node_to_node_and_enter_opens_one(visited: Visited) -> None:
+    async with visited(fleet(10)) as visit:
+        await drawn(visit)
+        await visit.page.focus("#plane")
+        await visit.page.keyboard.press("ArrowRight")
+        await visit.page.keyboard.press("ArrowRight")
+        assert "node-1 in" in await visit.page.inner_text("#told")
+        await visit.page.keyboard.press("Enter")
+        await visit.page.wait_for_url("**/node/node-1")
+
+
+async def test_a_colour_of_the_key_shows_only_what_it_stands_for(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        await drawn(visit)
+        before = await visit.page.evaluate("document.getElementById('cells').toDataURL()")
+        await visit.page.click("#key button:has-text('search')")
+        assert await visit.page.get_attribute("#key button:has-text('search')", "aria-pressed") == "true"
+        assert await visit.page.evaluate("document.getElementById('cells').toDataURL()") != before
+
+
+async def test_choosing_what_colours_tell_takes_effect_at_once(visited: Visited) -> None:
+    async with visited(fleet(10)) as visit:
+        await drawn(visit)
+        await visit.page.select_option("select[name=colour]", "state")
+        await visit.page.wait_for_url("**/map?colour=state")
+        await visit.page.wait_for_selector("#key button:has-text('running')")

@@ -1,0 +1,48 @@
+"""Every page in a real browser, at three sizes: it comes, nothing goes wrong on it, and nobody is kept out."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.conftest import Visited
+from browser.fleet import fleet
+
+PAGES = (
+    "/",
+    "/map",
+    "/gangs?state=waiting&sort=-gpus",
+    "/time",
+    "/time?range=7d",
+    "/gang/work/wait-0",
+    "/gang/work/wait-0/timeline",
+    "/gang/work/train-0",
+    "/queue/search",
+    "/node/node-3",
+    "/nothing/here",
+)
+
+
+@pytest.mark.parametrize("nodes", [10, 500, 5000])
+async def test_every_page_comes_and_nothing_goes_wrong_on_it(visited: Visited, nodes: int) -> None:
+    async with visited(fleet(nodes)) as visit:
+        for path in PAGES:
+            await visit.go(path)
+            assert await visit.page.locator("main h1").count() == 1, path
+        wrongs = [text for text in visit.wrongs if "404" not in text]
+        assert wrongs == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.usefixtures("axe")
+async def test_no_page_has_a_serious_barrier(visited: Visited, scheme: str) -> None:
+    async with visited(fleet(40), scheme=scheme) as visit:
+        for path in PAGES:
+            await visit.go(path)
+            assert await visit.barriers() == [], path
+
+
+async def test_a_narrow_screen_never_scrolls_sideways(visited: Visited) -> None:
+    async with visited(fleet(40), width=360, height=740) as visit:
+        for path in PAGES:
+            await visit.go(path)
+            assert await visit.page.evaluate("document.documentElement.scrollWidth") <= 360, path

@@ -1,0 +1,124 @@
+"""The past: what was seen is remembered in a bounded number of points, what was recorded is read, and both are told."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from dashboard.seen import Given, eviction, group, job, look, node, owned_by, pod, queue
+from gangline.api import names
+from gangline.dashboard.look import ClusterView
+from gangline.dashboard.page_data import Source
+from gangline.dashboard.pages import KnownPast, page, times_page
+from gangline.dashboard.past.data import GangMoment, PastWait, TimelinePage, TimePage, UsePoint
+from gangline.dashboard.past.memory import MOST, RANGES, PastMemory, SampleRing
+from gangline.dashboard.past.times import waits_by_size
+from gangline.dashboard.views import document
+from gangline.rules.values.times import seconds
+
+BEGAN = seconds("2026-01-01T01:00:00Z") or 0.0
+
+
+def at(offset: float, *objects: Given) -> ClusterView:
+    """A look so many seconds after the first."""
+    view = look(*objects)
+    return msgspec.structs.replace(view, source=Source(server="here", now=BEGAN + offset, heard=BEGAN + offset))
+
+
+WAITS = (node("n"), queue("q", quota=4), group("g"), pod("g-0", "g", 8))
+RUNS = (node("n"), queue("q", quota=4), group("g"), pod("g-0", "g", 8, on="n"))
+
+
+def remembered(*views: ClusterView) -> TimePage:
+    memory = PastMemory()
+    for view in views:
+        memory.observe(view)
+    return times_page(views[-1], KnownPast(memory), {})
+
+
+def test_use_and_waiting_gpus_are_told_by_queue_beside_its_quota() -> None:
+    shown = remembered(at(0, *WAITS), at(15, *WAITS), at(30, *RUNS))
+    assert [(point.capacity, point.used, point.waiting) for point in shown.points] == [
+        (8.0, {}, {"q": 8.0}),
+        (8.0, {"q": 8.0}, {}),
+    ]
+    assert [(line.name, line.quota, line.used) for line in shown.queues] == [("q", 4.0, (0.0, 8.0))]
+
+
+def test_a_gang_that_started_is_told_with_its_wait_by_size() -> None:
+    shown = remembered(at(0, *WAITS), at(15, *RUNS))
+    assert [(line.size, line.gangs, line.longest) for line in shown.waits] == [("2 to 8 GPUs", 1, 135.0)]
+
+
+def test_a_gang_that_ran_at_the_first_look_counts_only_if_it_says_when_it_started() -> None:
+    stamped = group("g")
+    stamped[1]["metadata"]["annotations"] = {names.LAST_START: "2026-01-01T00:59:00Z"}
+    assert remembered(at(0, *RUNS)).waits == ()
+    shown = remembered(at(0, node("n"), stamped, pod("g-0", "g", 8, on="n")))
+    assert [line.median for line in shown.waits] == [60.0]
+
+
+def test_an_eviction_is_told_once_with_its_reason() -> None:
+    lost = (*WAITS, group("other"), eviction("g", "preempt", "other"))
+    shown = remembered(at(0, *lost), at(15, *lost))
+    assert [row.by for row in shown.evictions.rows] == ["preempted by work/other, which has a higher priority"]
+
+
+def test_gangs_that_failed_ended_or_were_deleted_are_told_with_their_reason() -> None:
+    begun = group("g", owner=owned_by("Job", "train"))
+    failed = (node("n"), begun, job("train", "Failed", "BackoffLimitExceeded", "too many tries"))
+    shown = remembered(
+        at(0, node("n"), begun, job("train"), pod("a", "g", 8, on="n"), group("h"), pod("b", "h", 1)), at(15, *failed)
+    )
+    assert {(row.title, row.state, row.reason) for row in shown.endings.rows} == {
+        ("train", "failed", "BackoffLimitExceeded: too many tries"),
+        ("h", "deleted", ""),
+    }
+
+
+def test_a_ring_keeps_no_more_points_than_its_time_has() -> None:
+    ring = SampleRing(100.0, 10.0)
+    for second in range(1000):
+        ring.add(UsePoint(start=second, end=second + 1, capacity=8.0, used={"q": float(second % 10)}))
+    assert len(ring.all()) == 11 and {point.used["q"] for point in ring.points} == {4.5}
+
+
+def test_memory_is_bounded_whatever_happens() -> None:
+    memory = PastMemory()
+    for number in range(3):
+        gangs = [group(f"g-{number}-{place}") for place in range(MOST)]
+        pods = [pod(f"p-{number}-{place}", f"g-{number}-{place}") for place in range(MOST)]
+        memory.observe(at(number * 15.0, *gangs, *pods))
+    assert len(memory.endings) == MOST
+
+
+@pytest.mark.parametrize("name", [*RANGES, "", "<b>"])
+def test_every_range_has_an_address(name: str) -> None:
+    shown = times_page(at(0, *WAITS), KnownPast(PastMemory()), {"range": name})
+    assert shown.range == (name if name in RANGES else "1h") and "Nothing was seen yet" in document(shown)
+
+
+def test_waits_are_summed_up_by_size() -> None:
+    waits = [PastWait(at=0, gpus=gpus, seconds=wait) for gpus, wait in ((0.5, 1), (1, 3), (64, 10), (65, 20))]
+    assert [(line.size, line.gangs, line.median) for line in waits_by_size(waits)] == [
+        ("up to 1 GPU", 2, 3),
+        ("9 to 64 GPUs", 1, 10),
+        ("more than 64 GPUs", 1, 20),
+    ]
+
+
+def timeline_of(view: ClusterView, *told: GangMoment) -> TimelinePage:
+    shown = page(view, ["gang", "work", "g", "timeline"], {}, KnownPast(PastMemory(), told))
+    assert isinstance(shown, TimelinePage)
+    return shown
+
+
+def test_a_timeline_goes_from_created_to_evicted_by_what_objects_say() -> None:
+    shown = timeline_of(look(*WAITS, group("other"), eviction("g", "preempt", "other", "2026-01-01T00:59:00Z")))
+    assert [moment.what for moment in shown.moments] == ["created", "evicted", "Evict"] and not shown.recorded
+
+
+def test_a_recorded_story_is_told_instead() -> None:
+    shown = timeline_of(look(*WAITS), GangMoment(at=1.0, what="refused", text="8 GPUs short"))
+    assert [moment.text for moment in shown.moments] == ["8 GPUs short"]
+    assert "From the scheduler&#x27;s recording." in document(shown)

@@ -1,0 +1,170 @@
+"""Login: a token or a proxy says who looks, the cluster says what they may list, and they see that and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+
+from dashboard.seen import group, look, node, pod, queue
+from dashboard.test_service import GROVE, KAI, bare, half, put
+from embedded import admin, until
+from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, NAMESPACE, ROLE_BINDING, SERVICE_ACCOUNT
+from gangline.cluster.server.server import Server
+from gangline.dashboard.login.gates import Gate, ProxyGate, TokenGate
+from gangline.dashboard.login.reviews import AccessReviews
+from gangline.dashboard.login.scope import STRANGER, ViewScope, narrowed
+from gangline.dashboard.login.sessions import LASTS, MOST, LoginSessions
+from gangline.dashboard.pages import map_page, overview, page
+from gangline.dashboard.service import Dashboard
+from gangline.dashboard.views import document
+from gangline.runtime import SystemClock
+
+HERE = [ip_network("127.0.0.0/8")]
+READS = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]
+
+
+@asynccontextmanager
+async def guarded(server: Server, gate: Gate) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
+    dashboard = Dashboard.of(admin(server), "here", gate=gate)
+    url = await dashboard.start()
+    try:
+        await until(lambda: dashboard.complete, "the first reading")
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            yield session, url
+    finally:
+        await dashboard.stop()
+
+
+@asynccontextmanager
+async def two_namespaces() -> AsyncIterator[tuple[Server, str]]:
+    """A server with a gang in `work` and one in `other`; and the token of an account that may list pods in `work`."""
+    async with half(*GROVE, *KAI) as server:
+        client = admin(server)
+        await client.create(NAMESPACE, {"metadata": {"name": "other"}})
+        await put(server, group("mine"), bare("mine-0", group="mine"))
+        for kind, obj in (group("secret"), bare("secret-0", group="secret")):
+            obj["metadata"]["namespace"] = "other"
+            await put(server, (kind, obj))
+        await client.create(SERVICE_ACCOUNT, {"metadata": {"name": "ann", "namespace": "work"}})
+        await client.create(CLUSTER_ROLE, {"metadata": {"name": "reads-pods"}, "rules": READS})
+        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reads-pods"}
+        subjects = [{"kind": "ServiceAccount", "name": "ann", "namespace": "work"}, {"kind": "User", "name": "bob"}]
+        subjects[1]["apiGroup"] = "rbac.authorization.k8s.io"
+        await client.create(
+            ROLE_BINDING, {"metadata": {"name": "ann", "namespace": "work"}, "roleRef": role, "subjects": subjects}
+        )
+        everyone = [{"kind": "Group", "name": "admins", "apiGroup": "rbac.authorization.k8s.io"}]
+        await client.create(
+            CLUSTER_ROLE_BINDING, {"metadata": {"name": "admins"}, "roleRef": role, "subjects": everyone}
+        )
+        yield server, await token_of(server, "ann")
+
+
+async def token_of(server: Server, name: str) -> str:
+    path = f"/api/v1/namespaces/work/serviceaccounts/{name}/token"
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    answer = await admin(server).send("POST", path, msgspec.json.encode(body))
+    return str(msgspec.json.decode(answer.body)["status"]["token"])
+
+
+def token_gate(server: Server) -> TokenGate:
+    return TokenGate(AccessReviews(admin(server), SystemClock()), SystemClock())
+
+
+async def gangs(session: aiohttp.ClientSession, url: str, **headers: str) -> Any:
+    async with session.get(f"{url}/gangs?format=json", headers=headers) as answer:
+        if answer.status != 200:
+            return answer.status
+        return {row["name"] for row in (await answer.json())["gangs"]["rows"]}
+
+
+async def test_without_a_token_nothing_is_shown() -> None:
+    async with two_namespaces() as (server, _), guarded(server, token_gate(server)) as (session, url):
+        for path in ("/", "/map?format=json", "/gang/work/mine", "/live", "/time"):
+            async with session.get(f"{url}{path}", headers={"Authorization": "Bearer wrong"}) as answer:
+                text = await answer.text()
+                assert answer.status == 401 and "mine" not in text, path
+        async with session.get(url, headers={"Accept": "text/html"}) as answer:
+            assert answer.status == 401 and "A token of this cluster" in await answer.text()
+
+
+async def test_a_token_shows_the_namespaces_that_its_own_rights_let_it_list() -> None:
+    async with two_namespaces() as (server, token), guarded(server, token_gate(server)) as (session, url):
+        mine = {"Authorization": f"Bearer {token}"}
+        await until(lambda: _is(gangs(session, url, **mine), {"mine"}), "the gang of the account's namespace")
+        async with session.get(f"{url}/gang/other/secret", headers=mine) as answer:
+            assert answer.status == 404
+        async with session.get(url, headers=mine) as answer:
+            text = await answer.text()
+            assert "secret" not in text and "nodes: you may not list them" in text
+
+
+async def _is(asked: Any, wanted: Any) -> bool:
+    return bool(await asked == wanted)
+
+
+async def test_a_browser_logs_in_once_and_out_again() -> None:
+    async with two_namespaces() as (server, token), guarded(server, token_gate(server)) as (session, url):
+        async with session.post(f"{url}/login", data={"token": "wrong"}) as answer:
+            assert answer.status == 401 and "does not know this token" in await answer.text()
+        async with session.post(f"{url}/login", data={"token": token}, allow_redirects=False) as answer:
+            cookie = answer.headers["Set-Cookie"]
+            assert answer.status == 303 and "HttpOnly" in cookie and "SameSite=Strict" in cookie and token not in cookie
+        async with session.get(url) as answer:
+            text = await answer.text()
+            assert "system:serviceaccount:work:ann" in text and "Log out" in text
+        async with session.post(f"{url}/logout", allow_redirects=False) as answer:
+            assert answer.status == 303
+        assert await gangs(session, url) == 401
+
+
+async def test_another_site_cannot_log_anybody_in_or_out() -> None:
+    async with two_namespaces() as (server, token), guarded(server, token_gate(server)) as (session, url):
+        strange = {"Origin": "https://evil.example"}
+        async with session.post(f"{url}/login", data={"token": token}, headers=strange) as answer:
+            assert answer.status == 403
+
+
+async def test_a_proxy_says_who_asks() -> None:
+    async with two_namespaces() as (server, _):
+        gate = ProxyGate(AccessReviews(admin(server), SystemClock()), HERE, "X-User", "X-Groups")
+        async with guarded(server, gate) as (session, url):
+            assert await gangs(session, url) == 401
+            await until(lambda: _is(gangs(session, url, **{"X-User": "bob"}), {"mine"}), "what bob may list")
+            assert await gangs(session, url, **{"X-User": "eve"}) == set()
+            assert await gangs(session, url, **{"X-User": "eve", "X-Groups": "x, admins"}) == {"mine", "secret"}
+
+
+async def test_who_is_not_the_proxy_is_not_believed() -> None:
+    async with two_namespaces() as (server, _):
+        reviews = AccessReviews(admin(server), SystemClock())
+        gate = ProxyGate(reviews, [ip_network("10.9.0.0/16")], "X-User", "X-Groups")
+        async with guarded(server, gate) as (session, url):
+            assert await gangs(session, url, **{"X-User": "bob", "X-Groups": "admins"}) == 401
+
+
+def test_gpus_of_other_namespaces_are_used_by_nobody_one_knows() -> None:
+    view = look(node("n", 8), group("g"), pod("secret-0", "g", 3, on="n"), queue("q"))
+    mine = narrowed(view, ViewScope(frozenset({"elsewhere"})))
+    assert overview(mine, {}).counts.gpus_used == 3 and map_page(mine, {}).counts.free == 5
+    text = document(page(mine, ["node", "n"], {})) + document(overview(mine, {})) + document(map_page(mine, {}))
+    assert "secret" not in text and STRANGER in text
+
+
+@pytest.mark.parametrize(("offset", "known"), [(0.0, True), (LASTS - 1, True), (LASTS + 1, False)])
+def test_a_session_ends_with_its_time(offset: float, known: bool) -> None:
+    sessions = LoginSessions()
+    word = sessions.begin("token", 0.0)
+    assert bool(sessions.token(word, offset)) is known and not sessions.token("guess", 0.0)
+
+
+def test_sessions_are_bounded_in_number() -> None:
+    sessions = LoginSessions()
+    words = [sessions.begin("token", 0.0) for _ in range(MOST + 1)]
+    assert not sessions.token(words[0], 1.0) and sessions.token(words[-1], 1.0)
