@@ -6,6 +6,7 @@ by the product.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -19,11 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from browser import chromium
+from browser.fleet import StillLife, fleet
+from gangline.dashboard.service import Dashboard
 
 REPOSITORY = Path(__file__).parents[1]
 PICTURES = REPOSITORY / "docs" / "pictures"
-SCHEMES = {"dark": 0, "light": 1}
-"""How Chromium numbers what a person prefers."""
+SCHEMES = ("dark", "light")
+NODES = 300
+"""Of the map."""
 PLAYED = ("01-gang", "04-waiting", "06-company/queues.yaml", "06-company/load.yaml")
 WAITING, RUNNING = 2, 5
 """So many gangs wait and run when the picture is taken, at least."""
@@ -72,31 +76,43 @@ def _settled(shown: dict[str, Any]) -> bool:
     return len(shown["waiting"]["rows"]) >= WAITING and len(shown["running"]["rows"]) >= RUNNING
 
 
-def draw(page: str, scheme: str, target: Path, width: int = 1280, height: int = 900) -> None:
-    told = [
-        chromium.program(),
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--hide-scrollbars",
-        f"--window-size={width},{height}",
-        f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
-        "--virtual-time-budget=3000",
-        f"--screenshot={target}",
-        page,
-    ]
-    subprocess.run(told, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
+async def draw(page: str, scheme: str, target: Path) -> None:
+    """The page as a person with this preference sees it."""
+    from playwright.async_api import async_playwright
+
+    wanted: Any = scheme
+    async with async_playwright() as playwright:
+        program = await playwright.chromium.launch(executable_path=chromium.program(), args=list(chromium.ARGUMENTS))
+        context = await program.new_context(viewport={"width": 1280, "height": 900}, color_scheme=wanted)
+        shown = await context.new_page()
+        await shown.goto(page)
+        if page.endswith("/map"):
+            await shown.wait_for_selector("#plane[data-drawn]")
+        await shown.screenshot(path=str(target))
+        await program.close()
+    print(f"docs/pictures/{target.name}")
+
+
+async def draw_map() -> None:
+    """The map of a fleet that is larger than a platform on one machine."""
+    dashboard = Dashboard(StillLife(fleet(NODES)))
+    url = await dashboard.start()
+    try:
+        for scheme in SCHEMES:
+            await draw(f"{url}/map", scheme, PICTURES / f"map-{scheme}.png")
+    finally:
+        await dashboard.stop()
 
 
 def main() -> None:
-    if not chromium.program():
-        raise SystemExit("no Chromium is installed: `make browser`, or name one with CHROMIUM=PATH")
+    if missing := chromium.missing():
+        raise SystemExit(missing)
     PICTURES.mkdir(exist_ok=True)
+    asyncio.run(draw_map())
     with tempfile.TemporaryDirectory() as folder, platform(Path(folder)) as page:
         play(Path(folder), page)
         for scheme in SCHEMES:
-            draw(page, scheme, PICTURES / f"page-{scheme}.png")
-            print(f"docs/pictures/page-{scheme}.png")
+            asyncio.run(draw(page, scheme, PICTURES / f"page-{scheme}.png"))
 
 
 if __name__ == "__main__":
