@@ -17,6 +17,7 @@ from gangline.runtime import Again, Component, Context, Controller, Key, Manager
 SOURCE = Path(gangline.__file__).parent
 WATCHED_OVER = {
     "runtime/background.py": "starts it again, or tells",
+    "client/exec_credentials.py": "both readers are waited for, and cancelled with their plug-in",
     "runtime/clock.py": "`within` takes what comes of it",
     "runtime/leading/election.py": "whatever ends it sets `lost`, and the process ends",
     "runtime/queue.py": "a timer that only adds a key",

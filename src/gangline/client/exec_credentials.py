@@ -6,14 +6,21 @@ kubeconfig.py makes them; http.py asks before each request.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import time
 from typing import Any
 
-from gangline.client.tokens import checked_token, why_not
+from gangline.client.tokens import SMALL, checked_token, why_not
 from gangline.errors import ConfigError
 from gangline.rules.values.times import seconds_of
+
+PATIENCE = 120.0
+"""Seconds that a plug-in has: somebody may have to log in."""
+
+LAST_WORDS = 1.0
+"""Seconds for one that was ended to be gone."""
 
 
 class ExecToken:
@@ -47,7 +54,7 @@ class ExecToken:
             raise ConfigError(
                 f"the credential plug-in {spec['command']!r} cannot be started: {why_not(error)}"
             ) from None
-        out, err = await process.communicate()
+        out, err = await self._answer(process)
         if process.returncode:
             raise ConfigError(
                 f"the credential plug-in {spec['command']!r} failed: {err.decode(errors='replace').strip()[:300]}"
@@ -57,7 +64,38 @@ class ExecToken:
             until = status.get("expirationTimestamp")
             self._expires = seconds_of(str(until)) if until else float("inf")
             self._token = checked_token(str(status.get("token") or ""), f"the answer of {spec['command']!r}")
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, RecursionError) as error:
             raise ConfigError(
                 f"the credential plug-in {spec['command']!r} did not answer with an ExecCredential: {error}"
             ) from None
+
+    async def _answer(self, process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
+        """What it says, up to a bound and in time; whatever happens, it does not outlive this."""
+        assert process.stdout is not None and process.stderr is not None
+        reading = [asyncio.ensure_future(self._said(stream)) for stream in (process.stdout, process.stderr)]
+        try:
+            async with asyncio.timeout(PATIENCE):
+                out, err = await asyncio.gather(*reading)
+                await process.wait()
+            return out, err
+        except TimeoutError:
+            raise ConfigError(
+                f"the credential plug-in {self._spec['command']!r} did not answer within {PATIENCE:g} s"
+            ) from None
+        finally:
+            for task in reading:
+                task.cancel()
+            await asyncio.gather(*reading, return_exceptions=True)
+            if process.returncode is None:
+                process.kill()
+                with contextlib.suppress(TimeoutError):  # what it said last is read, or it would not be seen to end
+                    async with asyncio.timeout(LAST_WORDS):
+                        await process.communicate()
+
+    async def _said(self, stream: asyncio.StreamReader) -> bytes:
+        content = bytearray()
+        while piece := await stream.read(64 * 1024):
+            content += piece
+            if len(content) > SMALL:
+                raise ConfigError(f"the credential plug-in {self._spec['command']!r} said more than {SMALL} bytes")
+        return bytes(content)

@@ -16,10 +16,12 @@ from urllib.parse import urlsplit
 
 from gangline.client.exec_credentials import ExecToken
 from gangline.client.http import Http, Token
-from gangline.client.tokens import checked_token, read_token, why_not
+from gangline.client.tokens import checked_token, read_small, read_token, why_not
 from gangline.errors import ConfigError
 from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
+LARGEST = 16 * 1024 * 1024
+"""Bytes of a kubeconfig."""
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -39,7 +41,7 @@ def load(path: str | Path | None = None, context: str = "") -> ClusterTarget:
     """The context asked for, or the current one, of a kubeconfig (`$KUBECONFIG`, else `~/.kube/config`)."""
     file = _which(path)
     try:
-        config = read_yaml(file.read_text()) or {}
+        config = read_yaml(read_small(file, LARGEST).decode()) or {}
     except FileNotFoundError:
         raise ConfigError(
             f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE"
@@ -157,7 +159,7 @@ def _material(section: dict[str, Any], name: str, file: Path) -> bytes | None:
     try:
         if section.get(f"{name}-data"):
             return base64.b64decode(str(section[f"{name}-data"]), validate=True)
-        return (file.parent / str(section[name])).read_bytes() if section.get(name) else None
+        return read_small(file.parent / str(section[name])) if section.get(name) else None
     except ValueError:
         raise ConfigError(f"{file}: its {name}-data is no base64") from None
     except OSError as error:
