@@ -46,7 +46,7 @@ lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 BENCHES := $(sort $(basename $(notdir $(wildcard bench/[a-z]*.py))) $(notdir $(patsubst %/__main__.py,%,$(wildcard bench/*/__main__.py))))
-bench: $(DEV) ## BENCH=core|decisions|apiserver|connections|e2e|operator|backends|world|dashboard|truth|whatif|cli, one JSON line per scenario
+bench: $(DEV) ## BENCH=core|decisions|apiserver|connections|e2e|operator|backends|world|dashboard|truth|whatif|cli|recorder, one JSON line per scenario
 	@set -e; for each in $(or $(BENCH),$(BENCHES)); do \
 		if [ -d bench/$$each ]; then $(BIN)/python bench/$$each $(ARGS); else $(BIN)/python bench/$$each.py $(ARGS); fi; done
 

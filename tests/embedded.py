@@ -1,6 +1,14 @@
-"""An embedded server for tests, in memory and in process, with our CRDs where they are wanted; a `world` on it, whose
+"""An embedded server for tests, in memory and in process, with our CRDs where they are wanted; the `world` on it, whose
 components are started and killed one by one; and the one way in which tests wait: `until` something is true, or until
-everything `settles`."""
+everything `settles`.
+
+Worlds of tests, by what they hold; all are a `TestedWorld`:
+
+    scheduler_world.py                  components of the scheduler half, chosen by the test
+    operator_world.py                   the operator alone; scheduler and kubelet are played by the test
+    journeys/story.py                   the whole platform, embedded or on a real control plane
+    cluster/world/simulated_world.py    the controllers, scheduler and kubelets of the simulated world, in time that the
+                                        test moves"""
 
 from __future__ import annotations
 

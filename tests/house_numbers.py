@@ -10,6 +10,7 @@ import ast
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
@@ -34,15 +35,23 @@ BRANCHES = (
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@cache
 def trees() -> dict[str, ast.Module]:
+    """Every module by its path in the source."""
     return {str(file.relative_to(SOURCE)): ast.parse(file.read_text()) for file in sorted(SOURCE.rglob("*.py"))}
+
+
+@cache
+def walked(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a module: most questions here look at all of them."""
+    return tuple(ast.walk(tree))
 
 
 def classes_of_one_name(modules: dict[str, ast.Module]) -> dict[str, list[str]]:
     """Public class names that are defined more than once, with their files."""
     files: defaultdict[str, list[str]] = defaultdict(list)
     for name, tree in modules.items():
-        for node in ast.walk(tree):
+        for node in walked(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 files[node.name].append(name)
     return {name: where for name, where in sorted(files.items()) if len(where) > 1}
@@ -87,7 +96,7 @@ def complex_functions(modules: dict[str, ast.Module]) -> dict[str, int]:
     return {
         f"{name}:{node.name}": count
         for name, tree in modules.items()
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, FUNCTIONS) and (count := complexity(node)) > COMPLEX
     }
 
@@ -96,7 +105,7 @@ def nested_ternaries(modules: dict[str, ast.Module]) -> list[str]:
     return [
         f"{name}:{node.lineno}"
         for name, tree in modules.items()
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, ast.IfExp) and any(isinstance(part, ast.IfExp) for part in (node.body, node.orelse))
     ]
 
@@ -106,7 +115,7 @@ def found_by_a_string(modules: dict[str, ast.Module]) -> list[str]:
     return [
         f"{name}:{node.lineno}"
         for name, tree in modules.items()
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in ("getattr", "hasattr")
@@ -152,7 +161,7 @@ VAGUE = ("each", "found", "it", "said", "one")
 
 def vague_names(modules: dict[str, ast.Module]) -> dict[str, int]:
     """Locals and arguments that do not say what they hold."""
-    nodes = [node for tree in modules.values() for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg)]
+    nodes = [node for tree in modules.values() for node in walked(tree) if isinstance(node, ast.Name | ast.arg)]
     counts = Counter(node.id if isinstance(node, ast.Name) else node.arg for node in nodes)
     return {name: counts[name] for name in VAGUE if counts[name]}
 

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from house_numbers import REPOSITORY, SOURCE
+from house_numbers import REPOSITORY, trees, walked
 
 PICTURE = REPOSITORY / "docs" / "rooms.svg"
 ROWS = (
@@ -39,20 +39,20 @@ def rooms() -> list[str]:
 def imports() -> Counter[tuple[str, str]]:
     """How many modules of one room import from another."""
     arrows: Counter[tuple[str, str]] = Counter()
-    for file in sorted(SOURCE.rglob("*.py")):
-        room = file.relative_to(SOURCE).parts[0].removesuffix(".py")
-        for other in {target for target in _targets(ast.parse(file.read_text())) if target != room}:
+    for name, tree in trees().items():
+        room = name.split("/")[0].removesuffix(".py")
+        for other in {target for target in _targets(tree) if target != room}:
             if {room, other} <= set(rooms()):
                 arrows[room, other] += 1
     return arrows
 
 
 def _targets(tree: ast.Module) -> set[str]:
-    modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    modules = [node.module for node in walked(tree) if isinstance(node, ast.ImportFrom) and node.module]
     direct = {name.split(".")[1] for name in modules if name.startswith("gangline.")}
     named = {
         alias.name
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, ast.ImportFrom) and node.module == "gangline"
         for alias in node.names
     }

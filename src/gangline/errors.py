@@ -13,6 +13,7 @@
         ├── Forbidden          403
         ├── Unauthorized       401
         ├── TooManyRequests    429
+        ├── Unreadable         an answer that is none: no JSON, or of another shape
         └── Unavailable        5xx, or no answer at all
 
 `Refusal` and `Problem` are values, not exceptions: a Refusal is a scheduling "no" (it ends in a condition, an event and
@@ -24,6 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+LONGEST_RETRY = 30.0
+"""Seconds that a server can make us wait before we ask again, whatever it says."""
 
 
 class GanglineError(Exception):
@@ -51,9 +55,9 @@ class ApiError(GanglineError):
     code = 500
 
     def __init__(self, status: Mapping[str, Any], code: int | None = None) -> None:
-        super().__init__(str(status.get("message") or status.get("reason") or "unknown error"))
         self.status = status
         self.code = int(code or status.get("code") or type(self).code)
+        super().__init__(str(status.get("message") or status.get("reason") or f"{self.code}, and no reason given"))
 
     @property
     def reason(self) -> str:
@@ -61,8 +65,9 @@ class ApiError(GanglineError):
 
     @property
     def retry_after(self) -> float | None:
-        seconds = (self.status.get("details") or {}).get("retryAfterSeconds")
-        return float(seconds) if seconds else None
+        details = self.status.get("details")
+        seconds = details.get("retryAfterSeconds") if isinstance(details, Mapping) else None
+        return min(float(seconds), LONGEST_RETRY) if isinstance(seconds, int | float) and seconds > 0 else None
 
 
 class NotFound(ApiError):
@@ -97,6 +102,10 @@ class TooManyRequests(ApiError):
     code = 429
 
 
+class Unreadable(ApiError):
+    code = 502
+
+
 class Unavailable(ApiError):
     code = 503
 
@@ -114,7 +123,8 @@ _BY_CODE: dict[int, type[ApiError]] = {
 
 def api_error(status: Mapping[str, Any], code: int | None = None) -> ApiError:
     """The member of the family that fits a Status object."""
-    number = int(code or status.get("code") or 500)
+    in_body = status.get("code")
+    number = code or (in_body if isinstance(in_body, int) and in_body > 0 else 500)
     if number == 409 and status.get("reason") == "AlreadyExists":
         return AlreadyExists(status, number)
     return _BY_CODE.get(number, Unavailable if number >= 500 else ApiError)(status, number)

@@ -245,6 +245,7 @@ INSTALLED = (
     "operator",
     "grouper",
     "scheduler",
+    "explainer",
     "binder",
     "podgroup-controller",
     "queue-controller",

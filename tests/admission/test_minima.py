@@ -11,7 +11,7 @@ from gangline.api.meta import Raw
 from gangline.config import manner
 from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.sets import OperatorSettings
-from operator_stage import clique, group, pod_clique_set
+from operator_world import clique, group, pod_clique_set
 
 NATIVE, LIKE_GROVE = OperatorSettings(), OperatorSettings(manner=manner(["grove"]))
 

@@ -16,7 +16,7 @@ from gangline.operator.checks import backend_check
 from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.sets import OperatorSettings
 from gangline.rules.typed import go_duration
-from operator_stage import clique, group, pod_clique_set
+from operator_world import clique, group, pod_clique_set
 
 Change = Callable[[Raw], Any]
 

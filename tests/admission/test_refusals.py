@@ -15,7 +15,7 @@ from gangline.config import manner
 from gangline.operator.checks import backend_check
 from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.sets import OperatorSettings
-from operator_stage import clique, group, pod_clique_set
+from operator_world import clique, group, pod_clique_set
 
 NATIVE = OperatorSettings(auto_mnnvl=True)
 LIKE_GROVE = OperatorSettings(manner=manner(["grove"]))

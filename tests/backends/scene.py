@@ -13,7 +13,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.config import manner
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
-from operator_stage import clique, pod_clique_set
+from operator_world import clique, pod_clique_set
 
 GROVE = manner(["grove"])
 PREFILL, DECODE = "llm-0-prefill", "llm-0-decode"

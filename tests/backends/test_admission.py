@@ -21,15 +21,15 @@ from gangline.errors import ApiError
 from gangline.operator.memory.probes import Probes, ask_for_all
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import ManualClock
-from operator_stage import NAMESPACE, Stage, stage
+from operator_world import NAMESPACE, OperatorWorld, operator_world
 
 LEVELS = [{"domain": "rack", "key": "example.com/rack"}]
 
 
 @asynccontextmanager
-async def guarded(*kinds: Kind[Any]) -> AsyncIterator[Stage]:
+async def guarded(*kinds: Kind[Any]) -> AsyncIterator[OperatorWorld]:
     """The operator on a server with gangline's admission, and a topology of racks."""
-    async with stage() as here:
+    async with operator_world() as here:
         await install(here.client, *kinds)
         for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
@@ -37,7 +37,7 @@ async def guarded(*kinds: Kind[Any]) -> AsyncIterator[Stage]:
         yield here
 
 
-async def refusal(here: Stage, pcs: dict[str, Any]) -> str:
+async def refusal(here: OperatorWorld, pcs: dict[str, Any]) -> str:
     with pytest.raises(ApiError) as refused:
         await here.client.create(POD_CLIQUE_SET, pcs)
     return str(refused.value)
@@ -60,7 +60,7 @@ async def test_a_guarantee_that_the_backend_cannot_give_is_refused_with_the_back
 
 
 async def test_a_guarantee_that_the_server_drops_without_a_word_is_refused_and_taken_once_the_gate_is_on() -> None:
-    async with stage(workloads=("v1alpha2",)) as here:
+    async with operator_world(workloads=("v1alpha2",)) as here:
         fresh, probes, clock = LiveReader(here.server.store, here.server.catalogue), Probes(), ManualClock()
         for hook in hooks(ComponentOptions(), fresh, probes):
             admit_with(here.server.admission, hook)

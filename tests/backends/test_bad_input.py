@@ -32,29 +32,29 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.runtime import ManualClock
-from operator_stage import NAMESPACE, Stage, clique
+from operator_world import NAMESPACE, OperatorWorld, clique
 
 
-async def events(here: Stage, reason: str) -> list[str]:
+async def events(here: OperatorWorld, reason: str) -> list[str]:
     return [event.message for event in (await here.client.list(EVENT, NAMESPACE)).items if event.reason == reason]
 
 
-async def later(here: Stage, seconds: float) -> None:
+async def later(here: OperatorWorld, seconds: float) -> None:
     assert isinstance(here.clock, ManualClock)
     here.clock.advance(seconds)
     await here.settles()
 
 
-async def _told(here: Stage, why: str) -> bool:
+async def _told(here: OperatorWorld, why: str) -> bool:
     await later(here, 1)
     return (await said(here, "Scheduled"))[2] == why
 
 
-async def _event(here: Stage, reason: str, message: str) -> bool:
+async def _event(here: OperatorWorld, reason: str, message: str) -> bool:
     return message in await events(here, reason)
 
 
-async def _reason(here: Stage, reason: str) -> bool:
+async def _reason(here: OperatorWorld, reason: str) -> bool:
     return (await said(here, "Scheduled"))[1] == reason
 
 

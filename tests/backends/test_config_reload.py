@@ -23,7 +23,7 @@ from gangline.operator.checks import backend_check
 from gangline.operator.config_reload import ConfigFile
 from gangline.operator.settings import read
 from gangline.runtime import ManualClock
-from operator_stage import Stage, stage
+from operator_world import OperatorWorld, operator_world
 
 
 def write(path: Path, scheduler: Raw) -> None:
@@ -31,10 +31,10 @@ def write(path: Path, scheduler: Raw) -> None:
 
 
 @asynccontextmanager
-async def operator(path: Path) -> AsyncIterator[Stage]:
+async def operator(path: Path) -> AsyncIterator[OperatorWorld]:
     """An operator whose configuration is this file, on a server with coscheduling's kinds."""
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with operator_world(clock=clock) as here:
         await install(here.client, COSCHEDULING_POD_GROUP)
         file = ConfigFile(path, read)
         options = ComponentOptions(operator=file.current(), reread=file.current)
@@ -42,13 +42,13 @@ async def operator(path: Path) -> AsyncIterator[Stage]:
         yield here
 
 
-async def passes(here: Stage, seconds: float = 6) -> None:
+async def passes(here: OperatorWorld, seconds: float = 6) -> None:
     assert isinstance(here.clock, ManualClock)
     here.clock.advance(seconds)
     await here.settles()
 
 
-async def _translated(here: Stage) -> bool:
+async def _translated(here: OperatorWorld) -> bool:
     await passes(here, 2)
     return [item.spec["minMember"] for item in await here.every(COSCHEDULING_POD_GROUP)] == [6]
 
@@ -83,7 +83,7 @@ async def test_a_profiles_settings_hold_from_the_next_look_on(tmp_path: Path) ->
         await until(lambda: _patience(here, 77), "the new setting")
 
 
-async def _patience(here: Stage, wanted: int) -> bool:
+async def _patience(here: OperatorWorld, wanted: int) -> bool:
     return [item.spec["scheduleTimeoutSeconds"] for item in await here.every(COSCHEDULING_POD_GROUP)] == [wanted]
 
 
@@ -109,7 +109,7 @@ async def test_a_configuration_that_cannot_be_used_leaves_the_former_one_in_forc
         assert len(await here.every(POD_GROUP)) == 1, "the default profile is still KAI's"
 
 
-async def _logged(here: Stage, caplog: pytest.LogCaptureFixture, text: str) -> bool:
+async def _logged(here: OperatorWorld, caplog: pytest.LogCaptureFixture, text: str) -> bool:
     await passes(here, 2)
     return text in caplog.text
 

@@ -10,7 +10,7 @@ from gangline.api.kinds import COSCHEDULING_POD_GROUP, POD
 from gangline.operator.backends.contract import SURPLUS_GATED, Facts
 from gangline.operator.backends.coscheduling import CoschedulingBackend
 from gangline.runtime import ManualClock
-from operator_stage import clique, pod_clique_set, stage
+from operator_world import clique, operator_world, pod_clique_set
 
 
 def test_a_gang_is_one_pod_group_with_the_sum_of_the_minima_and_a_patient_timeout() -> None:
@@ -57,7 +57,7 @@ def test_a_required_domain_is_refused_and_a_preferred_one_told_to_be_lost() -> N
 
 async def test_a_gang_that_waits_is_shown_to_the_scheduler_again_every_half_minute_until_it_is_placed() -> None:
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with operator_world(clock=clock) as here:
         await install(here.client, COSCHEDULING_POD_GROUP)
 
         def noticed() -> bool:

@@ -22,7 +22,7 @@ from gangline.operator.backends import Registry
 from gangline.operator.backends.contract import Facts
 from gangline.rules import verdicts
 from gangline.rules.sets import OperatorSettings
-from operator_stage import NAMESPACE, Stage, stage
+from operator_world import NAMESPACE, OperatorWorld, operator_world
 
 PACKAGE = Path(__file__).parents[2] / "examples" / "custom-backend"
 
@@ -81,7 +81,7 @@ def test_it_translates_prepares_refuses_and_reads_back(herd: Any) -> None:
 async def test_a_set_for_it_is_translated_let_go_and_cleaned_up_and_what_the_scheduler_took_over_stays(
     herd: Any,
 ) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         for crd in documents("herd-crd.yaml"):
             await here.client.create(CRD, crd)
         await until(lambda: here.manager.cache.revision(herd.HERD) > 0, "the operator to notice the kind")
@@ -106,7 +106,7 @@ async def test_a_set_for_it_is_translated_let_go_and_cleaned_up_and_what_the_sch
         assert (await here.every(herd.HERD), await here.every(POD)) == ([], [])
 
 
-async def paused(here: Stage) -> None:
+async def paused(here: OperatorWorld) -> None:
     """A server that knows herds, with a set whose herd begins paused."""
     herd = importlib.import_module("gangline_herd")
     for crd in documents("herd-crd.yaml"):
@@ -119,7 +119,7 @@ async def paused(here: Stage) -> None:
 
 
 async def test_a_backend_holds_the_gates_while_its_object_exists_says_why_and_lifts_them(herd: Any) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await paused(here)
         assert len(await here.every(herd.HERD)) == 1
         pods = await here.pods()
@@ -141,7 +141,7 @@ async def test_a_backend_holds_the_gates_while_its_object_exists_says_why_and_li
 
 
 async def test_a_backend_holds_the_gates_of_pods_that_come_to_a_gang_that_runs(herd: Any) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await paused(here)
         await here.client.patch(herd.HERD, "sheep-0", NAMESPACE, {"spec": {"paused": False}})
         await here.settles()
@@ -159,7 +159,7 @@ async def test_a_backend_holds_the_gates_of_pods_that_come_to_a_gang_that_runs(h
 async def test_what_a_third_partys_backend_writes_says_who_made_it_for_which_set_and_by_which_backend(
     herd: Any,
 ) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await paused(here)
         [made] = await here.every(herd.HERD)
         assert made.labels == {

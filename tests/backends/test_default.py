@@ -27,7 +27,7 @@ from gangline.operator.backends.contract import MINIMA_FIRST, SURPLUS_GATED, Can
 from gangline.operator.backends.default import DefaultBackend
 from gangline.operator.memory.probes import Probes
 from gangline.runtime import ManualClock
-from operator_stage import stage
+from operator_world import operator_world
 
 K135 = Facts(frozenset([WORKLOAD]), known=True)
 K136 = Facts(frozenset([KUBE_POD_GROUP_V1ALPHA2]), known=True)
@@ -358,7 +358,7 @@ def test_what_the_server_drops_takes_abilities_away() -> None:
 
 
 async def test_what_a_server_drops_is_asked_once_and_again_every_minute_while_something_is_dropped() -> None:
-    async with stage(workloads=("v1alpha2",)) as here:
+    async with operator_world(workloads=("v1alpha2",)) as here:
         clock, probes = ManualClock(), Probes()
         assert probes.due(K136, clock.now())
         await probes.ask(here.client, clock, DefaultBackend(), K136, "default")
@@ -369,7 +369,7 @@ async def test_what_a_server_drops_is_asked_once_and_again_every_minute_while_so
         assert not probes.due(K136, clock.now()) and probes.due(K137, clock.now()), "other kinds are another question"
         clock.advance(1)
         assert probes.due(K136, clock.now())
-    async with stage(
+    async with operator_world(
         workloads=("v1alpha2",), features=("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption")
     ) as here:
         await probes.ask(here.client, clock, DefaultBackend(), K136, "default")

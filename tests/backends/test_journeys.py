@@ -42,7 +42,7 @@ from gangline.components.options import ComponentOptions
 from gangline.operator.backends import NoBackend
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock
-from operator_stage import NAMESPACE, OPERATOR, Stage, clique, pod_clique_set, stage
+from operator_world import NAMESPACE, OPERATOR, OperatorWorld, clique, operator_world, pod_clique_set
 
 BACKEND = "grove.io/scheduler-backend"
 
@@ -61,15 +61,15 @@ async def cluster(
     clock: ManualClock | None = None,
     workloads: tuple[str, ...] = ("v1alpha1",),
     features: tuple[str, ...] = (),
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[OperatorWorld]:
     """The operator on a server that serves these kinds too."""
-    async with stage(settings, clock, workloads, features) as here:
+    async with operator_world(settings, clock, workloads, features) as here:
         await install(here.client, *kinds)
         await noticed(here, *kinds)
         yield here
 
 
-async def noticed(here: Stage, *kinds: Kind[Any]) -> None:
+async def noticed(here: OperatorWorld, *kinds: Kind[Any]) -> None:
     def all_seen() -> bool:
         if isinstance(here.clock, ManualClock):
             here.clock.advance(1)
@@ -78,7 +78,7 @@ async def noticed(here: Stage, *kinds: Kind[Any]) -> None:
     await until(all_seen, "the operator to notice new kinds")
 
 
-async def said(here: Stage, type: str) -> tuple[str, str, str]:
+async def said(here: OperatorWorld, type: str) -> tuple[str, str, str]:
     found = condition((await here.gang("llm-0")).status.conditions, type)
     assert found is not None, type
     return found.status, found.reason, found.message
@@ -117,7 +117,7 @@ async def test_a_set_is_translated_owned_by_its_gang_and_pruned_with_it(
 
 
 async def test_kube_1_35_gets_a_workload_that_is_made_anew_when_its_minimum_changes() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(llm())
         [before] = await here.every(WORKLOAD)
         assert before.spec.pod_groups == ({"name": "gang", "policy": {"gang": {"minCount": 6}}},)
@@ -163,7 +163,7 @@ def constrained(domain: str) -> Raw:
 
 
 async def test_kube_1_36_keeps_a_gang_in_one_domain_where_the_feature_is_on() -> None:
-    async with stage(
+    async with operator_world(
         workloads=("v1alpha2",), features=("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption")
     ) as here:
         await here.client.create(TOPOLOGY_BINDING, RACKS)
@@ -184,7 +184,7 @@ async def test_kube_1_36_keeps_a_gang_in_one_domain_where_the_feature_is_on() ->
 
 async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None:
     features = ("TopologyAwareWorkloadScheduling", "CompositePodGroup")
-    async with stage(workloads=("v1beta1", "v1alpha3"), features=features) as here:
+    async with operator_world(workloads=("v1beta1", "v1alpha3"), features=features) as here:
         await here.client.create(TOPOLOGY_BINDING, RACKS)
         asked = llm(**constrained("block"))
         asked["spec"]["template"]["cliques"][1] |= constrained("rack")
@@ -226,7 +226,7 @@ async def test_kube_1_37_gets_a_tree_where_composite_groups_are_served() -> None
 async def test_surplus_on_kube_1_37_belongs_to_no_group_and_waits(
     features: tuple[str, ...], groups: dict[str, int]
 ) -> None:
-    async with stage(workloads=("v1beta1", "v1alpha3"), features=features) as here:
+    async with operator_world(workloads=("v1beta1", "v1alpha3"), features=features) as here:
         await here.apply(llm())
         pods = await here.pods()
         linked = Counter((pod.spec.scheduling_group or {}).get("podGroupName") for pod in pods)
@@ -243,7 +243,7 @@ async def test_surplus_on_kube_1_37_belongs_to_no_group_and_waits(
 
 
 async def test_surplus_on_kube_1_37_is_told_the_domain_of_its_gang_when_it_is_let_go() -> None:
-    async with stage(
+    async with operator_world(
         workloads=("v1beta1", "v1alpha3"), features=("TopologyAwareWorkloadScheduling", "CompositePodGroup")
     ) as here:
         await here.client.create(TOPOLOGY_BINDING, RACKS)
@@ -260,7 +260,7 @@ async def test_surplus_on_kube_1_37_is_told_the_domain_of_its_gang_when_it_is_le
 
 async def test_kube_1_37_is_told_of_a_class_that_preempts_nobody() -> None:
     features = ("CompositePodGroup", "TopologyAwareWorkloadScheduling", "PodGroupPreemptionPolicy")
-    async with stage(workloads=("v1beta1", "v1alpha3"), features=features) as here:
+    async with operator_world(workloads=("v1beta1", "v1alpha3"), features=features) as here:
         await here.client.create(
             PRIORITY_CLASS, {"metadata": {"name": "patient"}, "value": 7, "preemptionPolicy": "Never"}
         )
@@ -268,13 +268,13 @@ async def test_kube_1_37_is_told_of_a_class_that_preempts_nobody() -> None:
         await until(lambda: _ranked(here, ("patient", 7, "Never"), 3), "groups of that class")
 
 
-async def _ranked(here: Stage, rank: tuple[str, int, str], count: int) -> bool:
+async def _ranked(here: OperatorWorld, rank: tuple[str, int, str], count: int) -> bool:
     made = [item.spec for kind in (COMPOSITE_POD_GROUP, KUBE_POD_GROUP) for item in await here.every(kind)]
     return [(spec["priorityClassName"], spec["priority"], spec["preemptionPolicy"]) for spec in made] == [rank] * count
 
 
 async def test_kube_1_37_gets_one_pod_group_where_composite_groups_are_not_served_and_its_minimum_can_change() -> None:
-    async with stage(workloads=("v1beta1", "v1alpha3")) as here:
+    async with operator_world(workloads=("v1beta1", "v1alpha3")) as here:
         await here.apply(llm())
         [made] = await here.every(KUBE_POD_GROUP)
         assert made.spec["schedulingPolicy"] == {"gang": {"minCount": 6}}
@@ -386,7 +386,7 @@ async def test_a_foreign_object_with_our_name_is_left_alone_told_of_and_waited_o
         await until(lambda: _minimum(here, COSCHEDULING_POD_GROUP), "the gang's own object")
 
 
-async def _minimum(here: Stage, kind: Kind[Any]) -> bool:
+async def _minimum(here: OperatorWorld, kind: Kind[Any]) -> bool:
     return [item.spec["minMember"] for item in await here.every(kind)] == [6]
 
 
@@ -458,7 +458,7 @@ async def test_a_backend_that_runs_outside_translates_its_own_gangs_in_its_own_p
             await alone.stop()
 
 
-async def _gated(here: Stage, count: int) -> bool:
+async def _gated(here: OperatorWorld, count: int) -> bool:
     return sum(bool(pod.spec.scheduling_gates) for pod in await here.pods()) == count
 
 

@@ -9,7 +9,7 @@ from gangline.api.grove import GangPack
 from gangline.api.kinds import KUEUE_WORKLOAD
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.kueue import HELD, KueueBackend
-from operator_stage import clique, pod_clique_set, stage
+from operator_world import clique, operator_world, pod_clique_set
 
 IN_QUEUE = a_set(labels={"kueue.x-k8s.io/queue-name": "team-a"})
 
@@ -44,7 +44,7 @@ def test_a_surplus_pod_is_a_workload_of_its_own() -> None:
 
 
 async def test_a_surplus_pod_takes_no_quota_before_the_minimum_is_placed() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(
             pod_clique_set(
                 "llm",

@@ -12,7 +12,7 @@ from embedded import until
 from gangline.api.core import Pod
 from gangline.api.kinds import COSCHEDULING_POD_GROUP, KOORDINATOR_POD_GROUP, POD, POD_CLIQUE, Kind
 from gangline.api.meta import Raw, condition
-from operator_stage import NAMESPACE, Stage, clique, pod_clique_set, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, operator_world, pod_clique_set
 
 APPLICATION = "yunikorn.apache.org/app-id"
 POLICY = "gang.scheduling.koordinator.sh/match-policy"
@@ -29,18 +29,18 @@ def llm(backend: str, **more: Any) -> Raw:
     )
 
 
-async def alive(here: Stage) -> list[Pod]:
+async def alive(here: OperatorWorld) -> list[Pod]:
     return [pod for pod in await here.pods() if not pod.metadata.deleting]
 
 
-async def runs(here: Stage) -> None:
+async def runs(here: OperatorWorld) -> None:
     """Everything is placed, the surplus after the rest."""
     for _ in range(2):
         await here.run(*(pod for pod in await alive(here) if not pod.spec.scheduling_gates and not pod.spec.node_name))
     assert all(pod.spec.node_name for pod in await alive(here))
 
 
-async def starts_again(here: Stage) -> list[Pod]:
+async def starts_again(here: OperatorWorld) -> list[Pod]:
     """Ended as a gang that fell below its minimum is; gives the pods of the new life."""
     before = {pod.uid for pod in await here.pods()}
     for name in ("llm-0-a", "llm-0-b"):
@@ -50,7 +50,7 @@ async def starts_again(here: Stage) -> list[Pod]:
 
 
 async def test_each_life_of_a_gang_is_an_application_of_its_own_to_yunikorn() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(llm("yunikorn"))
         lives = [{pod.labels[APPLICATION] for pod in await alive(here)}]
         for _ in range(2):
@@ -61,7 +61,7 @@ async def test_each_life_of_a_gang_is_an_application_of_its_own_to_yunikorn() ->
 
 
 async def test_a_pod_that_is_replaced_stays_with_the_application_of_the_others() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(llm("yunikorn"))
         await runs(here)
         await here.client.delete(POD, (await here.pods())[0].name, NAMESPACE)
@@ -73,7 +73,7 @@ async def test_a_pod_that_is_replaced_stays_with_the_application_of_the_others()
     ("backend", "kind"), [("coscheduling", COSCHEDULING_POD_GROUP), ("koordinator", KOORDINATOR_POD_GROUP)]
 )
 async def test_the_surplus_of_a_second_life_waits_for_its_minimum_again(backend: str, kind: Kind[Any]) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await install(here.client, kind)
         await until(lambda: here.manager.cache.revision(kind) > 0, f"{kind.resource} to be noticed")
         await here.apply(llm(backend))
@@ -87,7 +87,7 @@ async def test_the_surplus_of_a_second_life_waits_for_its_minimum_again(backend:
 
 
 async def test_koordinator_is_told_to_place_a_second_life_together_although_it_was_satisfied_once() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await install(here.client, KOORDINATOR_POD_GROUP)
         await until(lambda: here.manager.cache.revision(KOORDINATOR_POD_GROUP) > 0, "koordinator's kinds to be noticed")
 
@@ -103,7 +103,7 @@ async def test_koordinator_is_told_to_place_a_second_life_together_although_it_w
 
 
 async def test_kueues_finalizer_is_taken_off_pods_that_have_ended_and_only_off_those() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(llm("kueue", labels={"kueue.x-k8s.io/queue-name": "team-a"}))
         never, stranger, ended, running = sorted(await alive(here), key=lambda pod: not pod.spec.scheduling_gates)
         await here.run(ended, running)

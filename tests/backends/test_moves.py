@@ -27,10 +27,10 @@ from gangline.config import manner
 from gangline.operator.checks import backend_move
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
-from operator_stage import NAMESPACE, OPERATOR, Stage, stage
+from operator_world import NAMESPACE, OPERATOR, OperatorWorld, operator_world
 
 
-async def ask_for(here: Stage, backend: str) -> None:
+async def ask_for(here: OperatorWorld, backend: str) -> None:
     await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"metadata": {"annotations": {BACKEND: backend}}})
     await here.settles()
 
@@ -98,7 +98,7 @@ async def test_a_gang_moves_between_two_processes_and_each_prunes_what_is_its_ow
                 await manager.stop()
 
 
-async def _counts(here: Stage, coscheduling: int, volcano: int) -> bool:
+async def _counts(here: OperatorWorld, coscheduling: int, volcano: int) -> bool:
     return (len(await here.every(COSCHEDULING_POD_GROUP)), len(await here.every(VOLCANO_POD_GROUP))) == (
         coscheduling,
         volcano,
@@ -138,7 +138,7 @@ def test_under_compat_the_backend_can_never_be_changed() -> None:
 
 
 async def test_pods_that_run_point_to_the_group_of_a_gang_that_was_made_anew() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(llm("kai"))
         await here.run(*await here.pods())
         before = {pod.uid for pod in await here.pods()}
@@ -154,7 +154,7 @@ async def test_pods_that_run_point_to_the_group_of_a_gang_that_was_made_anew() -
 
 
 async def test_a_gang_that_is_taken_over_keeps_its_pod_group_and_new_pods_join_it() -> None:
-    async with stage(OperatorSettings(manner=manner(["grove"]))) as grove:
+    async with operator_world(OperatorSettings(manner=manner(["grove"]))) as grove:
         await grove.apply(llm("kai", labels={"kai.scheduler/queue": "default-queue"}))
         [theirs] = await grove.every(POD_GROUP)
         assert theirs.name == "llm-0"
@@ -170,7 +170,7 @@ async def test_a_gang_that_is_taken_over_keeps_its_pod_group_and_new_pods_join_i
 
 
 async def test_a_gang_moves_to_kube_scheduler_and_its_pods_are_linked_there() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await install(here.client, COSCHEDULING_POD_GROUP)
         await noticed(here, COSCHEDULING_POD_GROUP)
         await here.apply(llm("coscheduling"))

@@ -19,7 +19,7 @@ from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock
 from gangline.runtime.leading.election import Elected, Election
 from gangline.runtime.leading.lease import ElectionSettings
-from operator_stage import OPERATOR, Stage, stage
+from operator_world import OPERATOR, OperatorWorld, operator_world
 
 OUTSIDE = replace(OperatorSettings(), outside=("kai",))
 WHY = (
@@ -29,19 +29,19 @@ WHY = (
 )
 
 
-async def passes(here: Stage, seconds: int) -> None:
+async def passes(here: OperatorWorld, seconds: int) -> None:
     assert isinstance(here.clock, ManualClock)
     for _ in range(seconds):
         here.clock.advance(1)
         await here.settles()
 
 
-async def whole(here: Stage) -> tuple[str, str, str]:
+async def whole(here: OperatorWorld) -> tuple[str, str, str]:
     found = condition((await here.gang("llm-0")).status.conditions, "Initialized")
     return (found.status, found.reason or "", found.message or "") if found is not None else ("", "", "")
 
 
-async def process(here: Stage) -> Elected:
+async def process(here: OperatorWorld) -> Elected:
     """`gangline run backend kai`."""
     client = Client(here.server.transport(OPERATOR), manager="gangline-backend-kai")
     election = Election(client, here.clock, ElectionSettings(lease_of("kai"), names.SYSTEM_NAMESPACE))
@@ -55,7 +55,7 @@ def test_the_lease_is_the_one_that_the_process_holds() -> None:
 
 
 async def test_a_gang_whose_backend_does_not_run_says_so_within_half_a_minute_and_forgets_it_when_one_comes() -> None:
-    async with stage(OUTSIDE, ManualClock()) as here:
+    async with operator_world(OUTSIDE, ManualClock()) as here:
         await here.client.create(NAMESPACE_KIND, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
         await here.apply(llm("kai"))
         await passes(here, 20)
@@ -70,7 +70,7 @@ async def test_a_gang_whose_backend_does_not_run_says_so_within_half_a_minute_an
 
 
 async def test_a_backend_whose_process_died_is_missed_by_the_gangs_that_wait_for_it() -> None:
-    async with stage(OUTSIDE, ManualClock()) as here:
+    async with operator_world(OUTSIDE, ManualClock()) as here:
         await here.client.create(NAMESPACE_KIND, {"metadata": {"name": names.SYSTEM_NAMESPACE}})
         await here.client.create(
             LEASE,

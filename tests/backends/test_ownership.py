@@ -20,13 +20,13 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set
+from operator_world import NAMESPACE, OperatorWorld, clique, group, pod_clique_set
 
 BACKEND = "grove.io/scheduler-backend"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-async def ask_for_less(here: Stage) -> None:
+async def ask_for_less(here: OperatorWorld) -> None:
     """The minimum of prefill goes from 2 to 1."""
     cliques = [clique("prefill", 3, 1, scheduler=""), clique("decode", 4, scheduler="")]
     await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"template": {"cliques": cliques}}})

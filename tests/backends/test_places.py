@@ -16,7 +16,7 @@ from gangline.operator.backends.coscheduling import CoschedulingBackend
 from gangline.operator.backends.kueue import KueueBackend
 from gangline.operator.backends.places import affinity, placed
 from gangline.operator.backends.yunikorn import YunikornBackend
-from operator_stage import NAMESPACE, Stage, clique, pod_clique_set
+from operator_world import NAMESPACE, OperatorWorld, clique, pod_clique_set
 
 REUSE = "gangline.io/reuse-places-of"
 
@@ -75,7 +75,7 @@ def test_a_wish_that_cannot_be_passed_on_is_told_and_so_is_one_that_came_too_lat
     assert CoschedulingBackend().gang_status(early, EMPTY).lost == ()
 
 
-async def old_and_new(here: Stage, backend: str) -> None:
+async def old_and_new(here: OperatorWorld, backend: str) -> None:
     """The set `llm` runs on node-1; then `next` is made, which names it."""
     await here.apply(llm(backend))
     await here.run(*(pod for pod in await here.pods() if not pod.spec.scheduling_gates))

@@ -28,8 +28,8 @@ from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager, ManualClock
 from gangline.runtime.leading.election import Elected, Election
 from gangline.runtime.leading.lease import ElectionSettings
-from operator_stage import NAMESPACE as HERE
-from operator_stage import Stage, clique
+from operator_world import NAMESPACE as HERE
+from operator_world import OperatorWorld, clique
 
 COSCHEDULING = Registry(OperatorSettings()).by_name("coscheduling")
 LEASE, HOME = "gangline-backend-coscheduling", "gangline-system"
@@ -80,7 +80,7 @@ def needed(request: Request) -> set[Right]:
     return found | ({("create", group, resource)} if "apply" in request.content_type else set())
 
 
-async def grant(here: Stage) -> None:
+async def grant(here: OperatorWorld) -> None:
     """The rights of the coscheduling backend, and of its lease."""
     subject = {"kind": "User", "name": USER.name, "apiGroup": "rbac.authorization.k8s.io"}
     await here.client.create(NAMESPACE, {"metadata": {"name": HOME}})
@@ -120,7 +120,7 @@ async def test_a_backend_works_as_its_own_process_with_just_the_rights_that_it_u
         assert ledger.used == expanded(rights(COSCHEDULING)) | expanded(election_rights(LEASE))
 
 
-async def _lives_through_everything(here: Stage) -> None:
+async def _lives_through_everything(here: OperatorWorld) -> None:
     """A gang that cannot be translated, then can, changes its minimum, and leaves."""
     await here.client.create(
         TOPOLOGY_BINDING, {"metadata": {"name": "t"}, "spec": {"levels": [{"domain": "rack", "key": "x/rack"}]}}
@@ -136,7 +136,7 @@ async def _lives_through_everything(here: Stage) -> None:
     await until(lambda: _minima(here, []), "the object to be pruned")
 
 
-async def _refusals(here: Stage, count: int) -> bool:
+async def _refusals(here: OperatorWorld, count: int) -> bool:
     assert isinstance(here.clock, ManualClock)
     here.clock.advance(3)
     return any(
@@ -146,7 +146,7 @@ async def _refusals(here: Stage, count: int) -> bool:
     )
 
 
-async def _minima(here: Stage, wanted: list[int]) -> bool:
+async def _minima(here: OperatorWorld, wanted: list[int]) -> bool:
     assert isinstance(here.clock, ManualClock)
     here.clock.advance(1)
     return [item.spec["minMember"] for item in await here.every(COSCHEDULING_POD_GROUP)] == wanted

@@ -14,7 +14,7 @@ from gangline.operator.backends.contract import Backend, Facts, GangObject, PodG
 from gangline.operator.measures import SELECTIONS, selected
 from gangline.operator.settings import read
 from gangline.rules.sets import OperatorSettings, Profile
-from operator_stage import clique, pod_clique_set
+from operator_world import clique, pod_clique_set
 
 STANDARD = OperatorSettings()
 BACKEND = "grove.io/scheduler-backend"

@@ -26,7 +26,7 @@ from gangline.api.meta import Raw, condition
 from gangline.components.options import ComponentOptions
 from gangline.local import Platform, PlatformSettings
 from journeys.story import Story
-from operator_stage import clique, pod_clique_set
+from operator_world import clique, pod_clique_set
 
 TREE = ("TopologyAwareWorkloadScheduling", "CompositePodGroup")
 BLOCK, RACK = "example.com/block", "example.com/rack"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gangline.api.kinds import POD
 from gangline.api.meta import condition
-from operator_stage import NAMESPACE, clique, pod_clique_set, stage
+from operator_world import NAMESPACE, clique, operator_world, pod_clique_set
 
 WHY = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu."
 
 
 async def test_what_the_scheduler_wrote_on_a_pod_explains_the_gang() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("a", 2, scheduler="")))
         pods = await here.pods()
         refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": WHY}

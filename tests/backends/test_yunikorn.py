@@ -14,7 +14,7 @@ from gangline.api.grove import GangPack
 from gangline.api.kinds import POD
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.yunikorn import YunikornBackend, application, requests
-from operator_stage import clique, pod_clique_set, stage
+from operator_world import clique, operator_world, pod_clique_set
 
 GROUPS = [
     {
@@ -164,7 +164,7 @@ def test_while_a_gang_waits_its_placeholders_explain_it() -> None:
 
 
 async def test_a_gang_that_yunikorn_gave_up_is_tried_again_under_a_new_application() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(
             pod_clique_set(
                 "llm",

@@ -75,8 +75,10 @@ def test_a_server_that_is_not_there_is_named(
     file = tmp_path / "config"
     file.write_text("""{current-context: c, contexts: [{name: c, context: {cluster: c}}],
                         clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]}""")
-    assert call(monkeypatch, "get", "pods", "--kubeconfig", str(file)) == 1
-    assert "error: no answer from http://127.0.0.1:9" in capsys.readouterr().err
+    for words in (("get", "pods"), ("fairshare",), ("whatif", "--drain", "n"), ("explain", "x")):
+        assert call(monkeypatch, *words, "--kubeconfig", str(file)) == 1
+        told = capsys.readouterr().err
+        assert told.startswith("error: no answer from http://127.0.0.1:9") and told.count("\n") <= 2, told
 
 
 def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

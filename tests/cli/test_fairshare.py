@@ -160,6 +160,21 @@ async def test_a_live_cluster_is_divided_as_its_scheduler_does_it(
     assert mine.split()[:9] == ["q", "gpu", "(GPUs)", "1", "unlimited", "1", "6", "2", "4"]
 
 
+async def test_what_pods_of_other_schedulers_hold_is_told_and_not_divided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = made("Pod", "web", namespace="default", status={"phase": "Running"}, spec={"nodeName": "a"})
+    other["spec"]["containers"] = [{"name": "c", "resources": {"requests": {"nvidia.com/gpu": "3"}}}]
+    async with cluster(node("a"), live_queue("q"), other) as here:
+        where = str(write_kubeconfig(here, await here.listen(), tmp_path / "kubeconfig"))
+        await _live("json", where, None)
+        (pool,) = json.loads(capsys.readouterr().out)
+        await _live("text", where, None)
+        text = capsys.readouterr().out
+    assert pool["heldByOthers"]["gpu"] == 3
+    assert text.endswith("not divided: 3 GPUs of pods of other schedulers\n")
+
+
 def test_serving_takes_no_file(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(monkeypatch, "fairshare", "question.yaml", "--serve") == 2
     assert "--serve takes no FILE" in capsys.readouterr().err

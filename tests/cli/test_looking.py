@@ -27,12 +27,12 @@ async def test_gangs_queues_and_nodes_are_shown_as_tables_and_as_data(tmp_path: 
     async with terminal(tmp_path) as here:
         await busy(here)
         gangs = (await here.type("get", "gangs")).out.splitlines()
-        assert gangs[0].split() == ["NAMESPACE", "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "FOR", "WHY"]
+        assert gangs[0].split() == ["NAMESPACE", "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "AGE", "WHY"]
         assert gangs[1].split()[:6] == ["default", "large-0", "waiting", "0/5", "40", "default-queue"]
         assert "GPUs short" in gangs[1]
         assert gangs[2].split()[:6] == ["default", "llm-0", "running", "5/5", "7", "default-queue"]
         wide = (await here.type("get", "gang", "llm-0", "-o", "wide")).out
-        assert "MINIMUM" in wide and "min 4" in wide and "large-0" not in wide
+        assert "MINIMUM" in wide and "large-0" not in wide
         assert (await here.type("get", "gangs", "-o", "name")).out == "gang/large-0\ngang/llm-0\n"
         data = json.loads((await here.type("get", "gangs", "-o", "json")).out)["items"]
         assert [(line["name"], line["state"]) for line in data] == [("large-0", "waiting"), ("llm-0", "running")]
@@ -44,17 +44,24 @@ async def test_gangs_queues_and_nodes_are_shown_as_tables_and_as_data(tmp_path: 
         queues = (await here.type("get", "queues")).out.splitlines()
         assert queues[2].split() == ["default-queue", "7", "47", "0", "none", "7", "1", "1"]
 
+        of_set = (await here.type("get", "gangs", "-l", "app.kubernetes.io/part-of=llm", "-o", "name")).out
+        assert of_set == "gang/llm-0\n"
+        unread = await here.type("get", "gangs", "-l", "a in b")
+        assert unread.code == 1 and "unable to parse label selector" in unread.err
+
         nobody = await here.type("get", "gangs", "nobody")
         assert (nobody.code, nobody.err) == (1, "error: there is no gang nobody\n")
         odd = await here.type("get", "quues")
-        assert odd.code == 1 and odd.err.endswith("; did you mean 'queues'?\n")
+        assert odd.code == 1 and odd.err.endswith("serves no 'quues'; did you mean 'queues'?\n")
+        unlike = await here.type("get", "zzz")
+        assert len(unlike.err) < 160 and "kubectl api-resources lists its" in unlike.err
 
 
 async def test_top_prints_everything_once_where_nobody_watches(tmp_path: Path) -> None:
     async with terminal(tmp_path) as here:
         await busy(here)
         shown = (await here.type("top")).out
-        assert shown.startswith("7/32 GPUs in use, 25 free (largest piece 8); 1 gangs wait, 1 run, 0 failed; 4 nodes")
+        assert shown.startswith("7/32 GPUs in use, 25 free (largest piece 8); 1 gang waits, 1 run, 0 failed; 4 nodes")
         assert [title for title in ("\nNODES\n", "\nQUEUES\n", "\nGANGS\n") if title not in shown] == []
         assert "\x1b" not in shown
         some = (await here.type("top", "queues", "--once")).out
@@ -76,6 +83,8 @@ async def test_a_queue_is_changed_in_units_of_people(tmp_path: Path) -> None:
 
         missing = await here.type("queue", "set", "default-queu", "gpu.quota=1")
         assert missing.code == 1 and "did you mean 'default-queue'? --create makes a new one" in missing.err
+        orphan = await here.type("queue", "set", "team", "--create", "parent=default-parent-quue")
+        assert orphan.code == 1 and orphan.err.startswith("error: parent=default-parent-quue: there is no queue")
         made = await here.type("queue", "set", "team", "--create", "parent=default-parent-queue", "gpu.quota=4")
         assert made.out == "queue/team created\n"
         team = (await here.story.client.get(QUEUE, "team")).spec.resources

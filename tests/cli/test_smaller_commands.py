@@ -51,9 +51,9 @@ def test_a_wrong_setting_of_a_queue_names_those_there_are() -> None:
     ("setting", "problem"),
     [
         ("gpu.quota=-3", "it must not be negative; `unlimited` stands for no bound"),
-        ("gpu.quota=many", "could not convert string to float: 'many'"),
+        ("gpu.quota=many", "'many' is no amount: write a number of GPUs, as in 8 or 0.5, or unlimited"),
         ("memory.quota=4Gx", "4Gx"),
-        ("priority=high", "invalid literal"),
+        ("priority=high", "'high' is no number"),
         ("preempt-min-runtime=soon", "soon"),
     ],
 )
@@ -61,6 +61,10 @@ def test_a_value_that_cannot_be_used_is_told_with_its_setting(setting: str, prob
     with pytest.raises(BadInput) as refused:
         patch_of([setting])
     assert str(refused.value).startswith(f"{setting}: ") and problem in str(refused.value)
+
+
+def test_none_stands_for_no_bound_and_no_parent() -> None:
+    assert patch_of(["cpu.limit=none", "parent=none"]) == {"resources": {"cpu": {"limit": -1}}, "parentQueue": None}
 
 
 def test_upstreams_word_for_a_weight_is_understood() -> None:

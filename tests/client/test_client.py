@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 
 import pytest
 
 from embedded import admin, embedded
 from gangline.api.kinds import CONFIG_MAP, NODE, POD
-from gangline.client import Client, Request, Response
+from gangline.client import Client, InProcess, Request, Response, User
 from gangline.client.http import Http
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.server.wire.http import serve
-from gangline.errors import AlreadyExists, Conflict, Gone, NotFound, Unavailable
+from gangline.errors import (
+    LONGEST_RETRY,
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    Gone,
+    NotFound,
+    Unavailable,
+    Unreadable,
+    api_error,
+)
 
 POD_BODY = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
@@ -156,3 +166,60 @@ class OnePiece:
             yield chunk
 
     async def close(self) -> None: ...
+
+
+# --- a server that is none -------------------------------------------------------------------------------------------
+
+
+def answering(body: bytes, status: int = 200) -> Client:
+    """To a server that answers whatever it is asked with this."""
+
+    async def handle(request: Request) -> Response:
+        return Response(status, body)
+
+    return Client(InProcess(handle, User("x")), retries=0)
+
+
+NO_ANSWERS = [b"", b"<html>", b"[1, 2]", b"null", b"[" * 100_000, b'"\xff"', b'{"items": 5}', b'{"metadata": "x"}']
+
+
+@pytest.mark.parametrize("body", NO_ANSWERS, ids=[repr(body[:12]) for body in NO_ANSWERS])
+async def test_an_answer_that_is_none_is_said_to_be_none(body: bytes) -> None:
+    client = answering(body)
+    asked: list[Awaitable[object]] = [client.list(POD)]
+    if b"metadata" not in body:
+        asked.append(client.list_raw(POD))
+    if b"items" not in body:
+        asked += [client.get(POD, "a", "b"), client.create(POD, {}, "b"), client.patch(POD, "a", "b", {})]
+    if not body.startswith(b"{"):
+        asked += [client.get_raw(POD, "a", "b"), client.get_path("/version")]
+    for question in asked:
+        with pytest.raises(Unreadable, match="is none of a Kubernetes API server"):
+            await question
+
+
+@pytest.mark.parametrize("items", ["[null]", "[5]", "[{}]", '[{"metadata": "x"}]'])
+async def test_a_list_of_what_are_no_objects_is_none(items: str) -> None:
+    with pytest.raises(Unreadable):
+        await answering(f'{{"items": {items}}}'.encode()).list_raw(POD)
+
+
+async def test_a_list_whose_next_page_never_changes_ends() -> None:
+    with pytest.raises(Unreadable, match="the next page is the one we were given"):
+        await answering(b'{"metadata": {"continue": "again"}, "items": []}').list(POD)
+
+
+async def test_where_a_server_sends_us_nobody_goes() -> None:
+    with pytest.raises(ApiError):
+        await answering(b"", 302).list(POD)
+
+
+@pytest.mark.parametrize("details", ["x", [1], {}, {"retryAfterSeconds": "inf"}, {"retryAfterSeconds": -1}])
+def test_a_wait_that_is_no_number_is_none(details: object) -> None:
+    assert api_error({"code": 429, "details": details}).retry_after is None
+    assert api_error({"code": "x", "details": details}).code == 500
+
+
+def test_no_server_makes_us_wait_for_ever() -> None:
+    assert api_error({"code": 429, "details": {"retryAfterSeconds": 10**9}}).retry_after == LONGEST_RETRY
+    assert api_error({"code": 429, "details": {"retryAfterSeconds": 2}}).retry_after == 2.0

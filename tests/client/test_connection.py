@@ -4,6 +4,7 @@ break."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -392,3 +393,20 @@ async def test_through_a_proxy_a_body_has_an_end_too(monkeypatch: pytest.MonkeyP
         with pytest.raises(Unavailable, match="an answer is larger than 1000000 bytes"):
             await client.send(Request("GET", "/pods"))
         await client.close()
+
+
+async def test_whoever_is_cancelled_while_a_connection_fails_ends() -> None:
+    async def asks_for_ever(http: Http) -> None:
+        while True:
+            with contextlib.suppress(Unavailable):
+                await http.send(Request("GET", "/"))
+
+    http = Http("http://127.0.0.1:1")
+    for steps in range(300):
+        asking = asyncio.create_task(asks_for_ever(http))
+        for _ in range(steps % 30):
+            await asyncio.sleep(0)
+        asking.cancel()
+        done, _ = await asyncio.wait({asking}, timeout=5)
+        assert done and asking.cancelled()
+    await http.close()

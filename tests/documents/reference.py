@@ -229,9 +229,11 @@ def errors() -> list[str]:
 
     drawing = (family.__doc__ or "").partition("\n\n")[2].partition("\n\n")[0]
     lines = [
-        "A command ends with 0 when all went well, 1 with an error, 2 when it was called wrongly, 130 after Ctrl-C. An"
+        "A command ends with 0 when all went well, 1 with an error (also a value that cannot be used), 2 when an",
+        "option or argument is unknown or missing, 3 where it was asked to fail and what it looked for is so (`whatif",
+        "--fail-if-waiting`), 130 after Ctrl-C. An error is one sentence on standard error, never a traceback.",
     ]
-    lines += ["error is one sentence on standard error, never a traceback.", "", "```", drawing, "```", ""]
+    lines += ["", "```", drawing, "```", ""]
     lines += ["Answers of a server that need a word more get one:", ""]
     return [*lines, *table(("error", "hint"), [(f"`{kind.__name__}`", text) for kind, text in HINTS.items()])]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from embedded import ADMIN, EmbeddedWorld, until, world
+from embedded import ADMIN, until, world
 from gangline.api import names
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import (
@@ -32,11 +32,10 @@ from gangline.config import KAI, manner
 from gangline.grouper.component import component
 from gangline.grouper.settings import GrouperSettings
 from gangline.runtime import ManualClock
+from scheduler_world import SPACE, SchedulerWorld
 
-SPACE = "work"
 
-
-class Scene(EmbeddedWorld):
+class GrouperWorld(SchedulerWorld):
     async def job(self, name: str, **meta: Any) -> Raw:
         template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "img"}]}}
         made = await self.client.create(
@@ -47,16 +46,6 @@ class Scene(EmbeddedWorld):
             },
         )
         return reference(JOB, made)
-
-    async def pod(self, name: str, owner: Raw | None = None, **meta: Any) -> None:
-        owners = {"ownerReferences": [owner]} if owner else {}
-        await self.client.create(
-            POD,
-            {
-                "metadata": {"name": name, "namespace": SPACE, **owners, **meta},
-                "spec": {"schedulerName": names.KAI_SCHEDULER, "containers": [{"name": "main", "image": "img"}]},
-            },
-        )
 
     def advance(self, seconds: float) -> None:
         assert isinstance(self.clock, ManualClock)
@@ -83,8 +72,8 @@ class Scene(EmbeddedWorld):
 
 
 @asynccontextmanager
-async def grouping(settings: GrouperSettings | None = None, user: User = ADMIN) -> AsyncIterator[Scene]:
-    async with world(Scene, clock=ManualClock()) as scene:
+async def grouping(settings: GrouperSettings | None = None, user: User = ADMIN) -> AsyncIterator[GrouperWorld]:
+    async with world(GrouperWorld, clock=ManualClock()) as scene:
         await scene.client.create(NAMESPACE, {"metadata": {"name": SPACE}})
         await _allow(scene.client, user)
         await scene.start(component(settings or GrouperSettings()), scene.server.transport(user))
@@ -113,7 +102,7 @@ async def test_the_pods_of_a_job_share_one_group_which_says_so_and_carry_its_nam
     async with grouping() as scene:
         job = await scene.job("train", annotations={names.BATCH_MIN_MEMBER: "4"}, labels={names.QUEUE: "team-a"})
         for number in range(4):
-            await scene.pod(f"train-{number}", job)
+            await scene.pod(f"train-{number}", owner=job)
         await scene.settles()
         (group,) = await scene.groups()
         assert (group.spec.min_member, group.spec.queue, group.spec.priority_class_name) == (4, "team-a", "train")
@@ -140,7 +129,7 @@ async def test_a_pod_of_a_gang_is_marked_with_its_sub_group() -> None:
                 },
             },
         )
-        await scene.pod("a-0", owner, labels={names.POD_GANG: "inf-0"})
+        await scene.pod("a-0", owner=owner, labels={names.POD_GANG: "inf-0"})
         await scene.settles()
         (group,) = await scene.groups()
         assert [(sub_group.name, sub_group.min_member) for sub_group in group.spec.sub_groups] == [("a", 1)]
@@ -158,7 +147,7 @@ def _clique_set() -> Raw:
 async def test_a_group_follows_its_workload_but_leaves_the_queue_to_whoever_changed_it() -> None:
     async with grouping() as scene:
         job = await scene.job("j", labels={names.QUEUE: "team-a"})
-        await scene.pod("j-0", job)
+        await scene.pod("j-0", owner=job)
         await scene.settles()
         (group,) = await scene.groups()
         change = {
@@ -176,7 +165,7 @@ async def test_a_group_follows_its_workload_but_leaves_the_queue_to_whoever_chan
 async def test_a_topology_that_somebody_assigned_stays_until_the_workload_names_one() -> None:
     async with grouping() as scene:
         job = await scene.job("j")
-        await scene.pod("j-0", job)
+        await scene.pod("j-0", owner=job)
         await scene.settles()
         (group,) = await scene.groups()
         levels = {"topology": "dc", "requiredTopologyLevel": "rack", "preferredTopologyLevel": "host"}
@@ -203,7 +192,7 @@ async def test_a_group_that_is_deleted_is_made_anew_at_once() -> None:
 async def test_a_group_that_is_deleted_waits_for_an_event_of_a_pod_where_upstream_is_imitated() -> None:
     async with grouping(GrouperSettings(manner=manner([KAI]))) as scene:
         job = await scene.job("j")
-        await scene.pod("j-0", job)
+        await scene.pod("j-0", owner=job)
         await scene.settles()
         (group,) = await scene.groups()
         await scene.client.delete(POD_GROUP, group.name, SPACE)
@@ -216,7 +205,7 @@ async def test_a_group_that_is_deleted_waits_for_an_event_of_a_pod_where_upstrea
 async def test_a_mark_that_somebody_removed_is_set_again() -> None:
     async with grouping() as scene:
         job = await scene.job("j")
-        await scene.pod("j-0", job)
+        await scene.pod("j-0", owner=job)
         await scene.settles()
         marked = await scene.mark("j-0")
         await scene.client.patch(POD, "j-0", SPACE, {"metadata": {"annotations": {names.POD_GROUP_NAME: None}}})
@@ -227,7 +216,7 @@ async def test_a_mark_that_somebody_removed_is_set_again() -> None:
 async def test_a_pod_that_cannot_be_grouped_says_why_in_an_event() -> None:
     async with grouping() as scene:
         job = await scene.job("j", annotations={names.BATCH_MIN_MEMBER: "four"})
-        await scene.pod("j-0", job)
+        await scene.pod("j-0", owner=job)
         await scene.settles()
         assert await scene.groups() == []
         assert await scene.warnings() == [
@@ -237,7 +226,7 @@ async def test_a_pod_that_cannot_be_grouped_says_why_in_an_event() -> None:
 
 async def test_an_owner_of_a_kind_that_is_not_installed_is_named() -> None:
     async with grouping() as scene:
-        await scene.pod("p", {"apiVersion": "no.such/v1", "kind": "Thing", "name": "t", "uid": "1"})
+        await scene.pod("p", owner={"apiVersion": "no.such/v1", "kind": "Thing", "name": "t", "uid": "1"})
         await scene.settles()
         (warning,) = await scene.warnings()
         assert "no matches for kind 'Thing' in version 'no.such/v1': is its definition installed?" in warning
@@ -246,7 +235,7 @@ async def test_an_owner_of_a_kind_that_is_not_installed_is_named() -> None:
 async def test_owners_that_the_grouper_may_not_read_are_left_out() -> None:
     async with grouping(user=User("little", ("system:authenticated",))) as scene:
         job = await scene.job("j")
-        await scene.pod("j-0", job)
+        await scene.pod("j-0", owner=job)
         await scene.settles()
         (group,) = await scene.groups()
         assert group.metadata.owner_references[0].kind == "Pod"
@@ -254,7 +243,7 @@ async def test_owners_that_the_grouper_may_not_read_are_left_out() -> None:
 
 async def test_a_kind_that_is_installed_later_is_found() -> None:
     async with grouping() as scene:
-        await scene.pod("p", {"apiVersion": "example.com/v1", "kind": "Thing", "name": "t", "uid": "unknown"})
+        await scene.pod("p", owner={"apiVersion": "example.com/v1", "kind": "Thing", "name": "t", "uid": "unknown"})
         await scene.settles()
         assert await scene.groups() == []
         anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -274,7 +263,7 @@ async def test_a_kind_that_is_installed_later_is_found() -> None:
         )
         thing = foreign("example.com/v1", "Thing", "things")
         made = await scene.client.create(thing, {"metadata": {"name": "t", "namespace": SPACE}})
-        await scene.pod("q", reference(thing, made))
+        await scene.pod("q", owner=reference(thing, made))
         await scene.settles()
         assert await scene.groups() == []
         assert isinstance(scene.clock, ManualClock)
@@ -324,7 +313,7 @@ async def test_a_pod_that_is_neither_placed_nor_refused_is_marked_after_a_while_
 async def test_in_upstreams_manner_every_pod_is_marked_at_once_and_no_group_says_whose_it_is() -> None:
     async with grouping(GrouperSettings(manner=manner([KAI]))) as scene:
         await scene.pod("alone")
-        await scene.pod("train-0", await scene.job("train"))
+        await scene.pod("train-0", owner=await scene.job("train"))
         await scene.settles()
         marks = {(await scene.mark(name))[0] for name in ("alone", "train-0")}
         groups = await scene.groups()
@@ -332,5 +321,5 @@ async def test_in_upstreams_manner_every_pod_is_marked_at_once_and_no_group_says
         assert not any(names.MEMBERS in group.annotations for group in groups)
 
 
-async def _grouped(scene: Scene) -> bool:
+async def _grouped(scene: GrouperWorld) -> bool:
     return bool(await scene.groups())

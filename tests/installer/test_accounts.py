@@ -17,7 +17,7 @@ from gangline.installer.objects.services import SERVICES
 from gangline.runtime import SystemClock
 from gangline.runtime.leading.election import Election
 from gangline.runtime.leading.lease import ElectionSettings
-from installer.ground import SPACE, Ground, ground
+from installer.installer_story import SPACE, InstallerStory, installer_story
 
 ACCOUNTS = {service.component: service.name for service in SERVICES if service.component != "admission"} | {
     "scheduler": "scheduler",
@@ -25,13 +25,13 @@ ACCOUNTS = {service.component: service.name for service in SERVICES if service.c
 }
 
 
-def client(cluster: Ground, account: str) -> Client:
+def client(cluster: InstallerStory, account: str) -> Client:
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{SPACE}", "system:authenticated")
     user = User(f"system:serviceaccount:{SPACE}:{account}", groups)
     return Client(cluster.platform.server.transport(user), manager=f"gangline-{account}")
 
 
-async def start(cluster: Ground, component: str, options: ComponentOptions | None = None) -> None:
+async def start(cluster: InstallerStory, component: str, options: ComponentOptions | None = None) -> None:
     """As `gangline run` does inside the cluster: first the lease, then the work."""
     mine, said = client(cluster, ACCOUNTS[component]), options or ComponentOptions(period=0.0)
     if component not in EVERYWHERE:
@@ -42,7 +42,7 @@ async def start(cluster: Ground, component: str, options: ComponentOptions | Non
 
 
 async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made_with_a_backend_on_its_own() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         await cluster.config(admission={"service": {"enabled": False}}, workload={"scheduler": {"outside": ["kai"]}})
         await cluster.shard("default")
         await cluster.ready(CONFIG, "kai-config")
@@ -85,7 +85,7 @@ async def test_a_job_and_a_set_run_under_the_accounts_that_the_installer_made_wi
 
 
 async def test_an_account_may_not_do_the_work_of_another() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         await cluster.config()
         await cluster.ready(CONFIG, "kai-config")
         assert (await client(cluster, "queue-controller").list(QUEUE)).items

@@ -25,15 +25,16 @@ from gangline.api.kinds import (
 )
 from gangline.api.meta import Raw
 from gangline.cli import connection
+from gangline.cli.care.facts import gather_facts
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.deploy import chart, install, uninstall
 from gangline.client import Client, User, kubeconfig
 from gangline.components.installer_parts import installer_parts
 from gangline.errors import BadInput
 from gangline.installer.contract import OURS
-from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, UNINSTALLER, WORDS
+from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, TESTER, UNINSTALLER, WORDS
 from gangline.installer.release.values import VALUES
-from installer.ground import Ground, ground
+from installer.installer_story import InstallerStory, installer_story
 from installer.test_commands import SET
 
 REPOSITORY = Path(__file__).parents[2]
@@ -159,20 +160,22 @@ def test_nothing_that_values_decide_is_left_as_install_prints_it() -> None:
 # --- taking it away ---------------------------------------------------------------------------------------------------
 
 
-async def hooked(cluster: Ground) -> ClusterConnection:
-    """Connected under the account of the chart's hook, with its rights and no others."""
+async def hooked(
+    cluster: InstallerStory, file: str = "uninstall.yaml", account: str = UNINSTALLER
+) -> ClusterConnection:
+    """Connected under the account of a hook of the chart, with its rights and no others."""
     kinds = {item.kind: item for item in (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)}
-    for obj in documents("uninstall.yaml"):
+    for obj in documents(file):
         if obj["kind"] in kinds:
             await cluster.client.create(kinds[obj["kind"]], obj)
-    user = User(f"system:serviceaccount:gangline-system:{UNINSTALLER}", ("system:authenticated",))
+    user = User(f"system:serviceaccount:gangline-system:{account}", ("system:authenticated",))
     return ClusterConnection(
         Client(cluster.platform.server.transport(user), manager="hook"), "gangline-system", "the test's server"
     )
 
 
 async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         [installer] = [manifest for manifest in install.manifests(None, None, "both") if manifest.kind == DEPLOYMENT]
         await cluster.client.create(DEPLOYMENT, installer.obj)
         await cluster.config()
@@ -184,7 +187,7 @@ async def test_the_hook_takes_what_users_made_too_and_leaves_the_installer() -> 
 
 
 async def test_the_hook_refuses_while_sets_are_there() -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         await cluster.client.create(POD_CLIQUE_SET, SET)
         await cluster.config()
         await cluster.ready(CONFIG, "kai-config")
@@ -198,6 +201,21 @@ def test_the_hook_runs_a_command_that_exists() -> None:
     words = job["spec"]["template"]["spec"]["containers"][0]["command"]
     assert words[:2] == ["gangline", "uninstall"]
     assert uninstall.command.make_context("uninstall", words[2:]).params["keep_installer"] is True
+
+
+async def test_the_account_of_helm_test_may_see_all_that_doctor_examines() -> None:
+    async with installer_story() as cluster:
+        await cluster.config()
+        facts = await gather_facts(await hooked(cluster, "tests/doctor.yaml", TESTER))
+    assert facts.refused == {}
+    assert [right.resource for right in facts.rights if right.verb == "list" and not right.allowed] == []
+    assert [right.resource for right in facts.rights if right.verb != "list" and right.allowed] == []
+
+
+def test_helm_test_runs_doctor() -> None:
+    [job] = [document for document in documents("tests/doctor.yaml") if document["kind"] == "Job"]
+    assert job["spec"]["template"]["spec"]["containers"][0]["command"] == ["gangline", "doctor"]
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "test"
 
 
 def test_keeping_the_installer_and_taking_everything_contradict_each_other() -> None:

@@ -35,7 +35,7 @@ from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.local import write_kubeconfig
 from gangline.rules.flags import parse
-from installer.ground import Ground, ground
+from installer.installer_story import InstallerStory, installer_story
 
 FACTS = InstallFacts(certificate=Pair(b"c", b"k", b"a"), fake_gpus=True, cdi=True, answers=True)
 FULL: dict[str, Any] = {
@@ -140,6 +140,7 @@ def test_every_command_line_is_read_by_the_program_that_it_starts(
         "podgroup-controller",
         "queue-controller",
         "node-scale-adjuster",
+        "explainer",
         "admission",
         "scheduler",
         "installer",
@@ -160,7 +161,7 @@ def test_the_addresses_of_probes_and_metrics_are_both_served() -> None:
 
 def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     install.command.main(["--dry-run", "--image", "registry.example/gangline:1"], standalone_mode=False)
-    printed = list(yaml.safe_load_all(capsys.readouterr().out))
+    printed = list(yaml.load_all(capsys.readouterr().out, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     kinds = list(dict.fromkeys(item["kind"] for item in printed))
     assert kinds == [
         "CustomResourceDefinition",
@@ -214,14 +215,14 @@ def test_a_file_that_is_no_config_is_refused(
 # --- into a cluster and out again -------------------------------------------------------------------------------------
 
 
-async def kubeconfig(cluster: Ground, folder: Path) -> str:
+async def kubeconfig(cluster: InstallerStory, folder: Path) -> str:
     return str(write_kubeconfig(cluster.platform, await cluster.platform.listen(), folder / "kubeconfig"))
 
 
 async def test_install_brings_all_of_it_and_a_second_time_changes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         where = await kubeconfig(cluster, tmp_path)
         (tmp_path / "mine.yaml").write_text(
             yaml.safe_dump_all(
@@ -273,7 +274,7 @@ async def test_install_brings_all_of_it_and_a_second_time_changes_nothing(
 
 
 async def test_uninstalling_everything_takes_definitions_and_only_namespaces_that_we_made(tmp_path: Path) -> None:
-    async with ground() as cluster:
+    async with installer_story() as cluster:
         where = await kubeconfig(cluster, tmp_path)
         own = {
             "apiVersion": "kai.scheduler/v1",
@@ -284,14 +285,14 @@ async def test_uninstalling_everything_takes_definitions_and_only_namespaces_tha
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump(own))
         await install._install(install.manifests(None, str(tmp_path / "mine.yaml"), "both"), where, 60)
         await uninstall._uninstall(where, True, 60)
-        await cluster.gone(NAMESPACE, "gpu-team")
-        await cluster.gone(CRD, "configs.kai.scheduler")
+        await cluster.disappears(NAMESPACE, "gpu-team")
+        await cluster.disappears(CRD, "configs.kai.scheduler")
         assert {"default", "kai-scheduler"} <= {item.name for item in (await cluster.client.list(NAMESPACE)).items}
         assert [item.name for item in (await cluster.client.list(PRIORITY_CLASS)).items if item.name == "train"] == []
 
 
 async def test_waiting_for_a_cluster_that_cannot_run_it_ends_with_what_to_look_at(tmp_path: Path) -> None:
-    async with ground(installer=False) as cluster:
+    async with installer_story(installer=False) as cluster:
         where = await kubeconfig(cluster, tmp_path)
         with pytest.raises(
             BadInput,

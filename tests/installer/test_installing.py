@@ -30,12 +30,12 @@ from gangline.api.kinds import (
 )
 from gangline.client import Client
 from gangline.cluster.administrator import ADMIN
-from installer.ground import SPACE, Ground, ground
+from installer.installer_story import SPACE, InstallerStory, installer_story
 
 
 @pytest.fixture
-async def cluster() -> AsyncIterator[Ground]:
-    async with ground() as found:
+async def cluster() -> AsyncIterator[InstallerStory]:
+    async with installer_story() as found:
         yield found
 
 
@@ -44,7 +44,7 @@ def container(deployment: Any) -> dict[str, Any]:
     return found
 
 
-async def revisions(cluster: Ground) -> dict[str, str]:
+async def revisions(cluster: InstallerStory) -> dict[str, str]:
     from gangline.installer.plan import ALWAYS
 
     kinds: list[Kind[Any]] = [CONFIG, SCHEDULING_SHARD, *ALWAYS]
@@ -55,11 +55,11 @@ async def revisions(cluster: Ground) -> dict[str, str]:
     }
 
 
-async def events(cluster: Ground, reason: str) -> list[str]:
+async def events(cluster: InstallerStory, reason: str) -> list[str]:
     return [item.message for item in (await cluster.client.list(EVENT)).items if item.reason == reason]
 
 
-async def test_a_config_and_two_shards_become_deployments_at_work(cluster: Ground) -> None:
+async def test_a_config_and_two_shards_become_deployments_at_work(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("default")
     await cluster.shard("blue", partitionLabelValue="blue")
@@ -69,6 +69,7 @@ async def test_a_config_and_two_shards_become_deployments_at_work(cluster: Groun
     assert await cluster.deployments() == [
         "admission",
         "binder",
+        "explainer",
         "gangline-operator",
         "kai-scheduler-blue",
         "kai-scheduler-default",
@@ -90,7 +91,7 @@ async def test_a_config_and_two_shards_become_deployments_at_work(cluster: Groun
     assert {condition["observedGeneration"] for condition in config.status["conditions"]} == {1}
 
 
-async def test_each_object_belongs_to_its_config_or_shard(cluster: Ground) -> None:
+async def test_each_object_belongs_to_its_config_or_shard(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("default")
     await cluster.ready(SCHEDULING_SHARD, "default")
@@ -111,7 +112,7 @@ async def test_each_object_belongs_to_its_config_or_shard(cluster: Ground) -> No
     assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "patch"]}]
 
 
-async def test_a_second_look_writes_nothing(cluster: Ground) -> None:
+async def test_a_second_look_writes_nothing(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("default")
     await cluster.ready(CONFIG, "kai-config")
@@ -124,7 +125,7 @@ async def test_a_second_look_writes_nothing(cluster: Ground) -> None:
     assert await revisions(cluster) == before
 
 
-async def test_an_installer_that_starts_anew_finds_everything_and_changes_nothing(cluster: Ground) -> None:
+async def test_an_installer_that_starts_anew_finds_everything_and_changes_nothing(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("default")
     await cluster.ready(CONFIG, "kai-config")
@@ -137,7 +138,7 @@ async def test_an_installer_that_starts_anew_finds_everything_and_changes_nothin
     assert await revisions(cluster) == before
 
 
-async def test_what_is_changed_or_deleted_by_hand_is_put_back(cluster: Ground) -> None:
+async def test_what_is_changed_or_deleted_by_hand_is_put_back(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.ready(CONFIG, "kai-config")
     await cluster.client.patch(DEPLOYMENT, "binder", SPACE, {"spec": {"replicas": 3}})
@@ -165,7 +166,7 @@ async def test_what_is_changed_or_deleted_by_hand_is_put_back(cluster: Ground) -
 
 
 async def test_with_somebody_who_changes_the_same_field_again_and_again_it_does_not_fight_but_names_him(
-    cluster: Ground,
+    cluster: InstallerStory,
 ) -> None:
     await cluster.config()
     await cluster.ready(CONFIG, "kai-config")
@@ -185,7 +186,7 @@ async def test_with_somebody_who_changes_the_same_field_again_and_again_it_does_
     assert (await cluster.deployment("binder")).spec.replicas == 0
 
 
-async def test_a_deployment_whose_pods_come_and_go_is_not_taken_for_changed_by_hand(cluster: Ground) -> None:
+async def test_a_deployment_whose_pods_come_and_go_is_not_taken_for_changed_by_hand(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.ready(CONFIG, "kai-config")
     for _ in range(6):
@@ -202,7 +203,7 @@ async def test_a_deployment_whose_pods_come_and_go_is_not_taken_for_changed_by_h
     assert await events(cluster, "Repaired") == []
 
 
-async def test_what_others_add_to_our_objects_stays(cluster: Ground) -> None:
+async def test_what_others_add_to_our_objects_stays(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.ready(CONFIG, "kai-config")
     await cluster.client.patch(
@@ -214,7 +215,7 @@ async def test_what_others_add_to_our_objects_stays(cluster: Ground) -> None:
     assert binder.annotations["team"] == "infra" and container(binder)["image"] == "gangline:2"
 
 
-async def test_conditions_that_a_cloud_adds_to_webhooks_stay(cluster: Ground) -> None:
+async def test_conditions_that_a_cloud_adds_to_webhooks_stay(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.ready(CONFIG, "kai-config")
 
@@ -241,7 +242,7 @@ async def test_conditions_that_a_cloud_adds_to_webhooks_stay(cluster: Ground) ->
     assert await revisions(cluster) == before
 
 
-async def test_a_foreign_object_of_our_name_is_left_alone_and_named(cluster: Ground) -> None:
+async def test_a_foreign_object_of_our_name_is_left_alone_and_named(cluster: InstallerStory) -> None:
     mine = {
         "metadata": {
             "name": "binder",
@@ -273,21 +274,21 @@ async def test_a_foreign_object_of_our_name_is_left_alone_and_named(cluster: Gro
     await cluster.until(warned, "a warning")
 
 
-async def test_a_service_that_is_switched_off_goes_with_all_that_is_its_own(cluster: Ground) -> None:
+async def test_a_service_that_is_switched_off_goes_with_all_that_is_its_own(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.ready(CONFIG, "kai-config")
     await cluster.config(admission={"service": {"enabled": False}}, binder={"service": {"enabled": False}})
-    await cluster.gone(DEPLOYMENT, "binder")
-    await cluster.gone(DEPLOYMENT, "admission")
-    await cluster.gone(MUTATING_WEBHOOK, "mutating-kai-admission")
-    await cluster.gone(SECRET, "kai-admission-webhook-tls-secret")
-    await cluster.gone(CLUSTER_ROLE, "kai-scheduler-binder")
-    await cluster.gone(SERVICE_ACCOUNT, "kai-resource-reservation", "kai-resource-reservation")
+    await cluster.disappears(DEPLOYMENT, "binder")
+    await cluster.disappears(DEPLOYMENT, "admission")
+    await cluster.disappears(MUTATING_WEBHOOK, "mutating-kai-admission")
+    await cluster.disappears(SECRET, "kai-admission-webhook-tls-secret")
+    await cluster.disappears(CLUSTER_ROLE, "kai-scheduler-binder")
+    await cluster.disappears(SERVICE_ACCOUNT, "kai-resource-reservation", "kai-resource-reservation")
     await cluster.ready(CONFIG, "kai-config")
     assert "pod-grouper" in await cluster.deployments()
 
 
-async def test_with_its_config_everything_goes_and_shards_say_what_they_lack(cluster: Ground) -> None:
+async def test_with_its_config_everything_goes_and_shards_say_what_they_lack(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("default")
     await cluster.ready(CONFIG, "kai-config")
@@ -307,7 +308,7 @@ async def test_with_its_config_everything_goes_and_shards_say_what_they_lack(clu
     await cluster.ready(SCHEDULING_SHARD, "default")
 
 
-async def test_a_config_of_another_name_is_told_that_it_does_not_count(cluster: Ground) -> None:
+async def test_a_config_of_another_name_is_told_that_it_does_not_count(cluster: InstallerStory) -> None:
     await cluster.config("mine")
     await cluster.tells(
         CONFIG, "mine", "Ready", "only the Config named kai-config counts; move what this one says there, and delete it"
@@ -316,7 +317,7 @@ async def test_a_config_of_another_name_is_told_that_it_does_not_count(cluster: 
 
 
 async def test_the_api_server_is_told_to_ask_only_once_somebody_answers() -> None:
-    async with ground(installer=False) as cluster:
+    async with installer_story(installer=False) as cluster:
         kubelet = next(manager for manager in cluster.platform.managers if manager.component.name == "kubelet")
         cluster.platform.managers.remove(kubelet)
         await kubelet.stop()
@@ -342,7 +343,7 @@ async def test_the_api_server_is_told_to_ask_only_once_somebody_answers() -> Non
         assert hook["clientConfig"]["service"]["name"] == "admission"
 
 
-async def test_a_shard_that_changes_restarts_its_scheduler_and_no_other(cluster: Ground) -> None:
+async def test_a_shard_that_changes_restarts_its_scheduler_and_no_other(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("default")
     await cluster.shard("blue", partitionLabelValue="blue")
@@ -362,12 +363,12 @@ async def test_a_shard_that_changes_restarts_its_scheduler_and_no_other(cluster:
     assert proportion["arguments"] == {"kValue": "2"}
     assert (await cluster.deployment("kai-scheduler-default")).metadata.generation == before
     await cluster.client.delete(SCHEDULING_SHARD, "blue")
-    await cluster.gone(DEPLOYMENT, "kai-scheduler-blue")
-    await cluster.gone(CONFIG_MAP, "kai-scheduler-blue")
+    await cluster.disappears(DEPLOYMENT, "kai-scheduler-blue")
+    await cluster.disappears(CONFIG_MAP, "kai-scheduler-blue")
     assert "kai-scheduler-default" in await cluster.deployments()
 
 
-async def test_a_shard_that_could_not_start_is_refused_and_the_running_one_stays(cluster: Ground) -> None:
+async def test_a_shard_that_could_not_start_is_refused_and_the_running_one_stays(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("default")
     await cluster.ready(SCHEDULING_SHARD, "default")
@@ -384,7 +385,7 @@ async def test_a_shard_that_could_not_start_is_refused_and_the_running_one_stays
     assert (await cluster.deployment("kai-scheduler-default")).metadata.generation == before
 
 
-async def test_of_two_shards_for_one_node_pool_the_older_stays(cluster: Ground) -> None:
+async def test_of_two_shards_for_one_node_pool_the_older_stays(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("a", partitionLabelValue="blue")
     await cluster.ready(SCHEDULING_SHARD, "a")
@@ -397,7 +398,7 @@ async def test_of_two_shards_for_one_node_pool_the_older_stays(cluster: Ground) 
     await cluster.ready(SCHEDULING_SHARD, "b")
 
 
-async def test_a_flag_that_does_not_exist_is_left_out_and_told(cluster: Ground) -> None:
+async def test_a_flag_that_does_not_exist_is_left_out_and_told(cluster: InstallerStory) -> None:
     await cluster.config()
     await cluster.shard("default", args={"verbose": "yes"})
     await cluster.ready(SCHEDULING_SHARD, "default")
@@ -412,7 +413,7 @@ async def test_a_flag_that_does_not_exist_is_left_out_and_told(cluster: Ground) 
     ]
 
 
-async def test_with_several_copies_the_service_of_a_shard_leads_to_the_one_that_leads(cluster: Ground) -> None:
+async def test_with_several_copies_the_service_of_a_shard_leads_to_the_one_that_leads(cluster: InstallerStory) -> None:
     await cluster.config(scheduler={"replicas": 2, "service": {"podDisruptionBudget": {"enabled": True}}})
     await cluster.shard("default")
     await cluster.ready(SCHEDULING_SHARD, "default")
@@ -433,7 +434,7 @@ async def test_with_several_copies_the_service_of_a_shard_leads_to_the_one_that_
     await cluster.until(leads, "the leader's address")
 
 
-async def test_what_the_cluster_lacks_is_named_with_the_remedy(cluster: Ground) -> None:
+async def test_what_the_cluster_lacks_is_named_with_the_remedy(cluster: InstallerStory) -> None:
     await cluster.config(prometheus={"enabled": True}, binder={"vpa": {"enabled": True}})
     await cluster.tells(
         CONFIG,

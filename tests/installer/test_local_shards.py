@@ -12,29 +12,29 @@ from gangline.api import names
 from gangline.api.kinds import CONFIG, NODE, POD, POD_GROUP, QUEUE, SCHEDULING_SHARD
 from gangline.components.options import ComponentOptions
 from gangline.local import ELSEWHERE, Platform, PlatformSettings
-from installer.ground import Ground
+from installer.installer_story import InstallerStory
 
 NODES = "nodes: [{name: gpu, count: 2, gpus: 8}]"
 COMPONENTS = tuple(name for name in PlatformSettings().components if name not in ELSEWHERE)
 
 
 @pytest.fixture
-async def here() -> AsyncIterator[Ground]:
+async def here() -> AsyncIterator[InstallerStory]:
     platform = Platform(
         PlatformSettings(components=COMPONENTS, options=ComponentOptions(period=0.0, nodes=NODES), shards=True)
     )
     await platform.start()
     try:
-        yield Ground(platform)
+        yield InstallerStory(platform)
     finally:
         await platform.stop()
 
 
-async def pooled(here: Ground, kind: Any, name: str, namespace: str = "") -> None:
+async def pooled(here: InstallerStory, kind: Any, name: str, namespace: str = "") -> None:
     await here.client.patch(kind, name, namespace, {"metadata": {"labels": {names.NODE_POOL: "blue"}}})
 
 
-async def gang(here: Ground, name: str, queue: str) -> None:
+async def gang(here: InstallerStory, name: str, queue: str) -> None:
     """One pod for a whole node, in a group of its own."""
     labels = {names.NODE_POOL: "blue"} if queue == "blue" else {}
     await here.client.create(
@@ -52,11 +52,11 @@ async def gang(here: Ground, name: str, queue: str) -> None:
     )
 
 
-async def node_of(here: Ground, name: str) -> str:
+async def node_of(here: InstallerStory, name: str) -> str:
     return (await here.client.get(POD, name, "default")).spec.node_name
 
 
-async def blue_ground(here: Ground) -> str:
+async def blue_ground(here: InstallerStory) -> str:
     """One of the two nodes, and a queue, belong to the pool."""
     first = sorted(item.name for item in (await here.client.list(NODE)).items)[0]
     await pooled(here, NODE, first)
@@ -71,7 +71,7 @@ async def blue_ground(here: Ground) -> str:
     return first
 
 
-async def test_a_shard_that_is_applied_places_what_belongs_to_its_pool(here: Ground) -> None:
+async def test_a_shard_that_is_applied_places_what_belongs_to_its_pool(here: InstallerStory) -> None:
     node = await blue_ground(here)
     await gang(here, "work", "blue")
     await here.platform.settles()
@@ -91,7 +91,9 @@ async def test_a_shard_that_is_applied_places_what_belongs_to_its_pool(here: Gro
     assert await node_of(here, "more") == ""
 
 
-async def test_a_shard_without_a_pool_takes_the_place_of_the_usual_scheduler_and_gives_it_back(here: Ground) -> None:
+async def test_a_shard_without_a_pool_takes_the_place_of_the_usual_scheduler_and_gives_it_back(
+    here: InstallerStory,
+) -> None:
     def schedulers() -> int:
         return sum(manager.component.name == "scheduler" for manager in here.platform.managers)
 
@@ -115,7 +117,7 @@ async def test_a_shard_without_a_pool_takes_the_place_of_the_usual_scheduler_and
     await here.until(placed_too, "a place from the usual scheduler")
 
 
-async def test_a_shard_that_cannot_start_is_told_so_and_a_config_what_counts_here(here: Ground) -> None:
+async def test_a_shard_that_cannot_start_is_told_so_and_a_config_what_counts_here(here: InstallerStory) -> None:
     await here.shard("blue", partitionLabelValue="blue", args={"schedule-period": "soon"})
     await here.tells(SCHEDULING_SHARD, "blue", "Deployed", "--schedule-period=soon: 'soon' is not a duration")
     assert (await here.said(SCHEDULING_SHARD, "blue", "Deployed"))[0] == "False"

@@ -28,7 +28,7 @@ from gangline.installer.objects.services import CERTIFICATES
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.objects.workload import FOLDER
 from gangline.local import write_kubeconfig
-from installer.ground import SPACE, ground
+from installer.installer_story import SPACE, installer_story
 
 PARTS = installer_parts()
 PAIR: Pair = PARTS.certificate(("admission.kai-scheduler.svc",), time.time(), None)
@@ -107,7 +107,7 @@ async def _output(process: asyncio.subprocess.Process) -> str:
 @pytest.mark.parametrize("component", list(described()))
 async def test_a_container_starts_and_answers_its_probe(component: str, tmp_path: Path) -> None:
     words, probe = localized(*described()[component], tmp_path)
-    async with ground(installer=False) as cluster:
+    async with installer_story(installer=False) as cluster:
         config = write_kubeconfig(cluster.platform, await cluster.platform.listen(), tmp_path / "kubeconfig")
         environment: dict[str, Any] = {**os.environ, "POD_NAME": "me", "POD_NAMESPACE": SPACE}
         process = await asyncio.create_subprocess_exec(

@@ -33,7 +33,7 @@ from gangline.operator.backends import Registry
 from gangline.operator.rights import election_rights, rights
 from gangline.operator.settings import notes, read
 from gangline.rules.sets import OperatorSettings, Profile
-from installer.ground import SPACE, Ground, ground
+from installer.installer_story import SPACE, InstallerStory, installer_story
 
 PARTS = installer_parts()
 CERTIFICATE = Pair(b"certificate", b"key", b"authority")
@@ -259,12 +259,12 @@ def test_a_backend_that_is_described_but_not_outside_is_told_of() -> None:
 
 
 @pytest.fixture
-async def cluster() -> AsyncIterator[Ground]:
-    async with ground() as found:
+async def cluster() -> AsyncIterator[InstallerStory]:
+    async with installer_story() as found:
         yield found
 
 
-async def test_a_backend_is_deployed_repaired_and_removed_as_the_other_components_are(cluster: Ground) -> None:
+async def test_a_backend_is_deployed_repaired_and_removed_as_the_other_components_are(cluster: InstallerStory) -> None:
     await cluster.config(**APART)
     await cluster.ready(CONFIG, "kai-config")
     assert {"gangline-backend-kai", "gangline-backend-volcano", "gangline-operator"} <= set(await cluster.deployments())
@@ -279,9 +279,9 @@ async def test_a_backend_is_deployed_repaired_and_removed_as_the_other_component
     await cluster.config(workload={"scheduler": {"outside": ["volcano"]}})
     for kind in (DEPLOYMENT, SERVICE_ACCOUNT, ROLE, ROLE_BINDING):
         name = "gangline-backend-kai" if kind in (DEPLOYMENT, SERVICE_ACCOUNT) else "kai-scheduler-gangline-backend-kai"
-        await cluster.gone(kind, name)
-    await cluster.gone(CLUSTER_ROLE, "kai-scheduler-gangline-backend-kai")
+        await cluster.disappears(kind, name)
+    await cluster.disappears(CLUSTER_ROLE, "kai-scheduler-gangline-backend-kai")
     await cluster.config()
-    await cluster.gone(CONFIG_MAP, "gangline-operator")
-    await cluster.gone(DEPLOYMENT, "gangline-backend-volcano")
+    await cluster.disappears(CONFIG_MAP, "gangline-operator")
+    await cluster.disappears(DEPLOYMENT, "gangline-backend-volcano")
     await cluster.ready(CONFIG, "kai-config")

@@ -258,3 +258,22 @@ def test_a_stream_of_small_jobs_does_not_starve_a_gang(runtimes: str) -> None:
         ).run()
         waited[name] = next(run.waited for run in played.runs if run.name == "gang")
     assert waited["greedy"] > 1500 and waited["native"] < 600
+
+
+@pytest.mark.parametrize(
+    ("form", "row", "why"),
+    [
+        ("csv", "0,1,2147483647,1", "pods is 2147483647, which must be from 1 to 20000"),
+        ("csv", "0,1,0,1", "pods is 0, which must be from 1 to 20000"),
+        ("csv", "nan,1,1,1", "arrival is 'nan', which is no date and time"),
+        ("csv", "0,1,1," + "9" * 200_000, "field larger than field limit"),
+        ("philly", "0,1,1000000000039,0,a", "which must be from 1 to 20000"),
+        ("philly", "0,1,101,0,a", "101 GPUs cannot be divided into equal pods of at most 8"),
+        ("itp", "a,0,1,99999999999999999999", "which must be from 1 to 20000"),
+    ],
+)
+def test_a_job_that_nobody_could_play_is_refused_with_its_line(tmp_path: Path, form: str, row: str, why: str) -> None:
+    headers = {"csv": "arrival,duration,pods,gpus", "philly": "timestamp,duration,num_gpus,gpu_time,cluster"}
+    header = headers.get(form, "job_id,submission_time,duration,num_gpu")
+    answer = simulate(tmp_path, f"{header}\n{row}\n", form=form)
+    assert isinstance(answer.exception, BadTrace) and why in str(answer.exception)

@@ -9,13 +9,13 @@ from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, SCALING_GROUP, K
 from gangline.config import manner
 from gangline.operator.component import component
 from gangline.rules.sets import OperatorSettings
-from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set
 
 UPSTREAM = "549d57d7b6769496d7df"
 SETTINGS = OperatorSettings(manner=manner(["grove"]))
 
 
-async def as_upstream_left_it(here: Stage) -> None:
+async def as_upstream_left_it(here: OperatorWorld) -> None:
     """The operator goes, and every hash is one of Grove's own."""
     await here.kill("operator")
     labelled: tuple[Kind[Any], ...] = (POD, POD_CLIQUE)
@@ -37,12 +37,12 @@ async def as_upstream_left_it(here: Stage) -> None:
     )
 
 
-async def ours_comes(here: Stage) -> None:
+async def ours_comes(here: OperatorWorld) -> None:
     await here.start(component(SETTINGS))
     await here.settles()
 
 
-async def a_running_set(here: Stage) -> set[str]:
+async def a_running_set(here: OperatorWorld) -> set[str]:
     await here.apply(
         pod_clique_set(
             "llm",
@@ -57,7 +57,7 @@ async def a_running_set(here: Stage) -> set[str]:
 
 
 async def test_a_set_of_upstreams_operator_is_taken_over_and_no_pod_restarts() -> None:
-    async with stage(SETTINGS) as here:
+    async with operator_world(SETTINGS) as here:
         before = await a_running_set(here)
         await as_upstream_left_it(here)
         await ours_comes(here)
@@ -69,7 +69,7 @@ async def test_a_set_of_upstreams_operator_is_taken_over_and_no_pod_restarts() -
 
 
 async def test_a_set_that_was_changed_meanwhile_is_updated() -> None:
-    async with stage(SETTINGS) as here:
+    async with operator_world(SETTINGS) as here:
         await a_running_set(here)
         await as_upstream_left_it(here)
         changed = clique("a", 2, 1)

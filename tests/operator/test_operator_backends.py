@@ -19,7 +19,7 @@ from gangline.operator.backends.kai import KaiBackend
 from gangline.operator.backends.passthrough import PassthroughBackend
 from gangline.operator.backends.volcano import VolcanoBackend
 from gangline.rules.sets import OperatorSettings, Profile
-from operator_stage import clique, pod_clique_set
+from operator_world import clique, pod_clique_set
 
 GROVE = manner(["grove"])
 

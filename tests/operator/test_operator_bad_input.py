@@ -27,20 +27,20 @@ from gangline.api.meta import Raw, condition
 from gangline.errors import Problem
 from gangline.operator.component import component
 from gangline.rules.sets import OperatorSettings
-from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set
 
 
 def refused(pcs: PodCliqueSet) -> list[Problem]:
     return faults(pcs, OperatorSettings())
 
 
-async def with_faults(here: Stage, judge: Any = refused) -> None:
+async def with_faults(here: OperatorWorld, judge: Any = refused) -> None:
     """The operator as the composition root builds it: it hears what admission would say."""
     await here.start(component(OperatorSettings(), faults=judge))
 
 
 async def test_a_set_from_before_the_checks_is_told_what_is_wrong_and_others_go_on() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await with_faults(here)
         bad = pod_clique_set(
             "bad",
@@ -70,7 +70,7 @@ async def test_a_set_from_before_the_checks_is_told_what_is_wrong_and_others_go_
 
 
 async def test_a_condition_about_a_bad_set_goes_when_the_set_is_repaired() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await with_faults(here)
         await here.apply(pod_clique_set("w", clique("a"), terminationDelay="-1h"))
         assert condition((await here.the_set("w")).status.conditions, "SpecInvalid") is not None
@@ -87,7 +87,7 @@ async def test_a_failure_that_nobody_foresaw_is_told_on_its_object_and_holds_up_
             raise RuntimeError("the moon is full")
         return []
 
-    async with stage() as here:
+    async with operator_world() as here:
         await with_faults(here, judge)
         await here.apply(pod_clique_set("odd", clique("a")))
         await here.apply(pod_clique_set("good", clique("a")))
@@ -115,7 +115,7 @@ OWNED: dict[Kind[Any], str] = {
 
 @pytest.mark.parametrize("kind", list(OWNED), ids=lambda kind: kind.kind)
 async def test_an_owned_object_that_somebody_deletes_is_made_again(kind: Kind[Any]) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(a_rich_set())
         before = await here.client.get(kind, OWNED[kind], NAMESPACE)
         await here.client.delete(kind, OWNED[kind], NAMESPACE)
@@ -125,7 +125,7 @@ async def test_an_owned_object_that_somebody_deletes_is_made_again(kind: Kind[An
 
 
 async def test_a_scaled_gangs_clique_and_a_schedulers_object_are_made_again_too() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(a_rich_set())
         [first, *_] = await here.every(POD_GROUP)
         for kind, name in ((POD_CLIQUE, "w-0-g-1-b"), (POD_GROUP, first.name)):
@@ -156,7 +156,7 @@ EDITS: list[tuple[Kind[Any], str, Raw]] = [
     ("kind", "name", "edit"), EDITS, ids=[f"{kind.kind}-{number}" for number, (kind, _, _) in enumerate(EDITS)]
 )
 async def test_an_owned_object_that_somebody_edits_is_put_right(kind: Kind[Any], name: str, edit: Raw) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(a_rich_set())
         before = await here.client.get(kind, name, NAMESPACE)
         await here.client.patch(kind, name, NAMESPACE, edit)
@@ -172,7 +172,7 @@ def _lasting(obj: Any) -> tuple[object, ...]:
 
 
 async def test_a_pod_that_somebody_deletes_is_replaced_under_the_same_hostname() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("w", clique("a", 2)))
         before = await here.pods()
         await here.client.delete(POD, before[0].name, NAMESPACE, grace=0)
@@ -183,7 +183,7 @@ async def test_a_pod_that_somebody_deletes_is_replaced_under_the_same_hostname()
 
 
 async def test_a_size_that_somebody_chose_is_kept_and_other_peoples_labels_too() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(a_rich_set())
         await here.client.patch(SCALING_GROUP, "w-0-g", NAMESPACE, {"spec": {"replicas": 3}})
         await here.client.patch(SERVICE, "w-0", NAMESPACE, {"metadata": {"annotations": {"example.com/note": "kept?"}}})
@@ -208,12 +208,12 @@ def a_secret(name: str, owner: PodCliqueSet | None = None) -> Raw:
     return {"metadata": {"name": name, "namespace": NAMESPACE, "ownerReferences": owners}, "type": "Opaque", "data": {}}
 
 
-async def secrets(here: Stage) -> set[str]:
+async def secrets(here: OperatorWorld) -> set[str]:
     return {item.name for item in await here.every(SECRET, "w-")}
 
 
 async def test_a_token_under_groves_former_name_goes_once_no_pod_mounts_it() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         owner = await here.apply(pod_clique_set("w", clique("a")))
         [pod] = await here.pods()
         old = {
@@ -250,7 +250,7 @@ async def test_a_token_under_groves_former_name_goes_once_no_pod_mounts_it() -> 
 
 
 async def test_a_token_that_somebody_deletes_is_made_again_when_something_happens_to_its_set() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("w", clique("a")))
         before = await here.client.get(SECRET, "w-ic-sat", NAMESPACE)
         await here.client.delete(SECRET, "w-ic-sat", NAMESPACE)
@@ -261,7 +261,7 @@ async def test_a_token_that_somebody_deletes_is_made_again_when_something_happen
 
 
 async def test_a_secret_of_somebody_else_under_the_tokens_name_is_left_alone_and_named() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.client.create(SECRET, a_secret("w-ic-sat"))
         await here.apply(pod_clique_set("w", clique("a")))
         [error] = (await here.the_set("w")).status.last_errors

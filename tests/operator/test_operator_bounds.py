@@ -20,7 +20,7 @@ from gangline.components.options import ComponentOptions
 from gangline.operator.desired import bounds, layout
 from gangline.operator.desired.bounds import Backlog, horizon
 from gangline.runtime import ManualClock
-from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set
 
 MOST = 2**31 - 1
 
@@ -36,7 +36,7 @@ def a_set(pcs: Raw) -> PodCliqueSet:
     return msgspec.convert(pcs, PodCliqueSet, strict=False)
 
 
-async def grown(here: Stage, kind: Any, least: int) -> list[Any]:
+async def grown(here: OperatorWorld, kind: Any, least: int) -> list[Any]:
     """What is there of a kind once nothing more is made."""
 
     async def enough() -> bool:
@@ -56,7 +56,7 @@ async def grown(here: Stage, kind: Any, least: int) -> list[Any]:
 async def test_a_set_of_two_billion_replicas_makes_as_many_as_may_wait_says_so_and_goes_on_when_they_are_placed() -> (
     None
 ):
-    async with stage(clock=ManualClock()) as here:
+    async with operator_world(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("w", clique("main", 1), replicas=MOST))
         gangs = await grown(here, POD_GANG, 10)
         assert sorted(gang.name for gang in gangs) == sorted(f"w-{number}" for number in range(10))
@@ -84,14 +84,14 @@ async def test_a_set_of_two_billion_replicas_makes_as_many_as_may_wait_says_so_a
 
 
 async def test_a_set_that_is_larger_than_one_look_makes_becomes_whole() -> None:
-    async with stage(clock=ManualClock()) as here:
+    async with operator_world(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("w", clique("main", 1), replicas=25))
         assert len(await grown(here, POD_GANG, 25)) == 25
         assert condition((await here.the_set("w")).status.conditions, "HeldBack") is None
 
 
 async def test_a_clique_of_two_billion_pods_makes_as_many_as_may_wait_and_says_so() -> None:
-    async with stage(clock=ManualClock()) as here:
+    async with operator_world(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("w", clique("main", MOST, 1)))
         assert len(await grown(here, POD, 10)) == 10
         [found] = await here.every(POD_CLIQUE)
@@ -110,7 +110,7 @@ async def test_a_clique_of_two_billion_pods_makes_as_many_as_may_wait_and_says_s
 
 
 async def test_a_scaling_group_of_two_billion_replicas_makes_as_many_as_may_wait_and_says_so() -> None:
-    async with stage(clock=ManualClock()) as here:
+    async with operator_world(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("w", clique("a", 1), groups=[group("g", ["a"], MOST, 1)]))
         gangs = await grown(here, POD_GANG, 10)
         assert len(gangs) <= 11
@@ -129,7 +129,7 @@ async def test_when_very_many_pods_of_all_sets_wait_each_makes_a_few_and_larger_
 ) -> None:
     for name, value in (("WINDOW_IN_ALL", 20), ("SMALL_WINDOW", 3)):
         monkeypatch.setattr(bounds, name, value)
-    async with stage(clock=ManualClock()) as here:
+    async with operator_world(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("a", clique("main", 1), replicas=MOST))
         assert len(await grown(here, POD, 10)) == 10
         for name in ("b", "c", "d"):
@@ -154,7 +154,7 @@ async def test_shared_claims_of_two_billion_replicas_are_made_as_far_as_replicas
     from gangline.api.kinds import RESOURCE_CLAIM
 
     devices = {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}}}
-    async with stage(clock=ManualClock()) as here:
+    async with operator_world(clock=ManualClock()) as here:
         await here.apply(
             pod_clique_set(
                 "w",
@@ -168,7 +168,7 @@ async def test_shared_claims_of_two_billion_replicas_are_made_as_far_as_replicas
 
 
 async def test_a_base_gang_that_no_object_could_hold_is_said_and_nothing_is_made() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         await here.apply(pod_clique_set("w", clique("a", 1), groups=[group("g", ["a"], MOST, MOST)]))

@@ -45,7 +45,7 @@ from gangline.operator.backends.kai import KaiBackend
 from gangline.operator.component import component
 from gangline.rules.hooks import Hook, HookReview
 from gangline.rules.sets import OperatorSettings, Profile
-from operator_stage import NAMESPACE, Stage, clique, pod_clique_set, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, operator_world, pod_clique_set
 
 RACK = {"topologyName": "t", "pack": {"required": "rack"}}
 
@@ -54,7 +54,7 @@ RACK = {"topologyName": "t", "pack": {"required": "rack"}}
 class Judged:
     """A server whose admission can be configured anew, with an operator that is started anew with it."""
 
-    here: Stage
+    here: OperatorWorld
     judges: list[Hook]
 
     async def configure(self, settings: OperatorSettings) -> None:
@@ -77,7 +77,7 @@ class Judged:
 
 @asynccontextmanager
 async def judged(settings: OperatorSettings | None = None, *crds: Any) -> AsyncIterator[Judged]:
-    async with stage(settings) as here:
+    async with operator_world(settings) as here:
         for kind in crds:
             await here.client.create(CRD, stand_in(kind))
         found = Judged(here, [])
@@ -113,7 +113,7 @@ def only(*backends: str) -> OperatorSettings:
     return OperatorSettings(backends=backends, profiles=profiles)
 
 
-async def open_queue(here: Stage, name: str) -> None:
+async def open_queue(here: OperatorWorld, name: str) -> None:
     await here.client.create(VOLCANO_QUEUE, {"metadata": {"name": name}, "spec": {"weight": 1}})
     await here.client.patch(VOLCANO_QUEUE, name, "", {"status": {"state": "Open"}}, subresource="status")
 
@@ -279,7 +279,7 @@ async def test_a_set_goes_while_nobody_answers_for_admission_and_a_stranger_gets
     unused_tcp_port: int,
 ) -> None:
     protected = OperatorSettings(authorizer=True)
-    async with stage(protected) as here:
+    async with operator_world(protected) as here:
         await here.apply(on_kai())
         asked = list(hooks(ComponentOptions(operator=protected), LiveReader(here.server.store, here.server.catalogue)))
         for configuration in configurations(asked, WebhookAddress(url=f"https://127.0.0.1:{unused_tcp_port}"), b""):

@@ -20,7 +20,7 @@ from gangline.components.options import ComponentOptions
 from gangline.errors import ApiError
 from gangline.operator.backends import Registry
 from gangline.rules.sets import OperatorSettings
-from operator_stage import NAMESPACE, stage
+from operator_world import NAMESPACE, operator_world
 
 
 def a_set(name: str, cliques: dict[str, Raw], scheduler: str, **spec: Any) -> Raw:
@@ -102,7 +102,7 @@ PRINTED: list[tuple[Raw, str, Kind[Any], str, int, int]] = [
 async def test_a_printed_set_becomes_gangs_objects_of_its_backend_and_pods(
     pcs: Raw, backend: str, kind: Kind[Any], gate: str, gangs: int, pods: int
 ) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.client.create(CRD, stand_in(KOORDINATOR_POD_GROUP))
         await noticed(here, KOORDINATOR_POD_GROUP)
         for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
@@ -120,7 +120,7 @@ async def test_a_printed_set_becomes_gangs_objects_of_its_backend_and_pods(
 
 
 async def test_under_compat_grove_two_cliques_without_a_role_are_refused_as_upstream_refuses_them() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         for hook in hooks(ComponentOptions(compat=("grove",)), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         with pytest.raises(ApiError, match=r"spec\.template\.cliques\.roleName: given more than once: ''"):
@@ -131,14 +131,14 @@ async def test_the_only_clique_of_a_set_needs_no_name_but_for_upstream() -> None
     fragment = a_set("fragment", {"": {}}, "koord-scheduler")
     del fragment["spec"]["template"]["cliques"][0]["name"]
     two = a_set("two", {"": {}, "b": {}}, "kai-scheduler")
-    async with stage() as here:
+    async with operator_world() as here:
         for hook in hooks(ComponentOptions(), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         made = await here.client.create(POD_CLIQUE_SET, fragment)
         assert [clique.name for clique in made.spec.template.cliques] == ["main"]
         with pytest.raises(ApiError, match=r"spec\.template\.cliques\[0\]\.name: must be given"):
             await here.client.create(POD_CLIQUE_SET, two)
-    async with stage() as here:
+    async with operator_world() as here:
         for hook in hooks(ComponentOptions(compat=("grove",)), LiveReader(here.server.store, here.server.catalogue)):
             admit_with(here.server.admission, hook)
         with pytest.raises(ApiError, match=r"spec\.template\.cliques\[0\]\.name: must be given"):

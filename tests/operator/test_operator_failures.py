@@ -18,8 +18,8 @@ from gangline.operator.desired import failures
 from gangline.rules import trees, verdicts
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import ManualClock
-from operator_stage import NAMESPACE, Stage, clique, pod_clique_set, stage
-from operator_stage import pod as a_pod
+from operator_world import NAMESPACE, OperatorWorld, clique, operator_world, pod_clique_set
+from operator_world import pod as a_pod
 
 REFUSED: Raw = {
     "phase": "Failed",
@@ -29,7 +29,7 @@ REFUSED: Raw = {
 WHY = "OutOfnvidia.com/gpu: Node didn't have enough resource: nvidia.com/gpu"
 
 
-async def refuse(here: Stage, pod: Pod) -> None:
+async def refuse(here: OperatorWorld, pod: Pod) -> None:
     """Bind a pod, and let its node refuse it."""
     if not pod.spec.node_name:
         await here.client.bind(pod.name, NAMESPACE, "node-1", uid=pod.uid)
@@ -38,12 +38,12 @@ async def refuse(here: Stage, pod: Pod) -> None:
     await here.settles()
 
 
-async def living(here: Stage) -> list[Pod]:
+async def living(here: OperatorWorld) -> list[Pod]:
     return [pod for pod in await here.pods() if not pod.metadata.deleting]
 
 
 async def test_a_pod_that_its_node_refused_is_replaced_and_let_go_and_the_reason_is_told() -> None:
-    async with stage(clock=ManualClock()) as here:
+    async with operator_world(clock=ManualClock()) as here:
         await here.apply(pod_clique_set("w", clique("main", 2)))
         [first, second] = await here.pods()
         await here.run(second)
@@ -70,7 +70,7 @@ async def test_a_pod_that_its_node_refused_is_replaced_and_let_go_and_the_reason
 
 async def test_a_pod_that_fails_again_and_again_is_replaced_after_longer_and_longer_pauses() -> None:
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with operator_world(clock=clock) as here:
         await here.apply(pod_clique_set("w", clique("main", 1)))
         for pause in (0, 10, 20, 40):
             [pod] = await living(here)
@@ -93,7 +93,7 @@ async def test_a_pod_that_fails_again_and_again_is_replaced_after_longer_and_lon
 
 
 async def test_upstream_leaves_a_failed_pod_where_it_is() -> None:
-    async with stage(OperatorSettings(manner=manner(["grove"]))) as here:
+    async with operator_world(OperatorSettings(manner=manner(["grove"]))) as here:
         await here.apply(pod_clique_set("w", clique("main", 1), labels={"kai.scheduler/queue": "default-queue"}))
         [pod] = await here.pods()
         await refuse(here, pod)
@@ -120,7 +120,7 @@ def test_a_container_that_ended_badly_is_a_reason_too() -> None:
 
 async def test_lifting_gates_is_logged_with_gang_and_reason(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="gangline.operator.cliques.controller")
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("w", clique("main", 2)))
         [pods] = [sorted(pod.name for pod in await here.pods())]
     lines = [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
@@ -133,7 +133,7 @@ async def test_lifting_gates_is_logged_with_gang_and_reason(caplog: pytest.LogCa
 
 
 async def test_a_set_that_needs_a_kind_nobody_serves_says_so_and_not_only_in_the_log() -> None:
-    async with stage(OperatorSettings(auto_mnnvl=True), clock=ManualClock()) as here:
+    async with operator_world(OperatorSettings(auto_mnnvl=True), clock=ManualClock()) as here:
         gpus = clique("main", 1)
         gpus["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
         await here.apply(pod_clique_set("llm", gpus, annotations={"grove.io/mnnvl-group": "a"}))
@@ -149,7 +149,7 @@ async def test_a_set_that_needs_a_kind_nobody_serves_says_so_and_not_only_in_the
 
 
 async def test_explain_works_where_only_the_workload_half_is_installed() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.client.delete(CRD, POD_GROUP.resource)
         await here.apply(pod_clique_set("w", clique("main", 2, scheduler="default-scheduler")))
         (answer,) = await explain(here.client, "w", NAMESPACE)

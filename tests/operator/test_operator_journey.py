@@ -23,7 +23,7 @@ from gangline.api.kinds import (
 from gangline.config import manner
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import ManualClock, key_of
-from operator_stage import NAMESPACE, clique, group, pod_clique_set, stage
+from operator_world import NAMESPACE, clique, group, operator_world, pod_clique_set
 
 
 def gates(pods: list[Pod]) -> list[list[str]]:
@@ -31,7 +31,7 @@ def gates(pods: list[Pod]) -> list[list[str]]:
 
 
 async def test_a_set_for_kai_becomes_cliques_a_labelled_gang_a_pod_group_and_pods_that_may_go() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("a", 3, 2), clique("b", 2)))
         gang = await here.gang("llm-0")
         assert [item.name for item in await here.every(POD_CLIQUE)] == ["llm-0-a", "llm-0-b"]
@@ -47,7 +47,7 @@ async def test_a_set_for_kai_becomes_cliques_a_labelled_gang_a_pod_group_and_pod
 
 
 async def test_without_a_scheduler_name_a_workload_is_written_and_the_surplus_waits_for_the_minimum() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("a", 3, 2, scheduler="")))
         [workload] = await here.every(WORKLOAD)
         assert workload.spec.pod_groups == ({"name": "gang", "policy": {"gang": {"minCount": 2}}},)
@@ -62,7 +62,7 @@ async def test_without_a_scheduler_name_a_workload_is_written_and_the_surplus_wa
 
 
 async def test_a_scaled_gang_stays_behind_its_gate_until_the_base_gang_is_scheduled() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("w", 2), groups=[group("g", ["w"], 2, 1)]))
         assert gates(await here.pods("llm-0-g-1-w")) == [[names.GATE_KAI]] * 2
         await here.run(*await here.pods("llm-0-g-0-w"))
@@ -70,7 +70,7 @@ async def test_a_scaled_gang_stays_behind_its_gate_until_the_base_gang_is_schedu
 
 
 async def test_status_flows_back_to_the_gang_and_the_set() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("a", 2)))
         gang = await here.gang("llm-0")
         assert gang.status.phase == "Pending"
@@ -89,7 +89,7 @@ async def test_status_flows_back_to_the_gang_and_the_set() -> None:
 
 
 async def test_a_settled_set_is_written_to_by_nobody() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(
             pod_clique_set("llm", clique("a", 2), clique("w"), replicas=2, groups=[group("g", ["w"], 2, 1)])
         )
@@ -104,7 +104,7 @@ async def test_a_settled_set_is_written_to_by_nobody() -> None:
 
 
 async def test_a_smaller_set_loses_its_highest_replicas_and_their_gangs() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("a"), replicas=3))
         await here.client.patch(POD_CLIQUE_SET, "llm", NAMESPACE, {"spec": {"replicas": 1}})
         await here.settles()
@@ -114,7 +114,7 @@ async def test_a_smaller_set_loses_its_highest_replicas_and_their_gangs() -> Non
 
 
 async def test_a_lost_pod_comes_back_with_the_same_hostname() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("a", 2)))
         first = (await here.pods())[0]
         await here.client.delete(POD, first.name, NAMESPACE, grace=0)
@@ -125,7 +125,7 @@ async def test_a_lost_pod_comes_back_with_the_same_hostname() -> None:
 
 
 async def test_someone_elses_gate_is_never_touched() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         template = clique("a")
         template["spec"]["podSpec"]["schedulingGates"] = [{"name": "example.com/mine"}]
         await here.apply(pod_clique_set("llm", template))
@@ -133,7 +133,7 @@ async def test_someone_elses_gate_is_never_touched() -> None:
 
 
 async def test_a_new_image_replaces_one_ready_pod_after_the_other() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("a", 2, 1)))
         await here.run(*await here.pods())
         before = {pod.uid for pod in await here.pods()}
@@ -165,7 +165,7 @@ async def test_a_new_image_replaces_one_ready_pod_after_the_other() -> None:
 
 async def test_a_gang_below_its_minimum_for_the_delay_starts_again_as_a_whole_and_only_once() -> None:
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with operator_world(clock=clock) as here:
         await here.apply(pod_clique_set("llm", clique("a", 2), clique("b"), terminationDelay="10m"))
         clock.advance(60)
         await here.run(*await here.pods())
@@ -185,7 +185,7 @@ async def test_a_gang_below_its_minimum_for_the_delay_starts_again_as_a_whole_an
 
 
 async def test_a_missing_claim_template_is_told_with_what_to_do_and_heals() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         template = clique("a", 2) | {"resourceSharing": [{"name": "gpu", "scope": "PerReplica"}]}
         await here.apply(pod_clique_set("llm", template))
         [live] = await here.every(POD_CLIQUE)
@@ -200,7 +200,7 @@ async def test_a_missing_claim_template_is_told_with_what_to_do_and_heals() -> N
 
 
 async def test_an_autoscaler_stands_for_each_clique_that_asks_and_goes_with_the_wish() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         scaling = {"maxReplicas": 5, "minReplicas": 1}
         await here.apply(pod_clique_set("llm", clique("a", 1, autoScalingConfig=scaling)))
         [hpa] = await here.every(HPA)
@@ -211,7 +211,7 @@ async def test_an_autoscaler_stands_for_each_clique_that_asks_and_goes_with_the_
 
 
 async def test_a_topology_binding_makes_kais_topology_and_follows_its_levels() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         levels = [{"domain": "rack", "key": "example.com/rack"}, {"domain": "host", "key": "kubernetes.io/hostname"}]
         await here.client.create(TOPOLOGY_BINDING, {"metadata": {"name": "dc"}, "spec": {"levels": levels}})
         await here.settles()
@@ -225,7 +225,7 @@ async def test_a_topology_binding_makes_kais_topology_and_follows_its_levels() -
 
 async def test_a_pod_group_of_a_stranger_with_our_name_is_left_alone_and_the_gang_says_so() -> None:
     settings = OperatorSettings(manner=manner(["grove"]))
-    async with stage(settings) as here:
+    async with operator_world(settings) as here:
         await here.client.create(
             POD_GROUP, {"metadata": {"name": "llm-0", "namespace": NAMESPACE}, "spec": {"minMember": 1}}
         )
@@ -241,7 +241,7 @@ async def test_a_pod_group_of_a_stranger_with_our_name_is_left_alone_and_the_gan
 
 
 async def test_a_users_queue_on_the_pod_group_survives_a_change_of_the_gang() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("llm", clique("a", 2)))
         [made] = await here.every(POD_GROUP)
         await here.client.patch(POD_GROUP, made.name, NAMESPACE, {"spec": {"queue": "mine"}})

@@ -16,7 +16,7 @@ from gangline.operator.desired.layout import (
     place_of,
     standalone_places,
 )
-from operator_stage import clique, group, pod_clique_set
+from operator_world import clique, group, pod_clique_set
 
 
 def a_set(raw: Raw) -> PodCliqueSet:

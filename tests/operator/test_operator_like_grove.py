@@ -16,7 +16,7 @@ from gangline.config import manner
 from gangline.operator.backends.contract import Facts
 from gangline.operator.backends.volcano import VolcanoBackend
 from gangline.rules.sets import OperatorSettings
-from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set
 
 LIKE_GROVE = OperatorSettings(manner=manner(["grove"]))
 QUEUE = {"kai.scheduler/queue": "default-queue"}
@@ -29,7 +29,7 @@ def impossible(name: str, replicas: int = 1) -> Raw:
     return found
 
 
-async def clique_of(here: Stage, name: str) -> PodClique:
+async def clique_of(here: OperatorWorld, name: str) -> PodClique:
     return await here.client.get(POD_CLIQUE, name, NAMESPACE)
 
 
@@ -42,7 +42,7 @@ async def test_a_clique_is_made_without_what_its_template_gives_empty() -> None:
         "volumes": [{"name": "v", "emptyDir": {}}],
         "schedulerName": "kai-scheduler",
     }
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("p", clique("a", podSpec=pod)))
         made = (await clique_of(here, "p-0-a")).spec.pod_spec
         assert made["containers"] == [
@@ -52,7 +52,7 @@ async def test_a_clique_is_made_without_what_its_template_gives_empty() -> None:
 
 
 async def test_pods_of_a_clique_that_fail_alike_are_told_of_once() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("p", impossible("bad", 3)))
         [error] = (await clique_of(here, "p-0-bad")).status.last_errors
         assert error.code == "ERR_CREATE_POD" and error.description.endswith("(and 2 more)")
@@ -68,7 +68,7 @@ async def test_pods_of_a_clique_that_fail_alike_are_told_of_once() -> None:
 async def test_a_gang_that_cannot_be_complete_holds_its_pods_and_in_groves_manner_lets_those_of_groups_go(
     settings: OperatorSettings, held: set[str], counted: dict[str, int]
 ) -> None:
-    async with stage(settings) as here:
+    async with operator_world(settings) as here:
         await here.apply(
             pod_clique_set("p", clique("a"), clique("b"), impossible("bad"), groups=[group("g", ["b"])], labels=QUEUE)
         )
@@ -77,7 +77,7 @@ async def test_a_gang_that_cannot_be_complete_holds_its_pods_and_in_groves_manne
 
 
 async def test_in_groves_manner_a_clique_of_an_incomplete_gang_counts_its_pods_once_it_is_changed() -> None:
-    async with stage(LIKE_GROVE) as here:
+    async with operator_world(LIKE_GROVE) as here:
         await here.apply(pod_clique_set("p", clique("a", 2, 1), impossible("bad"), labels=QUEUE))
         assert (await clique_of(here, "p-0-a")).status.replicas == 0
         await here.client.patch(POD_CLIQUE, "p-0-a", NAMESPACE, {"spec": {"replicas": 1}})
@@ -90,7 +90,7 @@ async def test_in_groves_manner_a_clique_of_an_incomplete_gang_counts_its_pods_o
 async def test_a_member_that_failed_at_once_breaks_its_groups_minimum_but_not_in_groves_manner(
     settings: OperatorSettings, breached: str
 ) -> None:
-    async with stage(settings) as here:
+    async with operator_world(settings) as here:
         await here.apply(pod_clique_set("p", impossible("bad"), groups=[group("g", ["bad"])], labels=QUEUE))
         assert (await clique_of(here, "p-0-g-0-bad")).status.conditions == ()
         found = condition(
@@ -107,7 +107,7 @@ async def test_an_error_that_is_over_is_cleared_but_in_groves_manner_stays_until
 ) -> None:
     shared = clique("a") | {"resourceSharing": [{"name": "late", "scope": "AllReplicas"}]}
     requests = {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}
-    async with stage(settings) as here:
+    async with operator_world(settings) as here:
         await here.apply(pod_clique_set("p", shared, labels=QUEUE))
         assert [error.code for error in (await clique_of(here, "p-0-a")).status.last_errors] == [
             "ERR_SYNC_PCLQ_RESOURCE_CLAIM"
@@ -123,7 +123,7 @@ async def test_an_error_that_is_over_is_cleared_but_in_groves_manner_stays_until
 async def test_a_new_label_of_a_set_reaches_its_gang_at_once_and_in_groves_manner_with_the_next_trigger(
     settings: OperatorSettings, heard: bool
 ) -> None:
-    async with stage(settings) as here:
+    async with operator_world(settings) as here:
         await here.apply(pod_clique_set("p", clique("a"), labels=QUEUE))
         await here.client.patch(POD_CLIQUE_SET, "p", NAMESPACE, {"metadata": {"labels": {"team": "red"}}})
         await here.settles()
@@ -139,7 +139,7 @@ async def test_a_new_label_of_a_set_reaches_its_gang_at_once_and_in_groves_manne
 async def test_a_strategy_that_is_switched_reaches_groups_at_once_and_in_groves_manner_with_the_next_update(
     settings: OperatorSettings, noted: bool
 ) -> None:
-    async with stage(settings) as here:
+    async with operator_world(settings) as here:
         await here.apply(pod_clique_set("p", clique("a"), groups=[group("g", ["a"])], labels=QUEUE))
         await here.client.patch(POD_CLIQUE_SET, "p", NAMESPACE, {"spec": {"updateStrategy": {"type": "OnDelete"}}})
         await here.settles()
@@ -151,7 +151,7 @@ async def test_a_strategy_that_is_switched_reaches_groups_at_once_and_in_groves_
 
 
 async def test_cliques_of_a_group_whose_turn_has_not_come_stay_with_their_template_in_groves_manner() -> None:
-    async with stage(LIKE_GROVE) as here:
+    async with operator_world(LIKE_GROVE) as here:
         cliques = clique("a"), clique("b"), clique("c")
         await here.apply(pod_clique_set("p", *cliques, groups=[group("g", ["b", "c"])], labels=QUEUE, replicas=2))
         before = (await clique_of(here, "p-1-g-0-b")).status.current_pod_clique_set_generation_hash

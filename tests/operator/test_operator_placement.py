@@ -9,7 +9,7 @@ from gangline.api.kinds import NODE, POD, POD_CLIQUE_SET, TOPOLOGY_BINDING
 from gangline.config import manner
 from gangline.operator.gangs.placement import score
 from gangline.rules.sets import OperatorSettings
-from operator_stage import NAMESPACE, clique, pod, pod_clique_set, stage
+from operator_world import NAMESPACE, clique, operator_world, pod, pod_clique_set
 
 ZONE, RACK = "example.com/zone", "example.com/rack"
 NODES = {"a": {ZONE: "z", RACK: "r1"}, "b": {ZONE: "z", RACK: "r1"}, "c": {ZONE: "z", RACK: "r2"}, "bare": {}}
@@ -36,7 +36,7 @@ def test_the_score_is_the_chance_that_two_pods_share_a_domain(
 
 
 async def test_a_gang_carries_its_score_while_it_is_placed() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         for name, labels in NODES.items():
             await here.client.create(NODE, {"metadata": {"name": name, "labels": labels}})
         levels = [{"domain": "zone", "key": ZONE}, {"domain": "rack", "key": RACK}]
@@ -60,7 +60,7 @@ async def test_a_gang_carries_its_score_while_it_is_placed() -> None:
 
 
 async def test_in_groves_manner_no_score_is_told() -> None:
-    async with stage(OperatorSettings(manner=manner(["grove"]))) as here:
+    async with operator_world(OperatorSettings(manner=manner(["grove"]))) as here:
         await here.apply(pod_clique_set("w", clique("a", 2), labels={"kai.scheduler/queue": "q"}))
         await here.run(*await here.pods())
         assert (await here.gang("w-0")).status.placement_score is None
@@ -68,7 +68,7 @@ async def test_in_groves_manner_no_score_is_told() -> None:
 
 
 async def test_a_set_tells_of_each_gang_its_phase_and_conditions_and_of_many_only_what_is_wrong() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("few", clique("a"), replicas=2))
         await here.apply(pod_clique_set("many", clique("a"), replicas=21))
         await here.run(*[pod for pod in await here.pods() if pod.name.startswith(("few-0", "many-0"))])
@@ -94,7 +94,7 @@ async def test_writes_and_their_outcomes_are_counted_by_kind() -> None:
         counted("gangline_operator_writes_total", **made),
         counted("gangline_operator_write_seconds_count", verb="create"),
     )
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("w", clique("a", 3)))
     assert counted("gangline_operator_writes_total", **made) == before[0] + 3
     assert counted("gangline_operator_write_seconds_count", verb="create") > before[1] + 3

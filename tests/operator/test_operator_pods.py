@@ -13,7 +13,7 @@ from gangline.operator.desired.layout import CliquePlace, group_places, standalo
 from gangline.operator.memory.unseen import UnseenChoices
 from gangline.operator.sets.scaling_groups import scaling_group
 from gangline.runtime import Key
-from operator_stage import clique, group, pod, pod_clique_set
+from operator_world import clique, group, pod, pod_clique_set
 
 CLIQUE = msgspec.convert({"metadata": {"name": "c", "uid": "u"}}, PodClique)
 

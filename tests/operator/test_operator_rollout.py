@@ -15,7 +15,7 @@ from gangline.operator.desired import termination
 from gangline.operator.desired.layout import group_places
 from gangline.operator.groups.rollout import GroupReplacement, replace_group_replicas
 from gangline.operator.sets.rollout import set_progress
-from operator_stage import clique, group, pod, pod_clique_set
+from operator_world import clique, group, pod, pod_clique_set
 
 NOW = "2026-01-01T10:00:00Z"
 

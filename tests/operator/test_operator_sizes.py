@@ -8,15 +8,15 @@ from gangline.api.grove import PodCliqueSet
 from gangline.api.kinds import POD, POD_CLIQUE, POD_GANG, POD_GROUP, SCALING_GROUP
 from gangline.api.meta import condition
 from gangline.operator.desired.startup import parents
-from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set
 
 
-async def ungated(here: Stage) -> list[str]:
+async def ungated(here: OperatorWorld) -> list[str]:
     return sorted(pod.labels["grove.io/podclique"] for pod in await here.pods() if not pod.spec.scheduling_gates)
 
 
 async def test_a_clique_that_hibernates_leaves_its_gang_running_and_wakes_up_when_it_is_scaled() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("w", clique("front", 1), clique("worker", 0, 0)))
         gang = await here.gang("w-0")
         assert [(podgroup.name, podgroup.min_replicas) for podgroup in gang.spec.podgroups] == [
@@ -41,7 +41,7 @@ async def test_a_clique_that_hibernates_leaves_its_gang_running_and_wakes_up_whe
 
 
 async def test_a_group_that_hibernates_has_no_gang_until_it_is_scaled() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("w", clique("front"), clique("a", 2), groups=[group("g", ["a"], 0, 0)]))
         assert [gang.name for gang in await here.every(POD_GANG)] == ["w-0"]
         await here.run(*await here.pods())
@@ -66,7 +66,7 @@ def test_nobody_waits_for_a_clique_that_may_have_no_pods() -> None:
 
 
 async def test_a_clique_scaled_below_its_minimum_says_so_and_recovers_when_it_is_scaled_back() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("w", clique("a", 2, 2)))
         await here.run(*await here.pods())
         await here.client.patch(POD_CLIQUE, "w-0-a", NAMESPACE, {"spec": {"replicas": 1}})

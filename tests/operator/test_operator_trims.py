@@ -9,7 +9,7 @@ from gangline.api.grove import PodClique
 from gangline.api.kinds import POD_CLIQUE
 from gangline.api.meta import Raw
 from gangline.operator.memory.trims import bare_node, bare_pod, clique_of_template, shared
-from operator_stage import NAMESPACE, clique, pod_clique_set, stage
+from operator_world import NAMESPACE, clique, operator_world, pod_clique_set
 
 
 def meta(name: str, **more: object) -> Raw:
@@ -70,7 +70,7 @@ def test_a_node_is_only_its_labels() -> None:
 
 
 async def test_what_is_left_out_is_still_on_the_server() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pod_clique_set("w", clique("a")))
         [pod] = await here.pods()
         assert pod.spec.containers[0].image == "registry.example/app:1"

@@ -10,7 +10,7 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.client.wire import JSON_PATCH
 from gangline.rules import wishes
 from gangline.runtime import ManualClock
-from operator_stage import NAMESPACE, Stage, clique, pod_clique_set, running, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, operator_world, pod_clique_set, running
 
 IMAGE = "/spec/template/cliques/0/spec/podSpec/containers/0/image"
 
@@ -23,7 +23,7 @@ def test_a_share_is_rounded_down_and_never_nothing() -> None:
     )
 
 
-async def change_image(here: Stage, image: str) -> None:
+async def change_image(here: OperatorWorld, image: str) -> None:
     await here.client.patch(
         POD_CLIQUE_SET, "w", NAMESPACE, [{"op": "replace", "path": IMAGE, "value": image}], content_type=JSON_PATCH
     )
@@ -31,7 +31,7 @@ async def change_image(here: Stage, image: str) -> None:
 
 
 async def test_several_replicas_of_a_set_are_updated_at_once() -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(
             pod_clique_set("w", clique("a"), replicas=5, annotations={"gangline.io/max-unavailable": "40%"})
         )
@@ -50,13 +50,13 @@ async def test_several_replicas_of_a_set_are_updated_at_once() -> None:
         assert {item.spec.containers[0].image for item in await here.pods()} == {"registry.example/app:2"}
 
 
-async def moves(here: Stage) -> Condition | None:
+async def moves(here: OperatorWorld) -> Condition | None:
     return condition((await here.the_set("w")).status.conditions, "Progressing")
 
 
 async def test_an_update_that_does_not_move_is_named_after_its_deadline_and_goes_on_when_it_can() -> None:
     clock = ManualClock()
-    async with stage(clock=clock) as here:
+    async with operator_world(clock=clock) as here:
         await here.apply(pod_clique_set("w", clique("a", 2), annotations={"gangline.io/progress-deadline": "10m"}))
         await here.run(*await here.pods())
         assert await moves(here) is None
@@ -84,7 +84,7 @@ async def test_an_update_that_does_not_move_is_named_after_its_deadline_and_goes
         assert done is not None and (done.status, done.reason) == ("True", "UpdateComplete")
 
 
-async def lose(here: Stage, clock: ManualClock) -> list[str]:
+async def lose(here: OperatorWorld, clock: ManualClock) -> list[str]:
     """A pod fails and the delay passes; gives the uids of cliques after that."""
     clock.advance(60)
     [first, *_] = await here.pods()
@@ -100,7 +100,7 @@ async def test_gangs_of_a_set_that_opts_out_are_not_ended_and_those_of_others_ar
     told: Raw = {"gangline.io/gang-termination": "disabled"}
     for notes, stays in ((told, True), ({}, False)):
         clock = ManualClock()
-        async with stage(clock=clock) as here:
+        async with operator_world(clock=clock) as here:
             await here.apply(pod_clique_set("w", clique("a", 2), annotations=notes))
             await here.run(*await here.pods())
             before = [item.uid for item in await here.every(POD_CLIQUE)]

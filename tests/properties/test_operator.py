@@ -20,7 +20,7 @@ from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALIN
 from gangline.api.meta import Raw, condition
 from gangline.client.wire import JSON_PATCH
 from gangline.runtime import key_of
-from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, running, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set, running
 
 ROUNDS = 200
 """More than any history needs; a set that moves for longer never converges."""
@@ -81,7 +81,7 @@ HISTORIES = st.lists(
 )
 
 
-async def happen(here: Stage, model: Model, what: str, number: int) -> None:
+async def happen(here: OperatorWorld, model: Model, what: str, number: int) -> None:
     match what:
         case "set":
             model.replicas = 1 + number % 3
@@ -102,7 +102,7 @@ async def happen(here: Stage, model: Model, what: str, number: int) -> None:
     await here.settles()
 
 
-async def hurt(here: Stage, what: str, number: int) -> None:
+async def hurt(here: OperatorWorld, what: str, number: int) -> None:
     pods = await here.pods()
     if not pods:
         return
@@ -113,7 +113,7 @@ async def hurt(here: Stage, what: str, number: int) -> None:
         await here.client.patch(POD, pod.name, NAMESPACE, {"status": running(ready=False)}, subresource="status")
 
 
-async def play(here: Stage) -> bool:
+async def play(here: OperatorWorld) -> bool:
     """One round of scheduler and kubelet; False where nothing was left to do."""
     pods = await here.pods()
     leaving = [pod for pod in pods if pod.metadata.deleting]
@@ -129,14 +129,14 @@ def is_ready(pod: Pod) -> bool:
     return found is not None and found.status == "True"
 
 
-async def converge(here: Stage) -> None:
+async def converge(here: OperatorWorld) -> None:
     for _ in range(ROUNDS):
         if not await play(here):
             return
     raise AssertionError(f"still moving after {ROUNDS} rounds")
 
 
-async def reconcile_all(here: Stage) -> None:
+async def reconcile_all(here: OperatorWorld) -> None:
     for item in here.manager.running:
         for kind in OWNERS:
             if item.controller.watches[0].kind is kind:
@@ -152,7 +152,7 @@ def test_a_set_converges_to_what_it_asks_for_whatever_happened(model: Model, his
 
 
 async def _tell(model: Model, history: list[tuple[str, int]]) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(model.manifest())
         for what, number in history:
             await happen(here, model, what, number)
@@ -173,7 +173,7 @@ def _named_well(pods: list[Pod]) -> None:
     assert len(set(hostnames)) == len(hostnames) and all(len(pod.name) <= 63 for pod in pods)
 
 
-async def _each_in_one_gang(here: Stage, pods: list[Pod]) -> None:
+async def _each_in_one_gang(here: OperatorWorld, pods: list[Pod]) -> None:
     listed = Counter(
         reference.name
         for gang in await here.every(POD_GANG)
@@ -183,7 +183,7 @@ async def _each_in_one_gang(here: Stage, pods: list[Pod]) -> None:
     assert listed == Counter(pod.name for pod in pods)
 
 
-async def _updated(here: Stage, model: Model, pods: list[Pod]) -> None:
+async def _updated(here: OperatorWorld, model: Model, pods: list[Pod]) -> None:
     """A rolling update has ended, and no pod of an old template is left."""
     found = await here.the_set("w")
     progress = found.status.update_progress

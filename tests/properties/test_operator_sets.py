@@ -15,7 +15,7 @@ from gangline.operator.component import component
 from gangline.operator.desired.layout import gang_places, group_places, standalone_places
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import key_of
-from operator_stage import NAMESPACE, Stage, clique, group, pod_clique_set, stage
+from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3)).map(lambda pair: (max(pair), min(pair)))
 """Replicas and minimum."""
@@ -57,7 +57,7 @@ def test_a_set_converges_to_its_plan(pcs: Raw, deeds: list[tuple[str, int]]) -> 
 
 
 async def story(pcs: Raw, deeds: list[tuple[str, int]]) -> None:
-    async with stage() as here:
+    async with operator_world() as here:
         await here.apply(pcs)
         for deed, number in deeds:
             await act(here, deed, number)
@@ -67,7 +67,7 @@ async def story(pcs: Raw, deeds: list[tuple[str, int]]) -> None:
         await quiet(here)
 
 
-async def act(here: Stage, deed: str, number: int) -> None:
+async def act(here: OperatorWorld, deed: str, number: int) -> None:
     match deed:
         case "set":
             await here.client.patch(POD_CLIQUE_SET, "p", NAMESPACE, {"spec": {"replicas": number}})
@@ -98,7 +98,7 @@ async def act(here: Stage, deed: str, number: int) -> None:
             await here.start(component(OperatorSettings()), here.manager.context.client.transport)
 
 
-async def kubelet(here: Stage) -> None:
+async def kubelet(here: OperatorWorld) -> None:
     """Everything that may run does, until nothing changes any more."""
     before = -1
     while before != here.server.revision:
@@ -117,7 +117,7 @@ async def kubelet(here: Stage) -> None:
         await here.run(*waiting)
 
 
-async def as_planned(here: Stage) -> None:
+async def as_planned(here: OperatorWorld) -> None:
     pcs = await here.the_set("p")
     sizes = {item.name: item.spec.replicas for item in await here.every(SCALING_GROUP)}
     wanted = {place.name for replica in range(pcs.spec.replicas) for place in standalone_places(pcs, replica)}
@@ -141,7 +141,7 @@ async def as_planned(here: Stage) -> None:
     assert all(gang.status.phase == "Running" for gang in gangs)
 
 
-async def quiet(here: Stage) -> None:
+async def quiet(here: OperatorWorld) -> None:
     before = here.server.revision
     for running in here.manager.running:
         kind = running.controller.watches[0].kind

@@ -1,7 +1,7 @@
 """A real helm with one release of our chart, and the containers of that release.
 
 helm is `GANGLINE_HELM`, the one that `make helm` built, or the one on PATH. There are no images here: `Containers`
-plays the two programs that the chart starts, each under the account of its pod, for as long as its pod runs."""
+plays the programs that the chart starts, each under the account of its pod, for as long as its pod runs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.api.meta import Raw
+from gangline.cli.care.checks import examine
+from gangline.cli.care.facts import gather_facts
+from gangline.cli.care.findings import FAIL
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.deploy import uninstall
 from gangline.client import Client, Request, Response, Transport
@@ -79,13 +82,15 @@ class Impersonated:
 
 @dataclass(slots=True)
 class Containers:
-    """`gangline run installer` and `gangline uninstall`, wherever a pod of the release's namespace runs them."""
+    """`gangline run installer`, `uninstall` and `doctor`, wherever a pod of the release's namespace runs them."""
 
     team: Team
     carrier: Callable[[], Transport]
     namespace: str = NAMESPACE
     said: list[str] = field(default_factory=list)
     """What `gangline uninstall` ended with, each time; empty: well."""
+    problems: list[list[str]] = field(default_factory=list)
+    """What `gangline doctor` found wrong, each time."""
     _running: dict[str, Manager | None] = field(default_factory=dict)
 
     async def play(self) -> None:
@@ -120,6 +125,13 @@ class Containers:
             self._running[uid] = await self.team.hire(build("installer", ComponentOptions(flags=flags)), client)
         elif words[:2] == ["gangline", "uninstall"]:
             await self._uninstall(pod, words[2:], client)
+        elif words == ["gangline", "doctor"]:
+            await self._examine(pod, client)
+
+    async def _examine(self, pod: Pod, client: Client) -> None:
+        findings = examine(await gather_facts(ClusterConnection(client, self.namespace, "the cluster")))
+        self.problems.append([finding.text for finding in findings if finding.level == FAIL])
+        await self._exit(pod, 1 if self.problems[-1] else 0)
 
     async def _uninstall(self, pod: Pod, words: list[str], client: Client) -> None:
         params: dict[str, Any] = uninstall.command.make_context("uninstall", words).params
@@ -131,7 +143,10 @@ class Containers:
             self.said.append("")
         except GanglineError as error:
             self.said.append(str(error))
-        notes = {names.RUN_SECONDS: "0", names.EXIT_CODE: "1" if self.said[-1] else "0"}
+        await self._exit(pod, 1 if self.said[-1] else 0)
+
+    async def _exit(self, pod: Pod, code: int) -> None:
+        notes = {names.RUN_SECONDS: "0", names.EXIT_CODE: str(code)}
         with suppress(NotFound):
             await self.team.admin.patch(POD, pod.name, self.namespace, {"metadata": {"annotations": notes}})
 

@@ -26,7 +26,7 @@ from gangline.components.options import ComponentOptions
 from gangline.local import Team
 from gangline.runtime import SystemClock
 from journeys.story import Story
-from operator_stage import clique, pod_clique_set
+from operator_world import clique, pod_clique_set
 from real.broom import Broom
 from real.leash import leashed
 from real.plane import assets, free_port

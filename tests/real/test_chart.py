@@ -47,6 +47,7 @@ from real.plane import missing
 pytestmark = [pytest.mark.skipif(chart.find() is None, reason=chart.MISSING), pytest.mark.timeout(300)]
 SPACE, IMAGE = "kai-scheduler", "registry.example:5000/team/gangline:7"
 WORLD = ("controller-manager", "default-scheduler")
+HOOKS = ("pre-delete", "test")
 SERVERS = ["embedded", pytest.param("real", marks=pytest.mark.skipif(bool(missing()), reason=missing()))]
 FULL: Raw = {
     "config": {
@@ -115,17 +116,18 @@ async def test_what_it_renders_is_what_install_brings(values: Raw, tmp_path: Pat
         "template", RELEASE, str(CHART), "-n", "gangline-system", "--include-crds", "-f", str(tmp_path / "values.yaml")
     )
     rendered = parse(shown, "what helm rendered")
-    hooks = [item for item in rendered if item["metadata"].get("annotations", {}).get("helm.sh/hook") == "pre-delete"]
+    hooks = [item for item in rendered if item["metadata"].get("annotations", {}).get("helm.sh/hook") in HOOKS]
     found = {place(item): plain(item) for item in rendered if item not in hooks}
     assert found == {
         place(item.whole): plain(item.whole) for item in brought(values, tmp_path) if item.kind != NAMESPACE
     }
-    assert [hook["kind"] for hook in hooks] == ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job"]
+    kinds = ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job"]
+    assert sorted(hook["kind"] for hook in hooks) == sorted(2 * kinds)
     pods = [item["spec"]["template"]["spec"] for item in rendered if item["kind"] in ("Deployment", "Job")]
     assert [pod["containers"][0].get("securityContext") for pod in pods].count(
         pods[0]["containers"][0].get("securityContext")
-    ) == 2
-    assert [pod.get("imagePullSecrets") for pod in pods] == [pods[0].get("imagePullSecrets")] * 2
+    ) == 3
+    assert [pod.get("imagePullSecrets") for pod in pods] == [pods[0].get("imagePullSecrets")] * 3
 
 
 def brought(values: Raw, folder: Path) -> list[Any]:
@@ -260,6 +262,9 @@ async def test_a_release_comes_changes_and_goes(server: str, tmp_path: Path) -> 
             "install", "--create-namespace", "--set", f"image={IMAGE}", "--wait", "--timeout", "2m"
         )
         assert "kubectl wait --for=condition=Ready" in shown and "of no registry" not in shown
+        await it.ready()
+        await it.release("test", "--timeout", "1m")
+        assert it.containers.problems == [[]]
         await it.ready()
         assert {
             "gangline-installer",

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cluster.world.living import pod_spec
-from embedded import TestedWorld
+from cluster.world.simulated_world import SimulatedWorld, pod_spec, world
 from gangline.api import names
 from gangline.api.kinds import (
     CONFIG_MAP,
@@ -36,62 +34,16 @@ from gangline.api.kinds import (
     WORKLOAD,
 )
 from gangline.api.meta import Raw
-from gangline.client import Client
-from gangline.client.kubeconfig import load, transport
-from gangline.cluster.world.component import components
 from gangline.cluster.world.nodes.nodes import NodePool
-from gangline.cluster.world.settings import WorldSettings
-from gangline.runtime import Manager
-from real.plane import Plane, missing
 
 pytestmark = pytest.mark.skipif(os.environ.get("GANGLINE_SERVER") != "real", reason="`make test-real` runs it")
 
 
-class Cluster(TestedWorld):
-    """A real API server whose cluster is our world."""
-
-    def __init__(self, plane: Plane) -> None:
-        self._plane = plane
-        self._clients: list[Client] = []
-        self._managers: list[Manager] = []
-
-    def _connect(self, name: str) -> Client:
-        client = Client(transport(load(self._plane.kubeconfig), name), manager=name)
-        self._clients.append(client)
-        return client
-
-    async def start(self) -> None:
-        await self._plane.start()
-        self.client = self._connect("test")
-        settings = WorldSettings(
-            nodes=(NodePool(name="n", count=2, gpus=8), NodePool(name="d", gpus=2, dra=True)), root_ca="CA"
-        )
-        for component in components(settings):
-            self._managers.append(Manager(component, self._connect(component.name)))
-            await self._managers[-1].start()
-        await self.until(self._has_account, "the default account")
-
-    async def _has_account(self) -> bool:
-        return not await self.is_gone(SERVICE_ACCOUNT, "default")
-
-    async def stop(self) -> None:
-        for manager in self._managers:
-            await manager.stop()
-        for client in self._clients:
-            await client.close()
-        await self._plane.stop()
-
-
 @pytest.fixture
-async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
-    if missing():
-        pytest.skip(missing())
-    made = Cluster(Plane(tmp_path, controllers="", scheduler=False))
-    try:
-        await made.start()
-        yield made
-    finally:
-        await made.stop()
+async def cluster() -> AsyncIterator[SimulatedWorld]:
+    pools = (NodePool(name="n", count=2, gpus=8), NodePool(name="d", gpus=2, dra=True))
+    async with world(*pools, root_ca="CA") as lived:
+        yield lived
 
 
 def of(app: str, **more: Any) -> Raw:
@@ -99,7 +51,7 @@ def of(app: str, **more: Any) -> Raw:
     return {"spec": {"selector": {"matchLabels": {"app": app}}, "template": template, **more}}
 
 
-async def test_workloads_run_scale_and_go(cluster: Cluster) -> None:
+async def test_workloads_run_scale_and_go(cluster: SimulatedWorld) -> None:
     client = cluster.client
     cpu = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
@@ -156,7 +108,7 @@ async def test_workloads_run_scale_and_go(cluster: Cluster) -> None:
     assert (await client.list(REPLICA_SET, "default")).items == []
 
 
-async def test_gangs_claims_accounts_namespaces_and_nodes(cluster: Cluster) -> None:
+async def test_gangs_claims_accounts_namespaces_and_nodes(cluster: SimulatedWorld) -> None:
     client = cluster.client
     await cluster.make(WORKLOAD, "w", {"spec": {"podGroups": [{"name": "g", "policy": {"gang": {"minCount": 2}}}]}})
     for number in range(2):

@@ -76,15 +76,11 @@ async def turns(count: int = 60) -> None:
     ("fault", "why", "said"),
     [
         (raises, "unexpected", "watching configmaps: RuntimeError: nobody expected this; again in"),
-        (
-            says(200, b"<html>"),
-            "unreadable",
-            "watching configmaps: the server sent what is no answer to that: JSON is malformed",
-        ),
+        (says(200, b"<html>"), "unreadable", "is none of a Kubernetes API server: JSON is malformed"),
         (
             says(200, b'{"items":[],"metadata":7}'),
             "unreadable",
-            "watching configmaps: the server sent what is no answer to that: Expected",
+            "watching configmaps: the answer to GET /api/v1/configmaps is none of a Kubernetes API server: Expected",
         ),
         (
             says(200, b'{"items":[],"metadata":{"resourceVersion":"x"}}'),

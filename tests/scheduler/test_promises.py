@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gangline.rules.starts import StartTimes, start_text
+from gangline.rules.gangs.starts import StartTimes, start_text
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.records import GangRecord, NodeRecord, TaskRecord

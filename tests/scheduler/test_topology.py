@@ -97,6 +97,13 @@ def test_pods_of_different_kinds_are_weighed_by_what_they_ask_for_together() -> 
     assert racks_of({task: node for task, node in scene.decide().bound.items() if task.startswith("mixed")}) == {"r1"}
 
 
+def test_a_required_rack_of_one_node_holds_what_fits_there() -> None:
+    """Upstream looks for room only below what all nodes share, which here is the one host."""
+    scene = Scene().topology("dc", RACK, "host").queue("q").node("r0-0", 8, labels={RACK: "rack-0", "host": "r0-0"})
+    scene.gang("q/g", 2, gpus=4, rule=TopologyRule("dc", required=RACK))
+    assert scene.with_settings(whole_domains=True).decide().bound == {"g-0": "r0-0", "g-1": "r0-0"}
+
+
 # --- the pure rule ----------------------------------------------------------------------------------------------------
 
 
@@ -107,11 +114,11 @@ def cluster() -> ClusterModel:
 def test_the_common_domain_is_the_deepest_that_holds_all_and_never_below_the_preferred_level() -> None:
     tree = cluster().topology("dc")
     assert tree is not None
-    assert domains.common_domain(tree, ["r0-0", "r0-1"], "").id == "z0.rack-0"
-    assert domains.common_domain(tree, ["r0-0", "r0-1"], ZONE).id == "z0"
-    assert domains.common_domain(tree, ["r0-0", "r2-0"], "").id == "z0"
-    assert domains.common_domain(tree, ["r0-0", "r1-0"], "").id == "root"
-    assert domains.common_domain(tree, [], "").id == "root"
+    assert domains.common_domain(tree, ["r0-0", "r0-1"], ()).id == "z0.rack-0"
+    assert domains.common_domain(tree, ["r0-0", "r0-1"], (ZONE,)).id == "z0"
+    assert domains.common_domain(tree, ["r0-0", "r2-0"], ()).id == "z0"
+    assert domains.common_domain(tree, ["r0-0", "r1-0"], ()).id == "root"
+    assert domains.common_domain(tree, [], ()).id == "root"
 
 
 def test_the_last_preferred_domain_scores_highest() -> None:

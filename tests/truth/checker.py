@@ -11,18 +11,18 @@ from collections.abc import Iterable
 from typing import Any
 
 Raw = dict[str, Any]
-BLOCKING = ("NoSchedule", "NoExecute")
 PLACES = {"gpu": "nvidia.com/gpu", "cpu": "cpu", "memory": "memory", "pods": "pods"}
-PER_FIELD = {"cpu": 1000.0, "memory": 1.0, "gpu": 1.0}
+UNITS = {"Ti": 2.0**40, "Gi": 2.0**30, "Mi": 2.0**20, "m": 0.001}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+TRIED = ("volume", "devices", "pod-affinity")
+"""The zone, the devices and the neighbours of other nodes: tried with the remedy."""
 
 
 def number(text: Any) -> float:
     """A quantity of the few forms that these clusters use."""
     written = str(text)
-    for unit, size in (("Ti", 2.0**40), ("Gi", 2.0**30), ("Mi", 2.0**20), ("m", 0.001)):
-        if written.endswith(unit):
-            return float(written.removesuffix(unit)) * size
-    return float(written)
+    unit = next((unit for unit in UNITS if written.endswith(unit)), "")
+    return float(written.removesuffix(unit)) * UNITS.get(unit, 1.0)
 
 
 def asks(pod: Raw) -> dict[str, float]:
@@ -39,152 +39,109 @@ def sums(pods: Iterable[Raw], name: str) -> float:
 
 
 def problem(objects: list[Raw], gang: str, data: Raw) -> str:
-    proof, claims = (
-        data["proof"],
-        {item["metadata"]["name"]: item for item in objects if item["kind"] == "ResourceClaim"},
-    )
-    objects = [_with_devices(item, claims) if item["kind"] == "Pod" else item for item in objects]
+    by_kind: dict[str, dict[str, Raw]] = {}
+    for item in objects:
+        by_kind.setdefault(item["kind"], {})[item["metadata"]["name"]] = item
+    proof = data["proof"]
+    by_kind["Pod"] = {name: _with_devices(pod, by_kind) for name, pod in by_kind["Pod"].items()}
     if "queues" in proof:
-        return _queues(objects, gang, proof["queues"])
-    return _nodes(objects, proof) if "nodes" in proof else f"no proof of {data['cause']}"
+        return next((told for figure in proof["queues"] if (told := _figure(by_kind, gang, figure))), "")
+    return _nodes(by_kind["Node"], by_kind["Pod"], proof) if "nodes" in proof else f"no proof of {data['cause']}"
 
 
-def _with_devices(pod: Raw, claims: dict[str, Raw]) -> Raw:
+def _with_devices(pod: Raw, by_kind: dict[str, dict[str, Raw]]) -> Raw:
     """Devices that it claims count as GPUs that it asks for."""
-    named = [claims[item["resourceClaimName"]] for item in pod["spec"].get("resourceClaims") or ()]
+    named = [by_kind["ResourceClaim"][item["resourceClaimName"]] for item in pod["spec"].get("resourceClaims") or ()]
     counts = [item["spec"]["devices"]["requests"][0]["exactly"]["count"] for item in named]
     claimed = [{"resources": {"requests": {PLACES["gpu"]: count}}} for count in counts]
     return {**pod, "spec": {**pod["spec"], "containers": [*pod["spec"]["containers"], *claimed]}}
 
 
-# --- queues
-# ---------------------------------------------------------------------------------------------------------------
+def _figure(by_kind: dict[str, dict[str, Raw]], gang: str, figure: Raw) -> str:
+    queues, groups, pods = by_kind["Queue"], by_kind["PodGroup"], by_kind["Pod"].values()
 
+    def counts(pod: Raw) -> bool:
+        spec = groups[_group(pod)]["spec"]
+        firm = figure["bound"] != "quota" or spec.get("preemptibility") == "non-preemptible"
+        return bool(pod["spec"].get("nodeName")) and figure["queue"] in _line(queues, spec["queue"]) and firm
 
-def _queues(objects: list[Raw], gang: str, told: list[Raw]) -> str:
-    queues = {item["metadata"]["name"]: item for item in objects if item["kind"] == "Queue"}
-    groups = {item["metadata"]["name"]: item for item in objects if item["kind"] == "PodGroup"}
-    pods = [item for item in objects if item["kind"] == "Pod"]
-    for figure in told:
-        below = {name for name in queues if figure["queue"] in _line(queues, name)}
-        firm = figure["bound"] == "quota"
-        mine = [pod for pod in pods if _group(pod) == gang and not pod["spec"].get("nodeName")]
-        held = [
-            pod
-            for pod in pods
-            if pod["spec"].get("nodeName")
-            and groups[_group(pod)]["spec"]["queue"] in below
-            and (not firm or groups[_group(pod)]["spec"].get("preemptibility") == "non-preemptible")
-        ]
-        resource = figure["resource"]
-        field = queues[figure["queue"]]["spec"]["resources"][resource][figure["bound"]]
-        allowed = field * 1e6 if resource == "memory" else field
-        scale = PER_FIELD[resource]
-        counted = [sums(pods, PLACES[resource]) * scale for pods in (held, mine)]
-        if (
-            abs(counted[0] - figure["held"]) > 1e-3
-            or abs(counted[1] - figure["asked"]) > 1e-3
-            or allowed != figure["allowed"]
-        ):
-            return f"figures of queue {figure['queue']} are {allowed}, {counted}, not {figure}"
-        if counted[0] + counted[1] <= allowed + 1e-6:
-            return f"queue {figure['queue']} would let it in"
-    return ""
+    resource = figure["resource"]
+    field = queues[figure["queue"]]["spec"]["resources"][resource][figure["bound"]]
+    allowed = field * 1e6 if resource == "memory" else field
+    scale = 1000.0 if resource == "cpu" else 1.0
+    mine = [pod for pod in pods if _group(pod) == gang and not pod["spec"].get("nodeName")]
+    held, asked = (sums(of, PLACES[resource]) * scale for of in ([pod for pod in pods if counts(pod)], mine))
+    told = (figure["held"], figure["asked"], figure["allowed"])
+    if any(abs(left - right) > 1e-3 for left, right in zip((held, asked, allowed), told, strict=True)):
+        return f"figures of queue {figure['queue']} are {held}, {asked}, {allowed}, not {figure}"
+    return f"queue {figure['queue']} would let it in" if held + asked <= allowed + 1e-6 else ""
 
 
 def _line(queues: dict[str, Raw], name: str) -> list[str]:
-    found = []
-    while name:
-        found.append(name)
-        name = queues[name]["spec"].get("parentQueue", "")
-    return found
+    """A queue and those above it."""
+    return [name, *_line(queues, queues[name]["spec"].get("parentQueue", ""))] if name else []
 
 
 def _group(pod: Raw) -> str:
     return str(pod["metadata"]["annotations"]["pod-group-name"])
 
 
-# --- nodes
-# ----------------------------------------------------------------------------------------------------------------
-
-
-def _nodes(objects: list[Raw], proof: Raw) -> str:
-    nodes = {item["metadata"]["name"]: item for item in objects if item["kind"] == "Node"}
-    pods = {item["metadata"]["name"]: item for item in objects if item["kind"] == "Pod"}
-    where = {name: pod["spec"]["nodeName"] for name, pod in pods.items() if pod["spec"].get("nodeName")} | proof[
-        "beside"
-    ]
-    stuck = pods[proof["pod"]]
-    if set(proof["among"]) != set(nodes) and not proof.get("level"):
-        return f"nodes {set(nodes) - set(proof['among'])} were not asked"
-    if len({nodes[name]["metadata"]["labels"].get(proof["level"]) for name in proof["among"]}) > 1 and proof["level"]:
-        return f"nodes {proof['among']} are not of one {proof['level']}"
-    for name in proof["among"]:
-        node = nodes[name]
-        told = proof["nodes"].get(name)
-        if not told:
-            return f"nothing is said against node {name}"
+def _nodes(nodes: dict[str, Raw], pods: dict[str, Raw], proof: Raw) -> str:
+    where = {name: pod["spec"]["nodeName"] for name, pod in pods.items() if pod["spec"].get("nodeName")}
+    where |= proof["beside"]
+    level, among = proof["level"], proof["among"]
+    if set(among) != set(nodes) and not level:
+        return f"nodes {set(nodes) - set(among)} were not asked"
+    if level and len({nodes[name]["metadata"]["labels"].get(level) for name in among}) > 1:
+        return f"nodes {among} are not of one {level}"
+    for name in among:
+        told = proof["nodes"].get(name) or [{"code": "nothing is said"}]
         near = [pods[item] for item, place in where.items() if place == name]
-        wrong = [item for item in told if not _holds(item, stuck, node, near)]
+        wrong = [item for item in told if not _holds(item, pods[proof["pod"]], nodes[name], near)]
         if wrong:
             return f"not true of node {name}: {wrong}"
     return ""
 
 
 def _holds(fact: Raw, pod: Raw, node: Raw, near: list[Raw]) -> bool:
-    code, spec = fact["code"], node["spec"]
+    code, spec, labels = fact["code"], node["spec"], node["metadata"]["labels"]
     if code == "cordon":
         return bool(spec.get("unschedulable"))
     if code == "not-ready":
-        return any(
-            condition["type"] == "Ready" and condition["status"] != "True" for condition in node["status"]["conditions"]
-        )
+        return any(item["type"] == "Ready" and item["status"] != "True" for item in node["status"]["conditions"])
     if code == "taint":
         tolerated = {toleration["key"] for toleration in pod["spec"].get("tolerations") or ()}
-        return any(taint["effect"] in BLOCKING and taint["key"] not in tolerated for taint in spec.get("taints") or ())
+        hard = [taint for taint in spec.get("taints") or () if taint["effect"] in ("NoSchedule", "NoExecute")]
+        return any(taint["key"] not in tolerated for taint in hard)
     if code == "label":
-        labels, selector = node["metadata"]["labels"], pod["spec"].get("nodeSelector") or {}
+        other = any(labels.get(key) != value for key, value in (pod["spec"].get("nodeSelector") or {}).items())
         absent = any(term["topologyKey"] not in labels for term in _terms(pod, "podAffinity"))
-        return any(labels.get(key) != value for key, value in selector.items()) or absent or not _affine(pod, labels)
-    if code in ("volume", "devices", "pod-affinity"):
-        return True  # the zone, the devices and the neighbours of other nodes: tried with the remedy
-    has = {key: number(value) for key, value in node["status"]["allocatable"].items()}
-    place = PLACES.get(str(fact.get("resource", "")), str(fact.get("resource", "")))
-    if code == "size":
-        return asks(pod).get(place, 0.0) > has.get(place, 0.0)
-    if code in ("busy", "slots"):
-        parts = [item for item in (pod, *near) if "gpu-fraction" in item["metadata"]["annotations"]]
-        reserved = len(parts) if code == "slots" else 0
-        return asks(pod).get(place, 0.0) + reserved > has.get(place, 0.0) - sums(near, place)
+        return other or absent or not _affine(pod, labels)
     if code == "anti-affinity":
-        if any(term["topologyKey"] != "kubernetes.io/hostname" for term in _terms(pod, "podAntiAffinity")):
-            return True
-        labels = pod["metadata"]["labels"]
-        return any(other["metadata"]["labels"].get("app") == labels.get("app") and other is not pod for other in near)
-    return False
+        far = any(term["topologyKey"] != "kubernetes.io/hostname" for term in _terms(pod, "podAntiAffinity"))
+        mine = pod["metadata"]["labels"].get("app")
+        return far or any(other["metadata"]["labels"].get("app") == mine and other is not pod for other in near)
+    if code not in ("size", "busy", "slots"):
+        return code in TRIED
+    place = PLACES.get(str(fact.get("resource", "")), str(fact.get("resource", "")))
+    has, need = number(node["status"]["allocatable"].get(place, 0)), asks(pod).get(place, 0.0)
+    if code == "size":
+        return need > has
+    parts = [item for item in (pod, *near) if "gpu-fraction" in item["metadata"]["annotations"]]
+    return need + (len(parts) if code == "slots" else 0) > has - sums(near, place)
 
 
 def _terms(pod: Raw, kind: str) -> Any:
-    return ((pod["spec"].get("affinity") or {}).get(kind) or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ) or ()
+    return ((pod["spec"].get("affinity") or {}).get(kind) or {}).get(REQUIRED) or ()
 
 
 def _affine(pod: Raw, labels: Raw) -> bool:
     """By the one requirement that these clusters have."""
     terms = _terms(pod, "nodeAffinity")
     for asked in terms["nodeSelectorTerms"][0]["matchExpressions"] if terms else ():
-        value, values = labels.get(asked["key"]), asked.get("values") or ()
-        good = {
-            "In": value in values,
-            "NotIn": value not in values,
-            "Exists": value is not None,
-            "DoesNotExist": value is None,
-            "Gt": value is not None
-            and values != ()
-            and value.isdigit()
-            and int(value) > int(values[0] if values else 0),
-        }
-        if not good[asked["operator"]]:
+        value, values, operator = labels.get(asked["key"]), asked.get("values") or (), asked["operator"]
+        listed, there = value in values, value is not None
+        above = operator == "Gt" and there and int(value) > int(values[0])
+        if not {"In": listed, "NotIn": not listed, "Exists": there, "DoesNotExist": not there, "Gt": above}[operator]:
             return False
     return True

@@ -189,6 +189,6 @@ def _foretold(before: Fates, answer: WhatifAnswer, without: Sequence[str]) -> Fa
     for outcome in answer.new:
         after[outcome.name] = after.get(outcome.name, 0) + sum(outcome.nodes.values())
     for outcome in answer.others:
-        lost = 0 if outcome.fate == "starts" else outcome.pods
+        lost = 0 if outcome.fate in ("starts", "still waits") else outcome.pods
         after[outcome.name] = after.get(outcome.name, 0) - lost + sum(outcome.nodes.values())
     return {gang: count for gang, count in after.items() if count and gang not in without}

@@ -131,7 +131,7 @@ async def test_pods_of_a_drained_node_move_where_there_is_room_and_wait_where_th
 
 async def test_new_nodes_start_who_waits() -> None:
     async with cluster(node("a"), queue("q"), *gang("runs", 4, "a"), *gang("large", 4, pods=2)) as here:
-        assert await told(here, add_nodes=("a=1",)) == ["nothing would start or stop"]
+        assert await told(here, add_nodes=("a=1",)) == ["nothing would start or stop", "✗ 1 gang still waits: large"]
         assert await told(here, add_nodes=("a=2",)) == ["✓ large starts: 2 pods on new-1 (1), new-2 (1)"]
 
 

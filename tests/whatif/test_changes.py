@@ -91,7 +91,7 @@ def test_a_field_of_a_queue_is_changed_and_the_rest_stays(word: str, share: Raw)
 
 
 def test_several_changes_of_one_queue_add_up() -> None:
-    (changed,) = requoted([queue("a")], ["a.gpu.quota=8", "a.cpu.limit=16000", "a.priority=200"])
+    (changed,) = requoted([queue("a")], ["a.gpu.quota=8", "a.cpu.limit=16", "a.priority=200"])
     assert changed["spec"] == {
         "parentQueue": "org",
         "priority": 200,
@@ -114,7 +114,10 @@ def test_several_changes_of_one_queue_add_up() -> None:
             lambda: requoted([queue("a")], ["a.gpu.quotas=1"]),
             "a queue has no field gpu.quotas; did you mean gpu.quota?",
         ),
-        (lambda: requoted([queue("a")], ["a.gpu=much"]), "--quota a.gpu=much: 'much' is no number; gpu is in GPUs"),
+        (
+            lambda: requoted([queue("a")], ["a.gpu=much"]),
+            "--quota a.gpu=much: 'much' is no amount: write a number of GPUs",
+        ),
         (
             lambda: gangs_without({"ns/pg-1": "train"}, ["trian"]),
             "--without trian: there is no such gang; did you mean",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gangline.api import names
 from gangline.cli.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput
 
@@ -35,8 +36,9 @@ def home() -> Path:
 
 
 def recordings() -> Path:
-    """Where schedulers record their cycles on this machine."""
-    return home() / "recording"
+    """Where schedulers record their cycles on this machine, or in the pod that we run in."""
+    mine, in_pod = home() / "recording", Path(names.RECORDINGS)
+    return in_pod if in_pod.is_dir() and not mine.exists() else mine
 
 
 def kubeconfig_path(given: str | None) -> Path | None:
@@ -58,10 +60,9 @@ class ClusterConnection:
         wanted = name.lower()
         matches = [item for item in served if wanted in item.names or wanted == item.kind.resource]
         if not matches:
-            known = sorted({item.kind.plural for item in served})
             words = sorted({word for item in served for word in item.names})
-            meant = did_you_mean(name, words)
-            raise BadInput(f"the server at {self.server} serves no {name!r}; it serves: {', '.join(known)}{meant}")
+            meant = did_you_mean(name, words) or f"; kubectl api-resources lists its {len(served)} kinds"
+            raise BadInput(f"the server at {self.server} serves no {name!r}{meant}")
         return min(matches, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
 
     async def served(self) -> list[ServedKinds]:
@@ -88,10 +89,7 @@ class ClusterConnection:
         return list(first_versions.values())
 
     async def json(self, path: str) -> dict[str, Any]:
-        import msgspec
-
-        answer: dict[str, Any] = msgspec.json.decode((await self.client.send("GET", path)).body)
-        return answer
+        return await self.client.get_path(path)
 
 
 @dataclass(frozen=True, slots=True)

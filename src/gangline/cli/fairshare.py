@@ -17,7 +17,7 @@ import yaml
 
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
-from gangline.cli.fairshare_table import as_data, as_text
+from gangline.cli.fairshare_table import as_data, as_text, by_name, outside_text
 from gangline.cli.manifests import standard_input
 from gangline.errors import BadInput, GanglineError
 from gangline.rules.values.documents import DocumentUnreadable, read_yaml
@@ -78,9 +78,13 @@ async def _live(output: str, kubeconfig: str | None, namespace: str | None) -> N
         pools = live_shares(await read_cluster(cluster.client), time.time())
     if not pools:
         raise BadInput("the cluster has no queues to divide it among")
-    data = [{"pool": pool.pool, "queues": as_data(pool.queues)} for pool in pools]
+    data = [
+        {"pool": pool.pool, "heldByOthers": by_name(pool.outside), "queues": as_data(pool.queues)} for pool in pools
+    ]
     heads = [f"node pool {pool.pool}\n" if len(pools) > 1 else "" for pool in pools]
-    text = "\n\n".join(head + as_text(pool.queues) for head, pool in zip(heads, pools, strict=True))
+    text = "\n\n".join(
+        head + as_text(pool.queues) + outside_text(pool.outside) for head, pool in zip(heads, pools, strict=True)
+    )
     _show(data, text, output)
 
 

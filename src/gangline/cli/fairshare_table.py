@@ -42,6 +42,18 @@ def as_text(queues: Sequence[QueueFigureSet], plain: bool = False) -> str:
     )
 
 
+def by_name(amounts: Sequence[float]) -> dict[str, float]:
+    """In the units of `as_data`: thousandths of a core, bytes, GPUs."""
+    return dict(zip(("cpu", "memory", "gpu"), amounts, strict=True))
+
+
+def outside_text(amounts: Sequence[float]) -> str:
+    """A last line about what no queue gets; empty where other schedulers hold nothing."""
+    held = [f"{_amount(by_name(amounts)[name], scale)} {unit}" for name, (scale, unit) in UNITS.items()]
+    told = [text for text in held if not text.startswith("0 ")]
+    return f"\n\nnot divided: {', '.join(told)} of pods of other schedulers" if told else ""
+
+
 def _row(name: str, figures: ResourceFigures, plain: bool) -> tuple[str, ...]:
     scale, unit = (1.0, "") if plain else UNITS[name]
     amounts = (figures.quota, figures.limit, figures.asked, figures.used, figures.share)

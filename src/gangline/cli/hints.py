@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from gangline.errors import ApiError, Forbidden, GanglineError, Unauthorized, Unavailable
+from gangline.errors import ApiError, Forbidden, GanglineError, Unauthorized, Unavailable, Unreadable
 
 HINTS: dict[type[ApiError], str] = {
     Unauthorized: "the server does not know who you are: the token or certificate of your kubeconfig is missing, "
     "wrong or has expired. Log in again, or name another kubeconfig with --kubeconfig FILE",
     Forbidden: "you are known but not allowed to do this: `gangline doctor` lists what you may, `gangline rights` "
     "prints the roles that components need",
+    Unreadable: "does the kubeconfig name the address of an API server, and not that of a page or a proxy?",
     Unavailable: "is the cluster running, and is this the right one? The kubeconfig is --kubeconfig, $KUBECONFIG, that "
     "of `gangline up` in this folder, or ~/.kube/config, in this order",
 }

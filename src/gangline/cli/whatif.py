@@ -57,13 +57,15 @@ Examples:
     "--quota",
     multiple=True,
     metavar="QUEUE.FIELD=V",
-    help="change a queue: gpu.quota, gpu.limit, gpu.overQuotaWeight, also of cpu (thousandths of a core) and memory "
-    "(megabytes), priority; quota alone is of GPUs (repeatable)",
+    help="change a queue: gpu.quota, gpu.limit, gpu.overQuotaWeight, also of cpu (cores) and memory (bytes, as in "
+    "64Gi), priority; quota alone is of GPUs; the units of `gangline queue set` (repeatable)",
 )
 @click.option(
     "--without", multiple=True, metavar="GANG", help="take a gang away, as NAME or NAMESPACE/NAME (repeatable)"
 )
-@click.option("--fail-if-waiting", is_flag=True, help="end with code 3 if a gang would wait or lose its place")
+@click.option(
+    "--fail-if-waiting", is_flag=True, help="end with code 3 if a gang would wait, still wait, or lose its place"
+)
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @cluster_options
 def command(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from gangline.whatif import WhatifAnswer
     from gangline.whatif.compare import GangOutcome
 
+STILL = "still waits"
+SHOWN = 6
 COUNTED = {"Node": "nodes", "Pod": "pods", "PodGroup": "podgroups", "Queue": "queues"}
 MARKS = {
     "starts": ("✓", "green"),
@@ -47,9 +49,18 @@ def as_data(answer: WhatifAnswer) -> dict[str, Any]:
 
 def lines(answer: WhatifAnswer) -> list[str]:
     told = [line for gang in answer.new for line in _new(gang)]
-    told += [line for gang in answer.others for line in _other(gang)]
+    told += [line for gang in answer.others if gang.fate != STILL for line in _other(gang)]
     told += [f"? {text}" for text in answer.not_judged]
-    return told or ["nothing would start or stop"]
+    return [*(told or ["nothing would start or stop"]), *_still([gang for gang in answer.others if gang.fate == STILL])]
+
+
+def _still(gangs: list[GangOutcome]) -> list[str]:
+    """Who waited before and gets nothing of the change, in one line."""
+    if not gangs:
+        return []
+    who = ", ".join(gang.name for gang in gangs[:SHOWN]) + (f" and {len(gangs) - SHOWN} more" if gangs[SHOWN:] else "")
+    many = "1 gang still waits" if len(gangs) == 1 else f"{len(gangs)} gangs still wait"
+    return [f"{click.style('✗', fg='red')} {many}: {who}"]
 
 
 def _new(gang: GangOutcome) -> list[str]:

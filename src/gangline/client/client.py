@@ -18,7 +18,18 @@ from gangline.api.kinds import POD, Kind
 from gangline.api.meta import Model, Raw
 from gangline.api.selectors import Selector, equals, print_labels
 from gangline.client.lanes import Lanes
-from gangline.client.typed_views import STATUS, UNREADABLE, T, UnreadObject, decode, metadata_of
+from gangline.client.typed_views import (
+    STATUS,
+    UNREADABLE,
+    T,
+    UnreadObject,
+    decode,
+    metadata_of,
+    plain,
+    plain_items,
+    unreadable,
+    view,
+)
 from gangline.client.watch_events import LARGE, WatchEvent, batch_of, shared_batch, whole_lines
 from gangline.client.wire import APPLY_PATCH, JSON, MERGE_PATCH, Request, Response, Transport
 from gangline.errors import ApiError, TooManyRequests, Unavailable, api_error
@@ -83,10 +94,15 @@ class Client:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     async def get(self, kind: Kind[T], name: str, namespace: str = "") -> T:
-        return decode(kind, (await self.send("GET", kind.path(namespace, name))).body)
+        path = kind.path(namespace, name)
+        return view(kind, (await self.send("GET", path)).body, f"GET {path}")
 
     async def get_raw(self, kind: Kind[Any], name: str, namespace: str = "") -> Raw:
-        return STATUS.decode((await self.send("GET", kind.path(namespace, name))).body)
+        return await self.get_path(kind.path(namespace, name))
+
+    async def get_path(self, path: str) -> Raw:
+        """Whatever map a path answers with."""
+        return plain((await self.send("GET", path)).body, f"GET {path}")
 
     async def list(self, kind: Kind[T], namespace: str = "", labels: Labels = None, fields: str = "") -> Listing[T]:
         """All objects, page by page, on one consistent revision."""
@@ -101,13 +117,18 @@ class Client:
                     limit=str(PAGE), labelSelector=label_query(labels), fieldSelector=fields, **{"continue": token}
                 ),
             )
-            page = _LIST.decode(answer.body)
+            try:
+                page = _LIST.decode(answer.body)
+            except UNREADABLE as error:
+                raise unreadable(f"GET {kind.path(namespace)}", error) from error
             for raw in page.items or ():
                 try:
                     items.append(decode(kind, raw))
                 except UNREADABLE as error:
                     unread.append(UnreadObject(metadata_of(raw), str(error)))
-            revision, token = page.metadata.resource_version, page.metadata.continue_
+            revision, last, token = page.metadata.resource_version, token, page.metadata.continue_
+            if token and token == last:
+                raise unreadable(f"GET {kind.path(namespace)}", ValueError("the next page is the one we were given"))
             if not token:
                 return Listing(items, revision, tuple(unread))
 
@@ -115,7 +136,7 @@ class Client:
         answer = await self.send(
             "GET", kind.path(namespace), query=_query(labelSelector=label_query(labels), fieldSelector=fields)
         )
-        items = STATUS.decode(answer.body).get("items") or []
+        items = plain_items(answer.body, f"GET {kind.path(namespace)}")
         return [{"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items]
 
     async def watch(
@@ -169,7 +190,8 @@ class Client:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     async def create(self, kind: Kind[T], obj: Raw, namespace: str = "", *, dry_run: bool = False) -> T:
-        return decode(kind, (await self._create(kind, obj, namespace, dry_run)).body)
+        answer = await self._create(kind, obj, namespace, dry_run)
+        return view(kind, answer.body, f"POST {kind.path(namespace)}")
 
     async def create_only(self, kind: Kind[Any], obj: Raw, namespace: str = "") -> None:
         """Create, and leave the answer unread."""
@@ -192,7 +214,8 @@ class Client:
         subresource: str = "",
         content_type: str = MERGE_PATCH,
     ) -> T:
-        return decode(kind, (await self._patch(kind, name, namespace, patch, subresource, content_type)).body)
+        answer = await self._patch(kind, name, namespace, patch, subresource, content_type)
+        return view(kind, answer.body, f"PATCH {kind.path(namespace, name, subresource)}")
 
     async def patch_only(
         self,
@@ -231,7 +254,7 @@ class Client:
             content_type=APPLY_PATCH,
             query=_query(fieldManager=manager or self.manager, force="true" if force else ""),
         )
-        return decode(kind, answer.body)
+        return view(kind, answer.body, f"PATCH {kind.path(meta.get('namespace', ''), meta['name'], subresource)}")
 
     async def replace(self, kind: Kind[T], obj: Raw, *, subresource: str = "") -> T:
         meta = obj["metadata"]
@@ -242,7 +265,7 @@ class Client:
             body,
             query=_query(fieldManager=self.manager),
         )
-        return decode(kind, answer.body)
+        return view(kind, answer.body, f"PUT {kind.path(meta.get('namespace', ''), meta['name'], subresource)}")
 
     async def delete(
         self,
@@ -312,7 +335,7 @@ class Client:
                 if self._may_write is not None and request.method != "GET":
                     self._may_write()
                 answer = await self.transport.send(request)
-                if answer.status < 400:
+                if answer.status < 300:
                     return answer
                 raise _error(answer)
             except (TooManyRequests, Unavailable) as error:
@@ -332,6 +355,6 @@ def _query(**arguments: str) -> tuple[tuple[str, str], ...]:
 def _error(answer: Response) -> ApiError:
     try:
         status = STATUS.decode(answer.body)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         status = {"message": answer.body.decode(errors="replace")[:500]}
     return api_error(status, answer.status)

@@ -157,13 +157,13 @@ class Direct:
     async def _open(self) -> ClientConnection:
         if self._secure and self._tls is None:
             self._tls = ssl.create_default_context()
-        opening = asyncio.get_running_loop().create_connection(
-            lambda: ClientConnection(self._room, self._gone),
-            self._host,
-            self._port,
-            ssl=self._tls if self._secure else None,
-        )
-        _, connection = await asyncio.wait_for(opening, CONNECTING)
+        async with asyncio.timeout(CONNECTING):  # wait_for may lose a cancellation that comes with a failure
+            _, connection = await asyncio.get_running_loop().create_connection(
+                lambda: ClientConnection(self._room, self._gone),
+                self._host,
+                self._port,
+                ssl=self._tls if self._secure else None,
+            )
         self._connections[connection] = None
         return connection
 

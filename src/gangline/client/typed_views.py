@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from gangline.api.kinds import Kind
-from gangline.api.meta import Metadata, Model, Object
+from gangline.api.meta import Metadata, Model, Object, Raw
+from gangline.errors import Unreadable
 
 T = TypeVar("T", bound=Object)
 
@@ -48,6 +49,46 @@ def decode(kind: Kind[T], body: bytes | msgspec.Raw) -> T:
         decoder = _DECODERS[kind.type] = msgspec.json.Decoder(kind.type, strict=False)
     result: T = decoder.decode(body)
     return result
+
+
+def unreadable(asked: str, error: Exception) -> Unreadable:
+    """What is said of a whole answer that is none."""
+    text = f"the answer to {asked} is none of a Kubernetes API server: {error}"
+    return Unreadable({"message": text, "reason": "Unreadable", "code": 502})
+
+
+def view(kind: Kind[T], body: bytes, asked: str) -> T:
+    """An answer as the typed view of an object."""
+    try:
+        return decode(kind, body)
+    except UNREADABLE as error:
+        raise unreadable(asked, error) from error
+
+
+def plain(body: bytes, asked: str) -> Raw:
+    """An answer as the map it must be."""
+    try:
+        return STATUS.decode(body)
+    except UNREADABLE as error:
+        raise unreadable(asked, error) from error
+
+
+class PlainList(Model, frozen=True):
+    items: list[dict[str, Any]] | None = None
+
+
+_PLAIN_LIST = msgspec.json.Decoder(PlainList)
+
+
+def plain_items(body: bytes, asked: str) -> list[Raw]:
+    """The objects of a list; each is a map and has metadata."""
+    try:
+        items = _PLAIN_LIST.decode(body).items or []
+    except UNREADABLE as error:
+        raise unreadable(asked, error) from error
+    if not all(isinstance(item.get("metadata"), dict) for item in items):
+        raise unreadable(asked, ValueError("an object has no metadata"))
+    return items
 
 
 def metadata_of(body: msgspec.Raw) -> Metadata:

@@ -19,7 +19,7 @@ from gangline.dashboard.look import ClusterView, PodFact, first_owner
 from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
 from gangline.rules import verdicts
 from gangline.rules.gangs.evictions import failure_of, is_over, prospects
-from gangline.rules.starts import start_text, start_times
+from gangline.rules.gangs.starts import start_text, start_times
 from gangline.rules.values import times
 
 WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED = "waiting", "evicted", "starting", "running", "ended", "failed"

@@ -6,8 +6,6 @@ served is remembered for a minute, so that a definition installed later is found
 
 from __future__ import annotations
 
-import msgspec
-
 from gangline.api import kinds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
@@ -53,7 +51,7 @@ class Foreign:
     async def _discover(self, api_version: str, kind: str) -> None:
         root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         try:
-            listed = msgspec.json.decode((await self._client.send("GET", root)).body).get("resources") or []
+            listed = (await self._client.get_path(root)).get("resources") or []
         except NotFound:
             listed = []
         for item in listed:

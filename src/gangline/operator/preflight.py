@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from gangline.api.kinds import COMPUTE_DOMAIN
 from gangline.client import Client
 from gangline.errors import ConfigError, NotFound
@@ -27,8 +25,7 @@ async def check(client: Client, settings: OperatorSettings) -> None:
 
 async def _served(client: Client) -> bool:
     try:
-        answer = await client.send("GET", f"/apis/{COMPUTE_DOMAIN.api_version}")
+        answer = await client.get_path(f"/apis/{COMPUTE_DOMAIN.api_version}")
     except NotFound:
         return False
-    resources = msgspec.json.decode(answer.body).get("resources") or []
-    return any(resource.get("name") == COMPUTE_DOMAIN.plural for resource in resources)
+    return any(resource.get("name") == COMPUTE_DOMAIN.plural for resource in answer.get("resources") or [])

@@ -131,8 +131,9 @@ class SchedulerSettings:
     virtual evictions standing until the cycle ends. `joins_steps` (upstream's manner): pods of a gang that were tried
     as victims one by one on a node stay together in the next try, so that one which turned out not to be needed may go
     all the same. `skips_alike`: allocate tries gangs that ask for the same in the same queue only until the first of
-    them fails, and tells the others what it was told. `explains`: gangs that are not placed are told why; the lab,
-    where nobody listens, saves the time."""
+    them fails, and tells the others what it was told. `whole_domains`: a required domain may be used though all nodes
+    of its tree stand in a part of it, as a rack of one node. `explains`: gangs that are not placed are told why; the
+    lab, where nobody listens, saves the time."""
 
     actions: tuple[str, ...] = ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
@@ -155,6 +156,7 @@ class SchedulerSettings:
     joins_steps: bool = False
     fewest_moves: bool = True
     skips_alike: bool = False
+    whole_domains: bool = False
     explains: bool = True
 
     @property
@@ -175,7 +177,7 @@ def shard_settings() -> SchedulerSettings:
 
 def native_settings() -> SchedulerSettings:
     """What a scheduler does by default, unless `compat: kai` asks for upstream's manner."""
-    return replace(shard_settings(), plugins=NATIVE_PLUGINS, skips_alike=True)
+    return replace(shard_settings(), plugins=NATIVE_PLUGINS, skips_alike=True, whole_domains=True)
 
 
 def read_config(config: Mapping[str, Any], base: SchedulerSettings | None = None) -> SchedulerSettings:

@@ -14,6 +14,7 @@ from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.api.resources import canonical
 from gangline.errors import BadInput
+from gangline.rules.queue_amounts import read_bound, read_priority, read_weight
 from gangline.rules.values.nearest import did_you_mean
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -172,11 +173,11 @@ def requoted(objects: Sequence[Raw], words: Sequence[str]) -> list[Raw]:
     for word in words:
         path, _, value = word.partition("=")
         name, resource, field = _queue_field(queues, path, word)
-        number = _number(value, word)
+        number = _amount(resource, field, value, word)
         queue = changed.get(name, queues[name])
         spec = queue.get("spec") or {}
         if field == "priority":
-            spec = {**spec, "priority": int(number)}
+            spec = {**spec, "priority": number}
         else:
             shares = spec.get("resources") or {}
             share = {**(shares.get(resource) or {}), field: number}
@@ -201,6 +202,8 @@ def _field(parts: list[str], word: str) -> tuple[str, str]:
         return "", "priority"
     if len(parts) == 1:
         parts = [parts[0], "quota"] if parts[0] in RESOURCES else ["gpu", parts[0]]
+    if parts[-1] == "weight":
+        parts = [*parts[:-1], "overQuotaWeight"]
     if len(parts) == 2 and parts[0] in RESOURCES and parts[1] in SHARES:
         return parts[0], parts[1]
     fields = [f"{resource}.{share}" for resource in RESOURCES for share in SHARES] + ["priority"]
@@ -210,14 +213,14 @@ def _field(parts: list[str], word: str) -> tuple[str, str]:
     )
 
 
-def _number(value: str, word: str) -> float:
+def _amount(resource: str, field: str, value: str, word: str) -> float:
+    """In the units of `gangline queue set`."""
     try:
-        return float(value)
-    except ValueError:
-        raise BadInput(
-            f"--quota {word}: {value!r} is no number; gpu is in GPUs, cpu in thousandths of a core, memory in "
-            "megabytes, -1 is without bound"
-        ) from None
+        if field == "priority":
+            return read_priority(value)
+        return read_weight(value) if field == "overQuotaWeight" else read_bound(resource, value)
+    except ValueError as error:
+        raise BadInput(f"--quota {word}: {error}") from None
 
 
 # ── gangs ──

@@ -5,15 +5,17 @@ Pure. A gang here is what one PodGroup holds, under the name that users know."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gangline.whatif.looks import GangLook, PoolLook
+from gangline.whatif.looks import Disturbance, GangLook, PoolLook
 
 STARTS, WAITS, PARTLY = "starts", "waits", "starts in part"
-MAKES_ROOM, MOVES, STOPS = "makes room", "moves", "loses its place"
-UNSATISFIED = (WAITS, STOPS)
+MAKES_ROOM, MOVES, STOPS, STILL = "makes room", "moves", "loses its place", "still waits"
+UNSATISFIED = (WAITS, STOPS, STILL)
 """Fates that `--fail-if-waiting` is about."""
+UNEXPLAINED = (WAITS, PARTLY, STOPS)
+"""Fates of which a verdict says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class WhatifAnswer:
     new: list[GangOutcome] = field(default_factory=list)
     """Gangs, or pods of gangs, that were not there before."""
     others: list[GangOutcome] = field(default_factory=list)
-    """Gangs that were, and that start now, move, make room or lose their place."""
+    """Gangs that were, and that start now, move, make room, lose their place or wait as before."""
     not_judged: list[str] = field(default_factory=list)
     """What is not the scheduler's to say, one sentence each."""
 
@@ -53,12 +55,14 @@ Whys = Callable[[Iterable[str]], Mapping[str, str]]
 def compare(before: PoolLook, after: PoolLook, whys: Whys) -> WhatifAnswer:
     empty = GangLook("", "", "", "")
     new = [_new(before.gangs.get(uid, empty), gang) for uid, gang in _ordered(after)]
-    others = [_other(gang, after.gangs.get(uid, empty), after) for uid, gang in _ordered(before)]
+    others = [
+        outcome for uid, gang in _ordered(before) for outcome in _others(gang, after.gangs.get(uid, empty), after)
+    ]
     told = [outcome for outcome in (*new, *others) if outcome is not None]
-    reasons = whys([outcome.uid for outcome in told if outcome.fate in (WAITS, PARTLY, STOPS)])
+    reasons = whys([outcome.uid for outcome in told if outcome.fate in UNEXPLAINED])
     return WhatifAnswer(
         [_explained(outcome, reasons) for outcome in new if outcome is not None],
-        [_explained(outcome, reasons) for outcome in others if outcome is not None],
+        [_explained(outcome, reasons) for outcome in others],
     )
 
 
@@ -80,17 +84,23 @@ def _new(was: GangLook, now: GangLook) -> GangOutcome | None:
     return _outcome(now, fate, len(pods), nodes)
 
 
-def _other(was: GangLook, now: GangLook, after: PoolLook) -> GangOutcome | None:
-    """What becomes of pods that were there before, if anything does."""
+def _others(was: GangLook, now: GangLook, after: PoolLook) -> Iterator[GangOutcome]:
+    """What becomes of pods that were there before, if anything does: some may lose their place while others start."""
     lost = [uid for uid, node in was.pods.items() if node and uid in after.disturbed]
     if lost:
-        back = [node for uid in lost if (node := now.pods.get(uid, ""))]
-        reasons = [after.disturbed[uid] for uid in lost]
-        gone = MAKES_ROOM if any(reason.evicted for reason in reasons) else STOPS
-        why = ", ".join(dict.fromkeys(reason.why for reason in reasons))
-        return _outcome(was, MOVES if len(back) == len(lost) else gone, len(lost), _counted(back), why)
+        yield _lost(was, now, [after.disturbed[uid] for uid in lost], lost)
     started = [node for uid, node in now.pods.items() if node and was.pods.get(uid) == ""]
-    return _outcome(was, STARTS, len(started), _counted(started)) if started else None
+    if started:
+        yield _outcome(was, STARTS, len(started), _counted(started))
+    if now.pods and was.pods and not was.runs and not any((*was.pods.values(), *now.pods.values())):
+        yield _outcome(was, STILL, len(now.pods), {})
+
+
+def _lost(was: GangLook, now: GangLook, reasons: Sequence[Disturbance], lost: Sequence[str]) -> GangOutcome:
+    back = [node for uid in lost if (node := now.pods.get(uid, ""))]
+    gone = MAKES_ROOM if any(reason.evicted for reason in reasons) else STOPS
+    why = ", ".join(dict.fromkeys(reason.why for reason in reasons))
+    return _outcome(was, MOVES if len(back) == len(lost) else gone, len(lost), _counted(back), why)
 
 
 def _outcome(gang: GangLook, fate: str, pods: int, nodes: dict[str, int], why: str = "") -> GangOutcome:
@@ -99,7 +109,7 @@ def _outcome(gang: GangLook, fate: str, pods: int, nodes: dict[str, int], why: s
 
 def _explained(outcome: GangOutcome, reasons: Mapping[str, str]) -> GangOutcome:
     """With why it waits, behind what happened to it."""
-    reason = reasons.get(outcome.uid, "") if outcome.fate in (WAITS, PARTLY, STOPS) else ""
+    reason = reasons.get(outcome.uid, "") if outcome.fate in UNEXPLAINED else ""
     return replace(outcome, why="\n".join(part for part in (outcome.why, reason) if part))
 
 

@@ -22,7 +22,7 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.rules.gangs.memberships import group_name_of
-from gangline.rules.starts import start_text
+from gangline.rules.gangs.starts import start_text
 from gangline.rules.verdicts import owner, renamed
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Refuse

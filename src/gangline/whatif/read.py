@@ -14,7 +14,7 @@ from gangline.api import kinds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.errors import ApiError, BadInput, NotFound
+from gangline.errors import ApiError, BadInput, NotFound, Unauthorized, Unavailable
 
 READ: tuple[Kind[Any], ...] = (
     kinds.NODE,
@@ -55,6 +55,8 @@ async def read_cluster(
             except NotFound:
                 missing.append(kind.resource)
                 return []
+            except (Unavailable, Unauthorized):
+                raise
             except ApiError as error:
                 unread.append(f"{kind.resource}: {error}")
                 return []

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from gangline.api.meta import Raw
 from gangline.scheduler.fairness.accounts import Amounts
 from gangline.scheduler.fairness.figures import QueueFigureSet, figures_of
+from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.resources import CPU, GPU, MEMORY, at
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.trial import Trials
 from gangline.whatif.model import WhatifModel
@@ -24,6 +26,9 @@ UNITS: Amounts = (1000.0, 2.0**30, 1.0)
 class PoolShares:
     pool: str
     total: Amounts
+    """What the top queues divide."""
+    outside: Amounts
+    """What pods of other schedulers hold, and nobody divides."""
     queues: list[QueueFigureSet]
 
 
@@ -37,7 +42,13 @@ def live_shares(objects: Sequence[Raw], now: float) -> list[PoolShares]:
             books = Trials(session, 0).books()
             if books is not None and books.accounts:
                 figures = figures_of(books.accounts, books.total, UNITS)
-                shares.append(PoolShares(options.pool_name, books.total, figures))
+                shares.append(PoolShares(options.pool_name, books.total, _outside(model.cluster), figures))
         finally:
             session.close()
     return shares
+
+
+def _outside(cluster: ClusterModel) -> Amounts:
+    held = [cluster.foreign_on(node) for node in cluster.nodes.values() if node.ready]
+    cpu, memory, gpu = (sum(at(amounts, place) for amounts in held) for place in (CPU, MEMORY, GPU))
+    return float(cpu), float(memory), float(gpu)

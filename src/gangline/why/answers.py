@@ -11,7 +11,7 @@ import msgspec
 from gangline.api import kinds, names
 from gangline.api.meta import Raw, as_raw
 from gangline.rules.gangs.evictions import last_eviction
-from gangline.rules.starts import start_text, start_times
+from gangline.rules.gangs.starts import start_text, start_times
 from gangline.rules.verdicts import GangAnswer, owner, renamed
 from gangline.why.cause import WAITS, Cause
 from gangline.why.changes import Remedy

@@ -226,6 +226,16 @@ async def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, name: st
     )
 
 
+@pytest.mark.parametrize("name", ["objects.sqlite", "lock", "identity/token.key", "identity/ca.crt"])
+async def test_a_pipe_in_the_place_of_a_file_is_named_and_nobody_waits_for_its_other_end(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "identity").mkdir()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataFolderError, match=rf"{name} \(File exists\): move away what is in its place"):
+        await Server(ServerSettings(folder=tmp_path)).open()
+
+
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     with pytest.raises(

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from cluster.world.living import pod_spec, world
 from cluster.world.making import START, job, pod, ready_status, replicated, when
+from cluster.world.simulated_world import pod_spec, world
 from gangline.api.core import Pod
 from gangline.api.kinds import DAEMON_SET, DEPLOYMENT, EVENT, JOB, POD, REPLICA_SET, STATEFUL_SET, Kind
 from gangline.api.meta import Raw

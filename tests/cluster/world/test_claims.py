@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cluster.world.living import World, pod_spec, world
+from cluster.world.simulated_world import SimulatedWorld, pod_spec, world
 from cluster.world.test_controllers import TWO
 from gangline.api.builtin import Untyped
 from gangline.api.kinds import POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
@@ -16,7 +16,7 @@ ASKED: Raw = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassN
 GIVEN: Raw = {"devices": {"results": [{"request": "gpu", "driver": "gpu.example.com", "pool": "n", "device": "gpu-0"}]}}
 
 
-async def held(lived: World, *pods: str, finalizers: tuple[str, ...] = (PROTECTION,)) -> None:
+async def held(lived: SimulatedWorld, *pods: str, finalizers: tuple[str, ...] = (PROTECTION,)) -> None:
     """A claim as a scheduler leaves it: protected, allocated, reserved for pods that run."""
     await lived.make(RESOURCE_CLAIM, "c", {"spec": ASKED}, finalizers=list(finalizers))
     uids = {}
@@ -35,11 +35,11 @@ async def held(lived: World, *pods: str, finalizers: tuple[str, ...] = (PROTECTI
     await lived.settles()
 
 
-async def claim(lived: World, name: str = "c") -> Untyped:
+async def claim(lived: SimulatedWorld, name: str = "c") -> Untyped:
     return await lived.client.get(RESOURCE_CLAIM, name, "default")
 
 
-async def status(lived: World) -> dict[str, Any]:
+async def status(lived: SimulatedWorld) -> dict[str, Any]:
     return (await claim(lived)).status or {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from cluster.world.living import World, namespace, pod_spec, world
+from cluster.world.simulated_world import SimulatedWorld, namespace, pod_spec, world
 from gangline.api import names
 from gangline.api.kinds import (
     CONFIG_MAP,
@@ -48,7 +48,7 @@ def web(replicas: int = 3, image: str = "app") -> Raw:
     return {"spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}}
 
 
-async def images(lived: World) -> list[str]:
+async def images(lived: SimulatedWorld) -> list[str]:
     return sorted(pod.spec.containers[0].image for pod in await lived.pods() if not pod.metadata.deleting)
 
 

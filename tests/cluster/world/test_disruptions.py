@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from cluster.world.living import World, pod_spec, world
 from cluster.world.making import START, job, pod, when
+from cluster.world.simulated_world import SimulatedWorld, pod_spec, world
 from gangline.api.core import Pod
 from gangline.api.kinds import JOB, NODE, POD
 from gangline.api.meta import Raw, condition
@@ -177,12 +177,12 @@ def batch(**spec: Any) -> Raw:
     }
 
 
-async def evict(lived: World, name: str) -> None:
+async def evict(lived: SimulatedWorld, name: str) -> None:
     body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": "default"}}
     await lived.client.send("POST", f"/api/v1/namespaces/default/pods/{name}/eviction", json.dumps(body).encode())
 
 
-async def ends(lived: World) -> dict[str, str]:
+async def ends(lived: SimulatedWorld) -> dict[str, str]:
     found = (await lived.client.get(JOB, "j", "default")).status.conditions
     return {str(item["type"]): str(item["reason"]) for item in found if item["type"] in ("Complete", "Failed")}
 

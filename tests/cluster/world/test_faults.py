@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cluster.world.living import World, pod_spec, world
+from cluster.world.simulated_world import SimulatedWorld, pod_spec, world
 from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT, JOB, KUBE_POD_GROUP, NAMESPACE, POD, REPLICA_SET, STATEFUL_SET
 from gangline.client import Request, Response, Transport
 from gangline.cluster.world.nodes.nodes import NodePool
@@ -42,7 +42,7 @@ def flaky(seed: int) -> Callable[[Transport], Transport]:
     return lambda transport: Flaky(transport, chance)
 
 
-async def complete(lived: World, name: str) -> bool:
+async def complete(lived: SimulatedWorld, name: str) -> bool:
     job = await lived.client.get(JOB, name, "default")
     return any(condition["type"] == "Complete" for condition in job.status.conditions)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cluster.world.living import World, namespace, pod_spec, world
+from cluster.world.simulated_world import SimulatedWorld, namespace, pod_spec, world
 from embedded import ADMIN, admin, embedded, until
 from gangline.api import names
 from gangline.api.kinds import (
@@ -56,7 +56,7 @@ def rack(key: str = RACK) -> Raw:
     return {"schedulingConstraints": {"topology": [{"key": key}]}}
 
 
-async def pods(lived: World, group: str, count: int, gpus: int = 4, first: int = 0) -> list[str]:
+async def pods(lived: SimulatedWorld, group: str, count: int, gpus: int = 4, first: int = 0) -> list[str]:
     """Pods that name a group; gives their names."""
     made = [f"{group}-{number}" for number in range(first, first + count)]
     for name in made:
@@ -64,7 +64,7 @@ async def pods(lived: World, group: str, count: int, gpus: int = 4, first: int =
     return made
 
 
-async def node(lived: World, name: str, gpus: int, **labels: str) -> None:
+async def node(lived: SimulatedWorld, name: str, gpus: int, **labels: str) -> None:
     await lived.make(
         NODE,
         name,
@@ -73,11 +73,11 @@ async def node(lived: World, name: str, gpus: int, **labels: str) -> None:
     )
 
 
-async def running(lived: World) -> list[str]:
+async def running(lived: SimulatedWorld) -> list[str]:
     return [name for name, phase in (await lived.phases()).items() if phase == "Running"]
 
 
-async def told(lived: World, name: str, release: Release = NEW) -> list[tuple[str, str, str, str]]:
+async def told(lived: SimulatedWorld, name: str, release: Release = NEW) -> list[tuple[str, str, str, str]]:
     """The conditions of a group: type, status, reason, message."""
     group = await lived.client.get(GROUPS[release.name], name, "default")
     return [
@@ -86,7 +86,7 @@ async def told(lived: World, name: str, release: Release = NEW) -> list[tuple[st
     ]
 
 
-async def said(lived: World, pod: str) -> str:
+async def said(lived: SimulatedWorld, pod: str) -> str:
     found = condition((await lived.client.get(POD, pod, "default")).status.conditions, "PodScheduled")
     return found.message if found is not None and found.status == "False" else ""
 

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from backends.scene import Shelf
-from cluster.world.living import World, namespace, pod_spec, world
 from cluster.world.making import node, pod
+from cluster.world.simulated_world import SimulatedWorld, namespace, pod_spec, world
 from gangline.api import names
 from gangline.api.core import Node
 from gangline.api.kinds import EVENT, LEASE, NODE, POD, REPLICA_SET, RESOURCE_SLICE, STATEFUL_SET
@@ -22,7 +22,7 @@ ONE = NodePool(name="n", count=1, gpus=8)
 TWO = NodePool(name="n", count=2, gpus=8)
 
 
-async def ready(lived: World, name: str) -> bool:
+async def ready(lived: SimulatedWorld, name: str) -> bool:
     found = condition((await lived.client.get(POD, name, "default")).status.conditions, "Ready")
     return found is not None and found.status == "True"
 

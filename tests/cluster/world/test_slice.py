@@ -3,7 +3,7 @@ should."""
 
 from __future__ import annotations
 
-from cluster.world.living import namespace, pod_spec, world
+from cluster.world.simulated_world import namespace, pod_spec, world
 from gangline.api.builtin import Job
 from gangline.api.kinds import CONFIG_MAP, JOB, NAMESPACE, NODE, POD, SERVICE_ACCOUNT, WORKLOAD
 from gangline.api.meta import condition

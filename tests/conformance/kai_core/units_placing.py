@@ -61,7 +61,7 @@ def lowest_common_domain(row: Row) -> str:
     names = ResourceNames()
     nodes = [pieces.node({"name": name, "labels": given}, names) for name, given in labels.items()]
     tree = TopologyTree(TopologyRecord("t", tuple(levels)), nodes)
-    found = domains.common_domain(tree, labels, pieces.rule(constraint).preferred)
+    found = domains.common_domain(tree, labels, (pieces.rule(constraint).preferred,))
     level = "root" if found.level < 0 else levels[found.level]
     return differs({"domain": found.id, "level": level, "valid_nodes": sorted(tree.leaf_of)}, row.out)
 
@@ -147,7 +147,7 @@ def node_subsets(row: Row) -> str:
     demand = domain_room.demand_of([pieces.task(item, names) for item in asked])
     free = DomainTally(tree.leaf_of, nodes, lambda node: node.later)
     pods = DomainTally(tree.leaf_of, nodes, lambda node: (domain_room.slots(node, demand, frozenset()),))
-    top = domains.common_domain(tree, nodes, rule.preferred)
+    top = domains.common_domain(tree, nodes, (rule.preferred,))
     room = DomainRoom(demand, free.of, lambda domain: int(pods.of(domain)[0]) if demand.uniform else None, top)
     answer = domains.choose(question, tree, top, room, names)
     found = [[name for name in domain.nodes if name in nodes] for domain in answer.domains]

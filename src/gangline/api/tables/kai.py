@@ -200,8 +200,11 @@ Workload
   logLevel str {"enum": ["debug", "info", "error"]}
   network WorkloadNetwork; replicas int32; scheduler WorkloadScheduler; service Service;
   topologyAwareScheduling WorkloadSwitch; vpa Vpa
+Explainer
+  replicas int32; service Service; vpa Vpa
 ConfigSpec
-  admission Admission; binder Binder; global Global; namespace str; nodeScaleAdjuster NodeScaleAdjuster;
+  admission Admission; binder Binder; explainer Explainer; global Global; namespace str;
+  nodeScaleAdjuster NodeScaleAdjuster;
   numaPlacementExporter NumaPlacementExporter; podGroupController PodGroupController; podGrouper PodGrouper;
   prometheus Prometheus; queueController QueueController; scheduler Scheduler; workload Workload
 StatusCondition

@@ -7,6 +7,7 @@ Config
 ConfigSpec
   admission  The webhooks that complete and check pods.
   binder  The component that binds pods.
+  explainer  The component that writes on PodGroups why they wait and what would start them; not under compat kai.
   global  What holds for all components.
   namespace  The namespace in which the components run; kai-scheduler by default.
   nodeScaleAdjuster  The component that makes autoscalers see pods with parts of GPUs.
@@ -30,6 +31,10 @@ Admission
   validatingWebhookConfigurationName  The name of the webhook configuration that checks pods.
   vpa  Lets a VerticalPodAutoscaler size the component.
   webhook  The ports of the webhook server.
+Explainer
+  replicas  How many copies run, as a number of pods; one of them writes.
+  service  How the component is deployed.
+  vpa  Lets a VerticalPodAutoscaler size the component.
 Service
   affinity  Where its pods may run.
   enabled  Whether the component is deployed.

@@ -32,6 +32,14 @@ PATHS = {
 """What is listed, by the name it has among the facts."""
 
 
+def examined() -> list[tuple[str, str]]:
+    """Group and resource of all that is listed, and of what commands look at: what an account that examines a cluster
+    may list."""
+    listed = [path.strip("/").split("/") for path in PATHS.values()]
+    looked_at = [(group, resource) for verb, group, resource in RIGHTS if verb == "list"]
+    return [*(("" if parts[0] == "api" else parts[1], parts[-1]) for parts in listed), *looked_at]
+
+
 async def gather_facts(connection: ClusterConnection) -> DoctorFacts:
     """Raises Unavailable and Unauthorized: without an answer there is nothing to examine."""
     version, skew = await _version(connection)
@@ -51,15 +59,14 @@ async def gather_facts(connection: ClusterConnection) -> DoctorFacts:
 
 async def _version(connection: ClusterConnection) -> tuple[dict[str, Any], float | None]:
     """The server's version, and by how many seconds its clock goes before ours; None where it does not say."""
-    import msgspec
+    from gangline.client.typed_views import plain
 
     asked = time.time()
     answer = await connection.client.send("GET", "/version")
     told = email.utils.parsedate_to_datetime(answer.headers["date"]).timestamp() if "date" in answer.headers else None
     # The header counts whole seconds: the moment lies anywhere in that second.
     skew = None if told is None else told + 0.5 - (asked + time.time()) / 2
-    version: dict[str, Any] = msgspec.json.decode(answer.body)
-    return version, skew
+    return plain(answer.body, "GET /version"), skew
 
 
 async def _list(connection: ClusterConnection, path: str) -> tuple[list[dict[str, Any]], str]:
@@ -86,10 +93,11 @@ async def _right(connection: ClusterConnection, verb: str, group: str, resource:
 async def _ask(connection: ClusterConnection, group: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
     import msgspec
 
+    from gangline.client.typed_views import plain
+
     body = msgspec.json.encode({"apiVersion": f"{group}/v1", "kind": kind, "spec": spec})
     try:
         answer = await connection.client.send("POST", f"/apis/{group}/v1/{kind.lower()}s", body)
     except ApiError:
         return {}
-    read: dict[str, Any] = msgspec.json.decode(answer.body)
-    return read
+    return plain(answer.body, f"POST {kind}")

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from gangline.api.crds import crds
+from gangline.cli.care.facts import examined
 from gangline.cli.deploy.install import manifests, page_manifests
 from gangline.installer.release.chart import chart
 from gangline.installer.release.dashboard import LOGINS
@@ -18,7 +19,7 @@ from gangline.installer.settings import BOTH
 
 def printed() -> dict[str, str]:
     """File → text."""
-    return chart(manifests(None, None, BOTH), crds(), page_manifests(None, LOGINS[0]))
+    return chart(manifests(None, None, BOTH), crds(), page_manifests(None, LOGINS[0]), examined())
 
 
 def main(folder: Path) -> None:

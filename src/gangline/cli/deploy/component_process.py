@@ -44,9 +44,9 @@ async def run_component(component: str, kubeconfig: str | None, options: Compone
 async def _work(component: str, worker: Elected, ending: asyncio.Future[ConfigError]) -> None:
     """Until somebody stops it, it leads no longer, or the server will never take us."""
     starting, lost = asyncio.create_task(worker.start()), asyncio.create_task(worker.lost.wait())
-    ends: list[asyncio.Future[Any]] = [lost, ending]
     try:
-        await asyncio.wait([starting, *ends], return_when=asyncio.FIRST_COMPLETED)
+        ends: set[asyncio.Future[Any]] = {lost, ending}
+        await asyncio.wait({starting, *ends}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

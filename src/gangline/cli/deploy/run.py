@@ -134,7 +134,7 @@ def command(
         flags=given,
         namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
         config=mapping(given.get("scheduler-conf"), "--scheduler-conf"),
-        recording=str(recordings()),
+        recording="" if "KUBERNETES_SERVICE_HOST" in os.environ else str(recordings()),
     )
     options = configured(options, configuration)
     options = replace(options, operator=replace(options.operator, narrow=True))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gangline.scheduler.settings import SchedulerSettings
 
 FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
+MOST_GPUS = 1_000_000
+"""Of a fleet that is only thought of."""
 
 
 @click.command(
@@ -35,8 +37,10 @@ FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
 @click.argument("trace")
 @click.option("--format", "form", type=click.Choice(FORMAT_NAMES), required=True, help="what the rows of TRACE mean")
 @click.option("--nodes", metavar="FILE", help="nodes, as openb lists them: sn,cpu_milli,memory_mib,gpu,model")
-@click.option("--gpus", type=click.IntRange(1), help="so many GPUs in equal nodes, instead of --nodes")
-@click.option("--node-gpus", type=click.IntRange(1), default=8, show_default=True, help="GPUs per node, with --gpus")
+@click.option("--gpus", type=click.IntRange(1, MOST_GPUS), help="so many GPUs in equal nodes, instead of --nodes")
+@click.option(
+    "--node-gpus", type=click.IntRange(1, 1024), default=8, show_default=True, help="GPUs per node, with --gpus"
+)
 @click.option("--node-events", metavar="FILE", help="nodes that come and go: time,node,event (lost or added),gpus")
 @click.option(
     "--queues",
@@ -126,11 +130,9 @@ def command(
 
     if output not in ("table", "json") and not output.startswith("html="):
         raise BadInput(f"-o {output}: write table, json or html=FILE")
-    recorded = _recorded(trace) if form == "recording" else None
-    own = recorded is not None and nodes is None and gpus is None
-    machines = recorded.machines if recorded is not None and own else _machines(nodes, gpus, node_gpus)
+    source = _source(trace, form, nodes, gpus, node_gpus)
+    machines, in_trace = source.machines, source.jobs
     total = sum(machine.gpus for machine in machines)
-    in_trace = _jobs(trace, form, node_gpus) if recorded is None else recorded.jobs
     until = last_moment(in_trace, days)
     played = selected(in_trace, first, jobs, until)
     if arrivals is not None:
@@ -138,11 +140,8 @@ def command(
 
         played = inflated(played, total, arrivals, seed)
     choices = [(name, quiet(_settings(name), read_actions(actions))) for name in named_settings or ("native",)]
-    records = _queues(queues, in_trace if arrivals is None else played, total)
-    events = _node_events(node_events)
-    if recorded is not None:
-        records = recorded.queues if queues == "trace" else records
-        events = [*events, *(recorded.changes if own else ())]
+    records = _queues(queues, in_trace if arrivals is None else played, total, source.queues)
+    events = [*_node_events(node_events), *source.changes]
 
     def experiment(name: str, settings: SchedulerSettings, of: list[QueueRecord]) -> Experiment:
         return Experiment(
@@ -221,6 +220,19 @@ def _jobs(trace: str, form: str, node_gpus: int) -> list[TraceJob]:
     return trace_jobs
 
 
+def _source(trace: str, form: str, nodes: str | None, gpus: int | None, node_gpus: int) -> RecordedTrace:
+    """Jobs and nodes; a recording has nodes and queues of its own."""
+    from gangline.lab.formats.recording import RecordedTrace
+
+    if form != "recording":
+        machines = _machines(nodes, gpus, node_gpus)
+        return RecordedTrace(_jobs(trace, form, node_gpus), machines)
+    source = _recorded(trace)
+    if nodes is not None or gpus is not None:
+        source.machines, source.changes = _machines(nodes, gpus, node_gpus), []
+    return source
+
+
 def _recorded(place: str) -> RecordedTrace:
     from gangline.cli.look.recorded import files_of, pieces_of
     from gangline.lab.formats.recording import read
@@ -251,11 +263,13 @@ def _node_events(file: str | None) -> list[NodeChange]:
     return read(TraceText(file, _text(file))) if file is not None else []
 
 
-def _queues(choice: str, jobs: list[TraceJob], gpus: float) -> list[QueueRecord]:
+def _queues(choice: str, jobs: list[TraceJob], gpus: float, own: list[QueueRecord]) -> list[QueueRecord]:
     from gangline.lab.fleet import one_queue, queues_by_demand
 
     if choice == "one":
         return one_queue()
+    if choice == "trace" and own:
+        return own
     return queues_by_demand(jobs, gpus) if choice == "trace" else _queue_objects(choice, jobs)
 
 

@@ -14,7 +14,7 @@ from gangline.cli.columns import aligned
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
 from gangline.errors import BadInput
-from gangline.rules.starts import clock_text
+from gangline.rules.gangs.starts import clock_text
 
 if TYPE_CHECKING:
     from gangline.scheduler.time.idle import IdleReport

@@ -84,7 +84,9 @@ def _one_cycle(cycle: ReplayedCycle, output: str) -> None:
         )
         click.echo(f"{_when(cycle)}: {counts}")
         for commit in decided.commits:
-            click.echo(f"  {type(commit).__name__.lower():<9} {commit.task} {commit.node} ({commit.action})")
+            click.echo(
+                f"  {type(commit).__name__.lower():<9} {cycle.pods[commit.task]} {commit.node} ({commit.action})"
+            )
         click.echo("decides the same again" if cycle.same else "decides otherwise now: " + "; ".join(cycle.differences))
     if not cycle.same:
         sys.exit(1)

@@ -16,6 +16,7 @@ from gangline.dashboard import queues as queued
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import Amounts, GangLine, NodeLine, QueueLine
 from gangline.dashboard.pages import overview
+from gangline.rules.selectors import parse_labels
 from gangline.scheduler.why.verdict import spoken
 
 ORDER = {state: place for place, state in enumerate(("waiting", "evicted", "starting", "running", "failed", "ended"))}
@@ -42,9 +43,20 @@ class Summary:
         heading = (*self.heading, *self.wide) if wide else self.heading
         return aligned(heading, [self.cells(line, now)[: len(heading)] for line in lines])
 
+    def chosen(self, lines: Sequence[Any], view: ClusterView, selector: str) -> list[Any]:
+        """Of gangs, those whose PodGang or PodGroup has these labels."""
+        wanted = parse_labels(selector)
+        known = [gang for gang in ganged.GangTable(view).values() if wanted.matches(_labels_of(gang))]
+        places = {(gang.namespace, gang.name) for gang in known}
+        return [line for line in lines if self.place(line) in places]
+
     def name(self, line: Any) -> str:
         """As `-o name` prints it, and other commands take it."""
         return f"{self.kind}/{self.place(line)[1]}"
+
+
+def _labels_of(gang: ganged.CountedGang) -> dict[str, str]:
+    return {key: value for obj in (gang.group, gang.gang) if obj is not None for key, value in obj.labels.items()}
 
 
 def _gangs(view: ClusterView) -> list[GangLine]:
@@ -73,7 +85,7 @@ def _gang_cells(line: GangLine, now: float) -> tuple[str, ...]:
         line.queue or "–",
         age or "–",
         reason(line),
-        f"min {line.minimum}",
+        str(line.minimum),
         line.priority or "–",
         amount(line.nodes),
     )
@@ -100,7 +112,7 @@ def _queue_cells(line: QueueLine, _: float) -> tuple[str, ...]:
         "–" if line.priority is None else str(line.priority),
         amount(line.weight),
         used(line.cpu, 1, ""),
-        used(line.memory, 1e9, " GB"),
+        used(line.memory, 2**30, " GiB"),
     )
 
 
@@ -138,8 +150,8 @@ SUMMARIES = {
     "gangs": Summary(
         "gang",
         _gangs,
-        ("NAMESPACE", "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "FOR", "WHY"),
-        ("MINIMUM", "PRIORITY", "NODES"),
+        ("NAMESPACE", "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "AGE", "WHY"),
+        ("MINIMUM", "PRIORITY CLASS", "NODES"),
         _gang_cells,
         lambda line: (line.namespace, line.name),
         lambda line: str(line.title),
@@ -179,6 +191,7 @@ def headline(view: ClusterView) -> str:
     taken = counts.gpus_used + counts.gpus_shared
     return (
         f"{taken}/{counts.gpus} GPUs in use, {room.free} free (largest piece {room.largest}); "
-        f"{counts.waiting} gangs wait, {counts.running} run, {counts.failed} failed; "
-        f"{counts.nodes} nodes, {counts.nodes_closed} closed"
+        f"{counts.waiting} {'gang waits' if counts.waiting == 1 else 'gangs wait'}, {counts.running} run, "
+        f"{counts.failed} failed; {counts.nodes} {'node' if counts.nodes == 1 else 'nodes'}, "
+        f"{counts.nodes_closed} closed"
     )

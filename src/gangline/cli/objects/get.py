@@ -62,9 +62,10 @@ async def _get(
     from gangline.cli.look.summaries import summary_of
 
     async with connect(kubeconfig, namespace) as connection:
-        summary = None if selector else summary_of(kind_name)
-        if summary and (output in TABLES or kind_name.lower() in DERIVED):
-            click.echo(await _summarized(connection, summary, name, output, everywhere))
+        derived = kind_name.lower() in DERIVED
+        summary = summary_of(kind_name) if derived or not selector else None
+        if summary and (output in TABLES or derived):
+            click.echo(await _summarized(connection, summary, name, output, everywhere, selector))
             return
         kind = await connection.kind(kind_name)
         answer = await _ask(connection, kind, name, everywhere, selector, table=output in TABLES)
@@ -87,7 +88,9 @@ def written(data: Any, output: str) -> str:
     return yaml.safe_dump(msgspec.to_builtins(data), sort_keys=False)
 
 
-async def _summarized(connection: ClusterConnection, summary: Summary, name: str, output: str, everywhere: bool) -> str:
+async def _summarized(
+    connection: ClusterConnection, summary: Summary, name: str, output: str, everywhere: bool, selector: str
+) -> str:
     from gangline.cli.look.sight import look_at
 
     view = await look_at(connection)
@@ -95,6 +98,8 @@ async def _summarized(connection: ClusterConnection, summary: Summary, name: str
         click.echo(f"warning: {trouble}", err=True)
     here = ("", connection.namespace)
     lines = [line for line in summary.lines(view) if everywhere or summary.place(line)[0] in here]
+    if selector:
+        lines = summary.chosen(lines, view, selector)
     if name:
         lines = [line for line in lines if name in (summary.place(line)[1], summary.title(line))]
         if not lines:
@@ -109,16 +114,15 @@ async def _summarized(connection: ClusterConnection, summary: Summary, name: str
 async def _ask(
     connection: ClusterConnection, kind: Kind[Object], name: str, everywhere: bool, selector: str, *, table: bool
 ) -> Any:
-    import msgspec
-
+    from gangline.client.typed_views import plain
     from gangline.client.wire import Request
 
     path = kind.path("" if everywhere else connection.namespace, name)
     query = (("labelSelector", selector),) if selector else ()
     request = Request("GET", path, query, accept=TABLE if table else "application/json")
     answer = await connection.client.transport.send(request)
-    body = msgspec.json.decode(answer.body)
-    if answer.status >= 400:
+    body = plain(answer.body, f"GET {path}")
+    if answer.status >= 300:
         raise api_error(body, answer.status)
     return body
 

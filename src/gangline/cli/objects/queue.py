@@ -28,7 +28,7 @@ def command() -> None:
     name="set",
     help="Change settings of a queue: `gangline queue set team-a gpu.quota=16 gpu.limit=unlimited memory.quota=512Gi`. "
     "Settings: " + ", ".join(SETTINGS) + ". CPU is in cores and memory in bytes, as in pods (0.5, 64Gi); `unlimited` "
-    "stands for no bound, `parent=` for none.",
+    "or `none` stands for no bound, `parent=none` for no parent.",
 )
 @click.argument("name", shell_complete=queues_of_cluster)
 @click.argument("settings", nargs=-1, required=True, metavar="SETTING=VALUE…")
@@ -47,6 +47,7 @@ async def _set(
     from gangline.api.kinds import QUEUE
 
     async with connect(kubeconfig, namespace) as connection:
+        await _check_parent(connection, name, spec.get("parentQueue"))
         try:
             before = await connection.client.get_raw(QUEUE, name)
         except NotFound:
@@ -86,15 +87,30 @@ async def _send(connection: ClusterConnection, name: str, spec: dict[str, Any], 
     )
 
 
+async def _check_parent(connection: ClusterConnection, name: str, parent: str | None) -> None:
+    """A queue below one that is not there gets nothing, so it is not made."""
+    from gangline.api.kinds import QUEUE
+
+    if parent is None:
+        return
+    if parent == name:
+        raise BadInput(f"queue {name} cannot be its own parent")
+    try:
+        await connection.client.get_raw(QUEUE, parent)
+    except NotFound:
+        raise BadInput(f"parent={parent}: {await _unknown(connection, parent)}") from None
+
+
 async def _no_queue(connection: ClusterConnection, name: str) -> BadInput:
+    return BadInput(f"{await _unknown(connection, name)} --create makes a new one")
+
+
+async def _unknown(connection: ClusterConnection, name: str) -> str:
     from gangline.api.kinds import QUEUE
     from gangline.cli.suggestions import did_you_mean
 
     there = sorted(queue.name for queue in (await connection.client.list(QUEUE)).items)
-    return BadInput(
-        f"there is no queue {name}; there are: {', '.join(there) or 'none'}{did_you_mean(name, there)} "
-        "--create makes a new one"
-    )
+    return f"there is no queue {name}; there are: {', '.join(there) or 'none'}{did_you_mean(name, there)}"
 
 
 def differences(before: dict[str, Any], after: dict[str, Any], path: str = "spec") -> Iterable[str]:

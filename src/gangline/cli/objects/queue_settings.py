@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gangline.cli.suggestions import did_you_mean
 from gangline.errors import BadInput
-
-UNLIMITED = -1
-"""How a Queue says that there is no bound."""
+from gangline.rules.queue_amounts import UNLIMITED, read_bound, read_priority, read_weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,37 +17,6 @@ class QueueSetting:
     path: tuple[str, ...]
     """Of the field, below `spec`."""
     read: Callable[[str], Any]
-
-
-def _gpus(text: str) -> float:
-    return _plain(_bounded(text, float(text) if text != "unlimited" else UNLIMITED))
-
-
-def _millicores(text: str) -> float:
-    from gangline.api import resources
-
-    return UNLIMITED if text == "unlimited" else _plain(_bounded(text, resources.milli(text)))
-
-
-def _megabytes(text: str) -> float:
-    from gangline.api import resources
-
-    return UNLIMITED if text == "unlimited" else _plain(_bounded(text, resources.number(text) / 1e6))
-
-
-def _weight(text: str) -> float:
-    return _plain(_bounded(text, float(text)))
-
-
-def _bounded(text: str, value: float) -> float:
-    if value < 0 and text != "unlimited":
-        raise ValueError("it must not be negative; `unlimited` stands for no bound")
-    return value
-
-
-def _plain(value: float) -> float:
-    """A whole number as one."""
-    return int(value) if float(value).is_integer() else value
 
 
 def _duration(text: str) -> str:
@@ -62,21 +30,27 @@ def _name(text: str) -> str | None:
     return text or None
 
 
-READERS = {"gpu": _gpus, "cpu": _millicores, "memory": _megabytes}
+def _parent(text: str) -> str | None:
+    return None if text in ("", "none") else text
+
+
+RESOURCES = ("gpu", "cpu", "memory")
 FIELDS = {"quota": "quota", "limit": "limit", "weight": "overQuotaWeight"}
 SETTINGS = {
     **{
-        f"{resource}.{word}": QueueSetting(("resources", resource, field), _weight if word == "weight" else read)
-        for resource, read in READERS.items()
+        f"{resource}.{word}": QueueSetting(
+            ("resources", resource, field), read_weight if word == "weight" else partial(read_bound, resource)
+        )
+        for resource in RESOURCES
         for word, field in FIELDS.items()
     },
-    "parent": QueueSetting(("parentQueue",), _name),
-    "priority": QueueSetting(("priority",), int),
+    "parent": QueueSetting(("parentQueue",), _parent),
+    "priority": QueueSetting(("priority",), read_priority),
     "title": QueueSetting(("displayName",), _name),
     "preempt-min-runtime": QueueSetting(("preemptMinRuntime",), _duration),
     "reclaim-min-runtime": QueueSetting(("reclaimMinRuntime",), _duration),
 }
-OTHER_NAMES = {f"{resource}.overQuotaWeight": f"{resource}.weight" for resource in READERS}
+OTHER_NAMES = {f"{resource}.overQuotaWeight": f"{resource}.weight" for resource in RESOURCES}
 """Upstream's word for a weight."""
 
 

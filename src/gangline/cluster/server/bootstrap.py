@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangline.cluster.server.access.bootstrap_roles import bootstrap_roles
 from gangline.cluster.server.access.rbac import GROUP as RBAC
-from gangline.cluster.server.access.rbac import bootstrap_roles
 from gangline.cluster.server.admit.plugins import system_classes
 from gangline.cluster.server.core import SYSTEM_NAMESPACES, Core
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gangline.config import manner
 from gangline.installer.config_reader import ConfigReading, at
 from gangline.installer.contract import Address, InstallFacts
 from gangline.installer.settings import BOTH
@@ -241,7 +242,12 @@ def plain_ports(reading: ConfigReading) -> tuple[Port, ...]:
     return (Port("http-metrics", METRICS, METRICS),)
 
 
+def _explainer(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
+    return {}
+
+
 OPERATOR = InstalledService("gangline-operator", "operator", "workload", _operator, plain_ports, LARGE)
+EXPLAINER = InstalledService("explainer", "explainer", "explainer", _explainer, plain_ports, LARGE)
 ADMISSION = InstalledService("admission", "admission", "admission", _admission, _admission_ports, everywhere=True)
 SERVICES = (
     OPERATOR,
@@ -250,6 +256,7 @@ SERVICES = (
     InstalledService("podgroup-controller", "podgroup-controller", "podGroupController", _pod_groups, plain_ports),
     InstalledService("queue-controller", "queue-controller", "queueController", _queues, _queue_ports),
     InstalledService("node-scale-adjuster", "node-scale-adjuster", "nodeScaleAdjuster", _node_scale, plain_ports),
+    EXPLAINER,
     ADMISSION,
 )
 SCHEDULER = "scheduler"
@@ -257,9 +264,8 @@ SCHEDULER = "scheduler"
 
 
 def services(reading: ConfigReading) -> list[InstalledService]:
-    """Those that this Config wants; whether there is an operator of sets at all, the installer is told at start."""
-    return [
-        service
-        for service in SERVICES
-        if reading.enabled(service.section) and (service is not OPERATOR or reading.settings.half == BOTH)
-    ]
+    """Those that this Config wants; whether there is an operator of sets at all, the installer is told at start. In
+    upstream's manner PodGroups carry upstream's words only, so that nobody explains."""
+    left_out = [] if reading.settings.half == BOTH else [OPERATOR]
+    left_out += [EXPLAINER] if manner(reading.compat).decides_as_upstream else []
+    return [service for service in SERVICES if reading.enabled(service.section) and service not in left_out]

@@ -162,7 +162,8 @@ def _container(reading: ConfigReading, running: RunningComponent, replicas: int)
         container["securityContext"] = security
     if running.mounts:
         container["volumeMounts"] = [
-            {"name": volume["name"], "mountPath": folder, "readOnly": True} for folder, volume in running.mounts
+            {"name": volume["name"], "mountPath": folder} | ({} if "emptyDir" in volume else {"readOnly": True})
+            for folder, volume in running.mounts
         ]
     return container
 

@@ -22,6 +22,7 @@ from gangline.installer.objects.services import HUGE, SCHEDULER, Port, given
 from gangline.installer.objects.shapes import RunningComponent, add_running, service
 
 FOLDER, FILE = "/etc/config", "config.yaml"
+RECORDING = "recording-folder"
 BINPACK, SPREAD, FEWEST_FRAGMENTS = "binpack", "spread", "fewest-fragments"
 OFF = {
     BINPACK: {"gpuspread"},
@@ -229,20 +230,15 @@ def _add_objects(
     wishes.add(SERVICE, service(reading, app, [port], selector=alone, kind=kind, headless=kind == "ClusterIP"))
     if not alone:
         wishes.add(ENDPOINT_SLICE, _leader_slice(reading, app, port, facts))
-    volume = {"name": "config", "configMap": {"name": app}}
+    mounts: tuple[tuple[str, Raw], ...] = ((FOLDER, {"name": "config", "configMap": {"name": app}}),)
+    if not manner(reading.compat).decides_as_upstream and RECORDING not in flags:
+        flags = {**flags, RECORDING: names.RECORDINGS}
+        mounts = (*mounts, (names.RECORDINGS, {"name": "recording", "emptyDir": {}}))
     add_running(
         wishes,
         reading,
         RunningComponent(
-            app,
-            "scheduler",
-            SCHEDULER,
-            flags,
-            HUGE,
-            port.target,
-            account=SCHEDULER,
-            mounts=((FOLDER, volume),),
-            mark=digest(text),
+            app, "scheduler", SCHEDULER, flags, HUGE, port.target, account=SCHEDULER, mounts=mounts, mark=digest(text)
         ),
         (),
         facts,

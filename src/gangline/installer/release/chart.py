@@ -1,13 +1,14 @@
 """The Helm chart: what `gangline install` brings, printed as templates with a few values.
 
-The objects are those of manifests.py; here they only get template words where a value decides, and the hook that `helm
-uninstall` needs. `make chart` (cli/chart.py) writes the files, and a test keeps them as they are printed. Control words
-stand on lines of their own: without these lines a template is the object for the usual values. Definitions are
-api/crds.py's, the values' schema is values.py's. Pure."""
+The objects are those of manifests.py; here they only get template words where a value decides, and the hooks that `helm
+uninstall` and `helm test` need. `make chart` (cli/chart.py) writes the files, and a test keeps them as they are
+printed. Control words stand on lines of their own: without these lines a template is the object for the usual values.
+Definitions are api/crds.py's, the values' schema is values.py's. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -56,6 +57,7 @@ GLOBAL = "{{- $global := .Values.config.global | default dict }}"
 AFFINITY = "{{- $affinity := $global.affinity | default dict }}"
 HEAD = "{{- /* Printed by `make chart` from src/gangline/installer; change it there. */}}"
 UNINSTALLER, UNINSTALL = "gangline-uninstaller", "gangline-uninstall"
+TESTER, TEST = "gangline-tester", "gangline-test"
 RIGHTS = (SERVICE_ACCOUNT, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING)
 
 
@@ -66,9 +68,14 @@ class Line(str):
     __hash__ = object.__hash__
 
 
-def chart(manifests: Sequence[Manifest], definitions: Iterable[Raw], page: Sequence[Manifest]) -> dict[str, str]:
+def chart(
+    manifests: Sequence[Manifest],
+    definitions: Iterable[Raw],
+    page: Sequence[Manifest],
+    examined: Sequence[tuple[str, str]],
+) -> dict[str, str]:
     """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl,
-    NOTES.txt). `page` is the dashboard's."""
+    NOTES.txt). `page` is the dashboard's; `examined` is group and resource of what `gangline doctor` lists."""
     usual = [item for item in manifests if item.once and item.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
     [deployment] = [item for item in manifests if item.kind == DEPLOYMENT]
     [config] = [item for item in manifests if item.kind == CONFIG]
@@ -84,10 +91,13 @@ def chart(manifests: Sequence[Manifest], definitions: Iterable[Raw], page: Seque
             GLOBAL, "{{- if .Values.dashboard.enabled }}", *(_document(_page(item)) for item in page), "{{- end }}"
         ),
         "templates/config.yaml": _file(_document(_config(config.whole)), _shards(shard.whole)),
-        "templates/uninstall.yaml": _file(
-            GLOBAL, *(_document(item) for item in uninstalling(_worded(deployment.whole)))
-        ),
+        "templates/uninstall.yaml": _hooks(uninstall_hook(), deployment),
+        "templates/tests/doctor.yaml": _hooks(test_hook(examined), deployment),
     }
+
+
+def _hooks(job: HookJob, installer: Manifest) -> str:
+    return _file(GLOBAL, *(_document(item) for item in job.objects(_worded(installer.whole))))
 
 
 def about() -> str:
@@ -204,59 +214,80 @@ def _guarded(manifest: Manifest) -> str:
     return f"{asked}\n{_document(obj | {'metadata': obj['metadata'] | {'annotations': dict(ONCE)}})}\n{{{{- end }}}}"
 
 
-# --- before `helm uninstall` ------------------------------------------------------------------------------------------
+# --- hooks: before `helm uninstall`, and `helm test` ------------------------------------------------------------------
 
 
-def uninstalling(installer: Raw) -> list[Raw]:
-    """`gangline uninstall` as a Job with an account of its own: Helm deletes the installer before Config and shards,
-    and never what users made themselves; what shards of theirs deployed would stay."""
-    place = {"name": UNINSTALLER, "namespace": WORDS[names.SYSTEM_NAMESPACE]}
-    role = {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": UNINSTALLER}
-    return [
-        _hook(SERVICE_ACCOUNT, place, {}),
-        _hook(CLUSTER_ROLE, {"name": UNINSTALLER}, {"rules": uninstaller_rules()}),
-        _hook(
-            CLUSTER_ROLE_BINDING,
-            {"name": UNINSTALLER},
-            {"roleRef": role, "subjects": [{"kind": SERVICE_ACCOUNT.kind, **place}]},
-        ),
-        _hook(
-            JOB,
-            place | {"name": UNINSTALL},
-            {"spec": _job(installer)},
-            {"helm.sh/hook-output-log-policy": "hook-failed"},
-        ),
+@dataclass(frozen=True, slots=True)
+class HookJob:
+    """A command of ours that Helm runs as a Job, under an account that has these rights and no others."""
+
+    hook: str
+    name: str
+    account: str
+    command: tuple[str, ...]
+    rules: Sequence[Raw]
+
+    def objects(self, installer: Raw) -> list[Raw]:
+        place = {"name": self.account, "namespace": WORDS[names.SYSTEM_NAMESPACE]}
+        role = {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": self.account}
+        bound = {"roleRef": role, "subjects": [{"kind": SERVICE_ACCOUNT.kind, **place}]}
+        shown = {"helm.sh/hook-output-log-policy": "hook-failed"}
+        return [
+            self._hooked(SERVICE_ACCOUNT, place, {}),
+            self._hooked(CLUSTER_ROLE, {"name": self.account}, {"rules": list(self.rules)}),
+            self._hooked(CLUSTER_ROLE_BINDING, {"name": self.account}, bound),
+            self._hooked(JOB, place | {"name": self.name}, {"spec": self._job(installer)}, shown),
+        ]
+
+    def _hooked(self, kind: Kind[Any], metadata: Raw, rest: Raw, more: Raw | None = None) -> Raw:
+        """What others of the hook need comes first; a Job that failed stays to be looked at."""
+        marks = {
+            "helm.sh/hook": self.hook,
+            "helm.sh/hook-weight": "0" if kind == JOB else "-1",
+            "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded",
+            **(more or {}),
+        }
+        about = metadata | {"annotations": marks}
+        return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": about, **rest}
+
+    def _job(self, installer: Raw) -> Raw:
+        """Runs where the installer runs, once."""
+        pod = installer["spec"]["template"]["spec"]
+        kept = ("image", "imagePullPolicy", "resources", "securityContext")
+        wanted = {key: pod["containers"][0][key] for key in kept}
+        container = _confined({"name": self.name, "command": list(self.command), **wanted})
+        nodes = (
+            '{{- with $affinity.nodeAffinity }}{{ dict "affinity" (dict "nodeAffinity" .) | toYaml | nindent 6 }}'
+            "{{ end }}"
+        )
+        spec = {
+            "serviceAccountName": self.account,
+            "restartPolicy": "Never",
+            "containers": [container],
+            Line(AFFINITY): None,
+            Line(nodes): None,
+            **_wherever(),
+        }
+        return {"backoffLimit": 0, "template": {"metadata": {"labels": {APP: self.name}}, "spec": spec}}
+
+
+def uninstall_hook() -> HookJob:
+    """Helm deletes the installer before Config and shards, and never what users made themselves; what shards of theirs
+    deployed would stay."""
+    command = ("gangline", "uninstall", "--keep-installer")
+    return HookJob("pre-delete", UNINSTALL, UNINSTALLER, command, uninstaller_rules())
+
+
+def test_hook(examined: Sequence[tuple[str, str]]) -> HookJob:
+    """`helm test` is `gangline doctor`. `examined`: group and resource of what that lists."""
+    groups: dict[str, set[str]] = {}
+    for group, resource in examined:
+        groups.setdefault(group, set()).add(resource)
+    rules = [
+        {"apiGroups": [group], "resources": sorted(resources), "verbs": ["list"]}
+        for group, resources in sorted(groups.items())
     ]
-
-
-def _hook(kind: Kind[Any], metadata: Raw, rest: Raw, more: Raw | None = None) -> Raw:
-    """What others of the hook need comes first; a Job that failed stays to be looked at."""
-    marks = {
-        "helm.sh/hook": "pre-delete",
-        "helm.sh/hook-weight": "0" if kind == JOB else "-1",
-        "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded",
-        **(more or {}),
-    }
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata | {"annotations": marks}, **rest}
-
-
-def _job(installer: Raw) -> Raw:
-    """Runs where the installer runs, once."""
-    pod = installer["spec"]["template"]["spec"]
-    wanted = {key: pod["containers"][0][key] for key in ("image", "imagePullPolicy", "resources", "securityContext")}
-    container = _confined({"name": UNINSTALL, "command": ["gangline", "uninstall", "--keep-installer"], **wanted})
-    nodes = (
-        '{{- with $affinity.nodeAffinity }}{{ dict "affinity" (dict "nodeAffinity" .) | toYaml | nindent 6 }}{{ end }}'
-    )
-    spec = {
-        "serviceAccountName": UNINSTALLER,
-        "restartPolicy": "Never",
-        "containers": [container],
-        Line(AFFINITY): None,
-        Line(nodes): None,
-        **_wherever(),
-    }
-    return {"backoffLimit": 0, "template": {"metadata": {"labels": {APP: UNINSTALL}}, "spec": spec}}
+    return HookJob("test", TEST, TESTER, ("gangline", "doctor"), rules)
 
 
 def uninstaller_rules() -> list[Raw]:

@@ -7,6 +7,7 @@ Only `arrival`, `duration` and `gpus` must be there. `gpus`, `cpu` (cores) and `
 from __future__ import annotations
 
 from gangline.lab.formats.rows import RowError, TraceRow, TraceText, read_rows
+from gangline.lab.formats.sizes import checked_pods
 from gangline.lab.jobs import TraceJob
 
 GIB = 1024**3
@@ -21,8 +22,7 @@ def _job(row: TraceRow) -> TraceJob:
     gpus, pods = row.number("gpus"), row.whole("pods", 1)
     if gpus > 1 and gpus != int(gpus):
         raise RowError(f"gpus is {row.text('gpus')}, which must be a whole number or a share below 1")
-    if pods < 1:
-        raise RowError("pods is 0, which must be at least 1")
+    checked_pods(pods)
     preemptible = row.text("preemptible", "true").lower()
     if preemptible not in TRUTH:
         raise RowError(f"preemptible is {preemptible!r}, which must be true or false")

@@ -70,9 +70,11 @@ class TraceRow:
         if not text:
             raise RowError(f"{column} is missing")
         try:
-            return float(text)
+            value = float(text)
         except ValueError:
-            pass
+            value = math.nan
+        if math.isfinite(value):
+            return value
         seconds = times.seconds(text.replace(" ", "T") + ("" if text.endswith("Z") else "Z"))
         if seconds is None:
             raise RowError(
@@ -96,18 +98,28 @@ def read_rows(text: TraceText, columns: tuple[str, ...], read: Callable[[TraceRo
 
 
 def _rows(text: TraceText, columns: tuple[str, ...]) -> Iterator[TraceRow]:
-    reader = csv.reader(io.StringIO(text.text))
-    header = [cell.strip() for cell in next(reader, [])]
+    reader = _cells(text)
+    header = [cell.strip() for cell in next(reader, (0, []))[1]]
     missing = [column for column in columns if column not in header]
     if missing:
         raise BadTrace(
             text.source,
             [TraceProblem(1, f"the header has no column {', '.join(missing)}; it needs {', '.join(columns)}")],
         )
-    for cells in reader:
+    for line, cells in reader:
         if cells:
             named = dict(zip(header, (cell.strip() for cell in cells), strict=False))
-            yield TraceRow(reader.line_num, named, max(len(cells) - len(header), 0))
+            yield TraceRow(line, named, max(len(cells) - len(header), 0))
+
+
+def _cells(text: TraceText) -> Iterator[tuple[int, list[str]]]:
+    """Lines and their cells; what is no such text is told with its line."""
+    reader = csv.reader(io.StringIO(text.text))
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as error:
+        raise BadTrace(text.source, [TraceProblem(reader.line_num, str(error))]) from None
 
 
 def _complete(row: TraceRow) -> TraceRow:

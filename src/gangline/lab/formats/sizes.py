@@ -5,12 +5,23 @@ from __future__ import annotations
 
 from gangline.lab.formats.rows import RowError
 
+MOST_PODS = 20_000
+"""Of one job: more than any cluster we know has started together."""
+
+
+def checked_pods(pods: int) -> int:
+    """As many as a row says, if they can be played."""
+    if not 1 <= pods <= MOST_PODS:
+        raise RowError(f"pods is {pods}, which must be from 1 to {MOST_PODS}")
+    return pods
+
 
 def in_pods(gpus: int, node_gpus: int) -> tuple[int, float]:
     """The number of pods and the GPUs of each."""
     if gpus <= node_gpus:
         return 1, gpus
-    pods = next(pods for pods in range(-(-gpus // node_gpus), gpus + 1) if gpus % pods == 0)
-    if pods > 4 * -(-gpus // node_gpus):
+    fewest = checked_pods(-(-gpus // node_gpus))
+    pods = next((pods for pods in range(fewest, 4 * fewest + 1) if gpus % pods == 0), None)
+    if pods is None:
         raise RowError(f"{gpus} GPUs cannot be divided into equal pods of at most {node_gpus}")
-    return pods, gpus // pods
+    return checked_pods(pods), gpus // pods

@@ -1,1 +1,1 @@
-"""What is a gang's: its members, its priority, the requests that bind them, and the note of who evicted it last."""
+"""What is a gang's: its members and priority, when it starts, the requests that bind it, and who evicted it last."""

@@ -6,7 +6,7 @@ import logging
 
 import msgspec
 
-from gangline.errors import ApiError, Forbidden, Gone, NotFound, Unauthorized
+from gangline.errors import ApiError, Forbidden, Gone, NotFound, Unauthorized, Unreadable
 
 GONE, NOT_SERVED, REFUSED, UNAVAILABLE, UNREADABLE, UNEXPECTED = (
     "gone",
@@ -30,6 +30,8 @@ def diagnosis(error: Exception) -> tuple[str, str, float]:
             return NOT_SERVED, text, SHORTER
         case Forbidden() | Unauthorized():
             return REFUSED, f"the server refuses it ({error}); the account needs the verbs list and watch", LATER
+        case Unreadable():
+            return UNREADABLE, str(error), LATER
         case ApiError():
             return UNAVAILABLE, str(error), LATER
         case msgspec.MsgspecError() | UnicodeDecodeError():

@@ -12,7 +12,6 @@ import logging
 import time
 import uuid
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 from gangline.api import names
@@ -157,7 +156,7 @@ class SchedulerService:
             log.warning("%s %s cannot be read: %s", unread.type.__name__, unread.key, unread.reason)
         self._carrier.carry_out(thought.decisions)
         log_decisions(self.cluster, thought.decisions)
-        self._tell(thought)
+        self._teller.tell_all(thought.standings, thought.decisions.refusals, self._objects)
         self._starts.tell(thought, now)
         await self._explain(thought, now, seen)
         self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
@@ -170,12 +169,6 @@ class SchedulerService:
         if self._recorder.due(self.cluster, now):
             start = SegmentStart(self.options.pool_name, now, settings, take_picture(self.cluster))
         return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter)
-
-    def _tell(self, thought: CycleThought) -> None:
-        refused = {refuse.gang: refuse for refuse in thought.decisions.refusals}
-        for standing in thought.standings:
-            members = partial(self._objects.members, standing.gang)
-            self._teller.tell(standing, refused.get(standing.gang), members)
 
     async def _explain(self, thought: CycleThought, now: float, seen: int) -> None:
         self._carrier.forget_placed(thought.decisions)

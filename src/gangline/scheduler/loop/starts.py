@@ -11,7 +11,7 @@ from functools import partial
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import POD_GROUP
 from gangline.api.meta import Raw
-from gangline.rules.starts import StartTimes, start_status, start_text, start_times
+from gangline.rules.gangs.starts import StartTimes, start_status, start_text, start_times
 from gangline.runtime import Context
 from gangline.scheduler.loop import metrics
 from gangline.scheduler.loop.lookup import ModelObjects

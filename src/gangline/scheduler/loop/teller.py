@@ -7,6 +7,8 @@ out beside the cycle.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from gangline.api import names
@@ -21,6 +23,7 @@ from gangline.rules.verdicts import answer_of
 from gangline.runtime import Cache, Context
 from gangline.runtime.events import Recorder
 from gangline.scheduler.decisions import Refuse
+from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.settings_note import settings_note
@@ -37,6 +40,12 @@ class GangTeller:
         self._cache, self._writer, self._options = cache, ctx.writer, options
         self._settings = settings_note(options.settings)
         self._told: dict[str, ToldGang] = {}
+
+    def tell_all(self, standings: Iterable[GangStanding], refusals: Iterable[Refuse], objects: ModelObjects) -> None:
+        """How every gang stands that a cycle looked at, and why it was refused."""
+        refused = {refuse.gang: refuse for refuse in refusals}
+        for standing in standings:
+            self.tell(standing, refused.get(standing.gang), partial(objects.members, standing.gang))
 
     def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
         """`members`: finds the pods of the gang by uid, as far as they are known."""

@@ -21,13 +21,13 @@ from gangline.scheduler.refusals import GangRefusals
 from gangline.scheduler.scores import TOPOLOGY
 
 
-def common_domain(tree: TopologyTree, nodes: Iterable[str], preferred: str) -> TopologyDomain:
-    """The deepest domain that holds all these nodes, not deeper than the preferred level."""
+def common_domain(tree: TopologyTree, nodes: Iterable[str], levels: Iterable[str]) -> TopologyDomain:
+    """The deepest domain that holds all these nodes, not deeper than any of the levels."""
     leaves = dict.fromkeys(tree.leaf_of[name] for name in nodes if name in tree.leaf_of)
     common: TopologyDomain | None = None
     for leaf in leaves:
         common = leaf if common is None else _meet(common, leaf)
-    deepest = tree.level(preferred) if preferred else None
+    deepest = min((level for name in levels if name and (level := tree.level(name)) is not None), default=None)
     while common is not None and common.level >= 0 and (deepest is not None and common.level > deepest):
         common = common.parent
     return common or tree.root

@@ -5,8 +5,8 @@ decided is booked as the scheduler booked it. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -31,6 +31,8 @@ class ReplayedCycle:
     recorded: RecordedCycle
     decided: Decisions
     differences: tuple[str, ...] = ()
+    pods: Mapping[str, str] = field(default_factory=dict)
+    """Names of the pods that were decided about, by uid."""
 
     @property
     def same(self) -> bool:
@@ -67,7 +69,12 @@ class CyclePlayer:
             raise BadInput(
                 f"cycle {self._number} of this recording is damaged: {type(error).__name__} {error}"
             ) from None
-        return ReplayedCycle(self._number, cycle, decided, differences(cycle.decisions, decided))
+        pods = {uid: self._name(uid) for uid in {commit.task for commit in decided.commits}}
+        return ReplayedCycle(self._number, cycle, decided, differences(cycle.decisions, decided), pods)
+
+    def _name(self, uid: str) -> str:
+        task = self.model.tasks.get(uid)
+        return uid if task is None or not task.record.name else f"{task.record.namespace}/{task.record.name}"
 
 
 def replayed(whole: Iterable[SegmentStart | RecordedCycle]) -> Iterator[ReplayedCycle]:

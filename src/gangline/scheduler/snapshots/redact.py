@@ -93,8 +93,7 @@ NAMES: Mapping[type, tuple[str, ...]] = {
     DeviceClassRecord: ("name",),
     DeviceRecord: ("device_class", "node"),
     DeviceRequest: ("name", "device_class"),
-    DeviceConstraint: ("requests",),
-    DeviceId: ("pool", "request"),
+    DeviceId: ("pool",),
     ExtendedNeed: ("container",),
     HostPort: ("ip",),
     VolumeClaimRecord: ("name", "namespace", "storage_class", "owner"),
@@ -108,6 +107,8 @@ AMOUNTS: Mapping[type, tuple[str, ...]] = {
 """By the names of resources, of which some are somebody's own."""
 RESOURCES: Mapping[type, tuple[str, ...]] = {ExtendedNeed: ("resource",), DeviceClassRecord: ("resource",)}
 PLAIN_RESOURCES = ("cpu", "memory", "gpu", "pods", "ephemeral-storage")
+PARTED: Mapping[type, tuple[str, ...]] = {DeviceConstraint: ("requests",), DeviceId: ("request",)}
+COUNTS: Mapping[type, tuple[str, ...]] = {GpuRequest: ("dra",)}
 DROPPED: Mapping[type, tuple[str, ...]] = {ClaimRecord: ("config",), DeviceClassRecord: ("config",)}
 """What only drivers read, and may say anything."""
 LABELS: Mapping[type, tuple[str, ...]] = {
@@ -168,24 +169,13 @@ def renamed(value: Any, rename: Rename) -> Any:
 
 
 def _field(kind: type, name: str, value: Any, rename: Rename, owner: Any) -> Any:
-    if name in NAMES.get(kind, ()):
-        return _renamed(value, _in_parts(rename) if name in ("request", "requests") else rename)
-    if name in DROPPED.get(kind, ()):
-        return ()
-    if name in RESOURCES.get(kind, ()):
-        return resource_code(value, rename)
-    if name in AMOUNTS.get(kind, ()):
-        return {resource_code(key, rename): amount for key, amount in value.items()}
-    if kind is GpuRequest and name == "dra":
-        return {rename(key): count for key, count in value.items()}
-    if name in KEYS.get(kind, ()):
-        return _renamed(value, lambda text: text if well_known(text) else rename(text))
-    if name in LABELS.get(kind, ()):
-        return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
+    for table, code in CODED:
+        if name in table.get(kind, ()):
+            return code(value, rename)
+    if kind in VALUED and name in ("values", "value"):
+        return _renamed(value, lambda text: _value(owner.key, text, rename))
     if name == "annotations":
         return {key: text for key, text in value.items() if key in KEPT_ANNOTATIONS}
-    if name in ("values", "value") and kind in (Requirement, TaintRecord, TolerationRecord):
-        return _renamed(value, lambda text: _value(owner.key, text, rename))
     if name == "problems":
         return ("redacted",) if value else ()
     return renamed(value, rename)
@@ -197,9 +187,29 @@ def _renamed(value: Any, rename: Rename) -> Any:
     return rename(value) if isinstance(value, str) else value
 
 
-def _in_parts(rename: Rename) -> Rename:
+def _in_parts(value: Any, rename: Rename) -> Any:
     """A request of a claim may be named together with the choice that stands for it."""
-    return lambda text: "/".join(rename(part) for part in text.split("/"))
+    return _renamed(value, lambda text: "/".join(rename(part) for part in text.split("/")))
+
+
+def _keys(value: Any, rename: Rename) -> Any:
+    return _renamed(value, lambda text: _key(text, rename))
+
+
+def _labels(value: Mapping[str, str], rename: Rename) -> Any:
+    return {_key(key, rename): _value(key, text, rename) for key, text in value.items()}
+
+
+def _counts(value: Mapping[str, Any], rename: Rename) -> Any:
+    return {rename(key): count for key, count in value.items()}
+
+
+def _amounts(value: Mapping[str, Any], rename: Rename) -> Any:
+    return {resource_code(key, rename): amount for key, amount in value.items()}
+
+
+def _dropped(value: Any, rename: Rename) -> Any:
+    return ()
 
 
 def resource_code(name: str, rename: Rename) -> str:
@@ -218,3 +228,17 @@ def _value(key: str, text: str, rename: Rename) -> str:
 
 def well_known(key: str) -> bool:
     return any(known in key for known in WELL_KNOWN)
+
+
+VALUED = (Requirement, TaintRecord, TolerationRecord)
+CODED: tuple[tuple[Mapping[type, tuple[str, ...]], Callable[[Any, Rename], Any]], ...] = (
+    (NAMES, _renamed),
+    (PARTED, _in_parts),
+    (KEYS, _keys),
+    (LABELS, _labels),
+    (COUNTS, _counts),
+    (AMOUNTS, _amounts),
+    (RESOURCES, resource_code),
+    (DROPPED, _dropped),
+)
+"""How the fields of each table are coded."""

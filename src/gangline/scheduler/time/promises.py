@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from gangline.rules.starts import StartTimes
+from gangline.rules.gangs.starts import StartTimes
 from gangline.scheduler.decisions import Decisions, StartReservation
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.time.profile import holds_of

@@ -63,7 +63,8 @@ def resource_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator
         elif need > free:
             yield NodeObstacle(
                 "busy",
-                f"has {plain(max(free, 0), name)} of {amount(total, name)} free; the pod asks for {amount(need, name)}",
+                f"has {plain(max(free, 0), name)} of {amount(total, name)} free{beside(task, node)}; the pod asks for "
+                f"{amount(need, name)}",
                 lasting=False,
                 resource=name,
             )
@@ -77,6 +78,13 @@ def resource_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator
         )
     if task.shared:
         yield from _shared(session, task, node)
+
+
+def beside(task: TaskInfo, node: NodeInfo) -> str:
+    """How many pods of its own gang were put on the node for the moment, which take of what is free."""
+    mine = [placed.task for placed in node.placed.values() if placed.task.gang is task.gang and placed.task is not task]
+    count = sum(item.record.node != node.name for item in mine) if task.gang is not None else 0
+    return f" once {counted(count, 'pod')} of this gang {'is' if count == 1 else 'are'} there" if count else ""
 
 
 def _word(resource: str) -> str:
@@ -99,12 +107,12 @@ def _shared(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[NodeOb
     if enough < gpu.count:
         yield NodeObstacle(
             "busy",
-            f"has {counted(enough, 'device')} with that much free of {counted(devices, 'GPU')}; the pod asks "
-            f"for {asked}",
+            f"has {counted(enough, 'device')} with that much free of {counted(devices, 'GPU')}{beside(task, node)}; "
+            f"the pod asks for {asked}",
             lasting=False,
             resource="gpu",
         )
-    elif at(node.later, PODS) < 2 and int(at(node.later, PODS)) >= 1:
+    if at(node.later, PODS) < 2 and int(at(node.later, PODS)) >= 1:
         yield NodeObstacle(
             "slots",
             "has one pod slot left; a shared GPU needs one more for its reservation",

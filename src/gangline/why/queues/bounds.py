@@ -32,11 +32,12 @@ GPU_PLACE = RESOURCES.index("gpu")
 def excess_text(excess: Excess) -> str:
     """The queue, its bound with the field it stands in, what is in use and what is asked."""
     field = f"Queue/{excess.account.uid} spec.resources.{excess.word}.{excess.bound}"
+    more = plain(excess.needed - excess.held, excess.word)
     whose = "work that cannot be preempted holds" if excess.bound == QUOTA else "in use are"
     return (
         f"queue {excess.account.name} has a {excess.bound} of {amount(excess.allowed, excess.word)} "
         f"({field}: {field_value(excess.allowed, excess.resource)}); {whose} {plain(excess.held, excess.word)}, "
-        f"and {plain(excess.needed - excess.held, excess.word)} more are asked"
+        f"and {more} more {'is' if more == '1' else 'are'} asked"
     )
 
 

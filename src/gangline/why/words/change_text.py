@@ -93,12 +93,12 @@ def about_text(kind: Kind[Any], body: Raw) -> str:
 
 def differences(body: Raw, live: Raw | None) -> list[str]:
     """What a new version of an object says otherwise."""
-    said = [
+    changed = [
         f"{path}: {shown(value)}{was_text(live or {}, keys)}"
         for path, keys, value in leaves({"spec": body.get("spec") or {}})
         if _at(live or {}, keys) != value
     ]
-    return [*said, *_dropped(body, live or {})] or ["the same fields"]
+    return [*changed, *_dropped(body, live or {})] or ["the same fields"]
 
 
 def _dropped(body: Raw, live: Raw) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Who may do what: RBAC over the stored roles and bindings, and the roles every cluster starts with.
+"""Who may do what: RBAC over the stored roles and bindings.
 
 `Authorizer` keeps roles and bindings decoded, refreshed by the store's changes. `system:masters` may do everything,
-before any lookup. Who may write roles and bindings is escalation.py."""
+before any lookup. The roles that every cluster starts with are in
+bootstrap_roles.py; who may write roles and bindings is escalation.py."""
 
 from __future__ import annotations
 
@@ -48,6 +49,14 @@ class AccessVerdict:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _BoundRoles:
+    """The rules of each role that somebody is bound to, with the words for why; and which of the roles are missing."""
+
+    rules: list[tuple[list[Obj], str]]
+    missing: list[str]
+
+
 _ANYTHING = AccessVerdict(True)
 LONGEST_KEPT = 2_000
 """Letters of a question whose answer is kept: a review may ask about a name of a megabyte, and ten thousand others."""
@@ -60,6 +69,7 @@ class Authorizer:
         }
         self._cache: dict[tuple[str, tuple[str, ...], Action], AccessVerdict] = {}
         self._everywhere: dict[tuple[str, tuple[str, ...], str, str, str, str], bool] = {}
+        self._cluster_wide: dict[tuple[str, tuple[str, ...]], _BoundRoles] = {}
         for plural, kept in self._objects.items():
             for place, record in store.shelf((GROUP, plural)).records.items():
                 kept[place] = record.object()
@@ -70,6 +80,7 @@ class Authorizer:
             return
         self._cache.clear()
         self._everywhere.clear()
+        self._cluster_wide.clear()
         kept = self._objects[key[1]]
         if change.type == DELETED:
             kept.pop(change.record.place, None)
@@ -119,12 +130,31 @@ class Authorizer:
         return rules_of_user, _several(missing) if missing else ""
 
     def _rules(self, user: User, namespace: str, missing: list[str]) -> Iterator[tuple[list[Obj], str]]:
-        for (_, name), binding in self._objects["clusterrolebindings"].items():
-            yield from self._bound(binding, f'ClusterRoleBinding "{name}"', "", user, missing)
+        everywhere = self._rules_everywhere(user)
+        missing += everywhere.missing
+        yield from everywhere.rules
         if namespace:
             for (where, name), binding in self._objects["rolebindings"].items():
                 if where == namespace:
                     yield from self._bound(binding, f'RoleBinding "{name}/{where}"', where, user, missing)
+
+    def _rules_everywhere(self, user: User) -> _BoundRoles:
+        """What cluster role bindings give a user: the same for everything that he asks."""
+        key = (user.name, user.groups)
+        known = self._cluster_wide.get(key)
+        if known is None:
+            missing: list[str] = []
+            rules = [
+                given
+                for (_, name), binding in self._objects["clusterrolebindings"].items()
+                for given in self._bound(binding, f'ClusterRoleBinding "{name}"', "", user, missing)
+            ]
+            known = _BoundRoles(rules, missing)
+            if len(self._cluster_wide) > 1_000:
+                self._cluster_wide.clear()
+            if _length(user, Action("")) <= LONGEST_KEPT:
+                self._cluster_wide[key] = known
+        return known
 
     def _bound(
         self, binding: Obj, told: str, namespace: str, user: User, missing: list[str]
@@ -229,154 +259,3 @@ def forbidden_text(user: User, action: Action) -> str:
     resource = f"{action.resource}/{action.subresource}" if action.subresource else action.resource
     where = f'in the namespace "{action.namespace}"' if action.namespace else "at the cluster scope"
     return f'User "{user.name}" cannot {action.verb} resource "{resource}" in API group "{action.group}" {where}'
-
-
-_PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
-_DISCOVERY = [
-    "/api",
-    "/api/*",
-    "/apis",
-    "/apis/*",
-    "/healthz",
-    "/livez",
-    "/openapi",
-    "/openapi/*",
-    "/readyz",
-    "/version",
-    "/version/",
-]
-_READ = ["get", "list", "watch"]
-_WRITE = ["create", "delete", "deletecollection", "patch", "update"]
-_VIEWED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "",
-        (
-            "configmaps",
-            "endpoints",
-            "persistentvolumeclaims",
-            "persistentvolumeclaims/status",
-            "pods",
-            "pods/log",
-            "pods/status",
-            "replicationcontrollers",
-            "replicationcontrollers/scale",
-            "serviceaccounts",
-            "services",
-            "services/status",
-            "bindings",
-            "events",
-            "limitranges",
-            "namespaces",
-            "namespaces/status",
-            "resourcequotas",
-            "resourcequotas/status",
-        ),
-    ),
-    (
-        "apps",
-        (
-            "controllerrevisions",
-            "daemonsets",
-            "daemonsets/status",
-            "deployments",
-            "deployments/scale",
-            "deployments/status",
-            "replicasets",
-            "replicasets/scale",
-            "replicasets/status",
-            "statefulsets",
-            "statefulsets/scale",
-            "statefulsets/status",
-        ),
-    ),
-    ("autoscaling", ("horizontalpodautoscalers", "horizontalpodautoscalers/status")),
-    ("batch", ("cronjobs", "cronjobs/status", "jobs", "jobs/status")),
-    ("discovery.k8s.io", ("endpointslices",)),
-    ("networking.k8s.io", ("ingresses", "ingresses/status", "networkpolicies")),
-    ("policy", ("poddisruptionbudgets", "poddisruptionbudgets/status")),
-    ("resource.k8s.io", ("resourceclaims", "resourceclaimtemplates")),
-)
-_EDITED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "",
-        (
-            "configmaps",
-            "persistentvolumeclaims",
-            "pods",
-            "pods/attach",
-            "pods/exec",
-            "pods/eviction",
-            "pods/portforward",
-            "pods/proxy",
-            "replicationcontrollers",
-            "replicationcontrollers/scale",
-            "secrets",
-            "serviceaccounts",
-            "services",
-            "services/proxy",
-            "events",
-        ),
-    ),
-    (
-        "apps",
-        (
-            "daemonsets",
-            "deployments",
-            "deployments/scale",
-            "replicasets",
-            "replicasets/scale",
-            "statefulsets",
-            "statefulsets/scale",
-        ),
-    ),
-    ("autoscaling", ("horizontalpodautoscalers",)),
-    ("batch", ("cronjobs", "jobs")),
-    ("networking.k8s.io", ("ingresses", "networkpolicies")),
-    ("policy", ("poddisruptionbudgets",)),
-    ("resource.k8s.io", ("resourceclaims", "resourceclaimtemplates")),
-    ("coordination.k8s.io", ("leases",)),
-)
-
-
-def _rules(table: tuple[tuple[str, tuple[str, ...]], ...], verbs: list[str]) -> list[Obj]:
-    return [{"apiGroups": [group], "resources": list(resources), "verbs": verbs} for group, resources in table]
-
-
-def bootstrap_roles() -> list[tuple[str, list[Obj], list[Obj]]]:
-    """The cluster roles of every cluster: name, rules, and whom they are bound to."""
-    view = _rules(_VIEWED, _READ)
-    accounts = [
-        {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
-        {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["impersonate"]},
-    ]
-    edit = view + _rules(_EDITED, _READ + _WRITE) + accounts
-    admin = [
-        *edit,
-        {"apiGroups": [GROUP], "resources": ["roles", "rolebindings"], "verbs": _READ + _WRITE},
-        {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]},
-    ]
-    signed_in, anyone = _group(AUTHENTICATED), _group(UNAUTHENTICATED)
-    return [
-        ("cluster-admin", EVERYTHING, [_group(MASTERS)]),
-        ("admin", admin, []),
-        ("edit", edit, []),
-        ("view", view, []),
-        ("system:discovery", [{"nonResourceURLs": _DISCOVERY, "verbs": ["get"]}], [signed_in]),
-        ("system:public-info-viewer", [{"nonResourceURLs": _PUBLIC, "verbs": ["get"]}], [signed_in, anyone]),
-        (
-            "system:basic-user",
-            [
-                {
-                    "apiGroups": ["authorization.k8s.io"],
-                    "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
-                    "verbs": ["create"],
-                },
-                {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]},
-            ],
-            [signed_in],
-        ),
-    ]
-
-
-def _group(name: str) -> Obj:
-    return {"kind": "Group", "apiGroup": GROUP, "name": name}

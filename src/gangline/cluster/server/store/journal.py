@@ -19,7 +19,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from gangline.cluster.server.store.private_files import private_folder, tighten, told
+from gangline.cluster.server.store.private_files import check_regular, private_folder, tighten, told
 from gangline.cluster.server.store.shelf import Place, ShelfKey
 from gangline.errors import DataFolderError
 
@@ -271,7 +271,9 @@ def _open(folder: Path) -> sqlite3.Connection:
     path = folder / FILE
     with told(path, "open"):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        for item in (folder / LOCK, *folder.glob(f"{FILE}*")):
+    for item in (folder / LOCK, *folder.glob(f"{FILE}*")):
+        with told(item, "open"):
+            check_regular(item)
             tighten(item, 0o600)
     database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     try:

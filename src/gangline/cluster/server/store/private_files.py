@@ -44,6 +44,13 @@ def tighten(path: Path, mode: int) -> None:
         log.warning("%s was open to others (mode %03o); it is now %03o", path, wide, wide & mode)
 
 
+def check_regular(path: Path) -> None:
+    """Whoever opens a pipe waits for its other end, maybe for ever; a device is no place for ours either."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EEXIST, "")
+
+
 def write_private(path: Path, content: bytes) -> None:
     """Put a whole file in place, readable by its owner only, and wait for the disk."""
     half = path.with_name(path.name + _HALF)
@@ -66,6 +73,7 @@ def read_private(path: Path) -> bytes:
     """What a file holds; nothing if there is none, which is what a writer that was killed leaves."""
     with told(path, "read"):
         try:
+            check_regular(path)
             tighten(path, 0o600)
             return path.read_bytes()
         except FileNotFoundError:

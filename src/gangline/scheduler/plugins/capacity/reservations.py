@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gangline.errors import ConfigError, Refusal
-from gangline.rules.starts import clock_text
+from gangline.rules.gangs.starts import clock_text
 from gangline.scheduler.decisions import StartReservation
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo

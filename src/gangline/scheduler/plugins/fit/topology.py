@@ -36,7 +36,7 @@ class TopologyPlugin(Plugin):
         self._cluster = session.cluster
         self._scores: dict[str, dict[str, float]] = {}
         self._asked: Sequence[NodeInfo] = ()
-        self._commons: dict[tuple[TopologyTree, str], TopologyDomain] = {}
+        self._commons: dict[tuple[TopologyTree, tuple[str, str]], TopologyDomain] = {}
         self._named: tuple[Sequence[NodeInfo], set[str]] | None = None
         index = self._cluster.names.index
         backed = (record.resource for record in self._cluster.devices.classes.values() if record.resource)
@@ -78,7 +78,8 @@ class TopologyPlugin(Plugin):
             raise SubsetRefused
         if not tasks:
             return [nodes]
-        top = self._common(tree, nodes, rule.preferred)
+        required = rule.required if self._session.settings.whole_domains else ""
+        top = self._common(tree, nodes, (required, rule.preferred))
         room = self._room(tree, domain_room.demand_of(tasks), top)
         answer = domains.choose(DomainQuestion(gang, member.name, rule, pod_sets), tree, top, room, self._cluster.names)
         if answer.scores is not None:
@@ -89,14 +90,14 @@ class TopologyPlugin(Plugin):
             raise SubsetRefused
         return [self._inside(domain, nodes) for domain in answer.domains]
 
-    def _common(self, tree: TopologyTree, nodes: Sequence[NodeInfo], preferred: str) -> TopologyDomain:
+    def _common(self, tree: TopologyTree, nodes: Sequence[NodeInfo], levels: tuple[str, str]) -> TopologyDomain:
         """The domain that holds all these nodes; most gangs ask for the same list as the one before."""
-        key = (tree, preferred)
+        key = (tree, levels)
         if self._asked is not nodes:
             self._asked, self._commons = nodes, {}
         domain = self._commons.get(key)
         if domain is None:
-            domain = self._commons[key] = domains.common_domain(tree, (node.name for node in nodes), preferred)
+            domain = self._commons[key] = domains.common_domain(tree, (node.name for node in nodes), levels)
         return domain
 
     def _inside(self, domain: TopologyDomain, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from embedded import PATIENCE, TestedWorld
 from gangline.api.builtin import Replicated
 from gangline.api.kinds import CONFIG, DEPLOYMENT, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object, Raw
@@ -15,19 +14,17 @@ from gangline.components.options import ComponentOptions
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
 from gangline.local import Platform, PlatformSettings
-from journeys.story import PreparedPlatform
+from journeys.story import PreparedPlatform, Story
 
 SPACE = "kai-scheduler"
 NODES = "nodes: [{name: cpu, count: 2, gpus: 0, cpu: 64, memory: 256Gi}]"
 WORLD = ("kubelet", "controller-manager", "default-scheduler")
 
 
-class Ground(TestedWorld):
-    def __init__(self, platform: Platform) -> None:
-        self.platform, self.client = platform, platform.admin
+class InstallerStory(Story):
+    """A story in which somebody installs gangline; with words for what the installer makes and says."""
 
-    async def settles(self) -> None:
-        await self.platform.settles(PATIENCE)
+    platform: Platform
 
     async def config(self, name: str = "kai-config", **spec: Any) -> None:
         await self.client.apply(CONFIG, {"metadata": {"name": name}, "spec": spec}, manager="test")
@@ -65,7 +62,7 @@ class Ground(TestedWorld):
 
         await self.until(now, f"{type} of {kind.kind} {name} saying {text!r}")
 
-    async def gone(self, kind: Kind[Any], name: str, namespace: str = SPACE) -> None:
+    async def disappears(self, kind: Kind[Any], name: str, namespace: str = SPACE) -> None:
         async def now() -> bool:
             return name not in {
                 item.name for item in (await self.client.list(kind, namespace if kind.namespaced else "")).items
@@ -95,12 +92,12 @@ def _conditions(obj: Any) -> list[Raw]:
 
 
 @asynccontextmanager
-async def ground(*, installer: bool = True) -> AsyncIterator[Ground]:
+async def installer_story(*, installer: bool = True) -> AsyncIterator[InstallerStory]:
     platform = PreparedPlatform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
     await platform.start()
     try:
         if installer:
             await platform.start_component("installer")
-        yield Ground(platform)
+        yield InstallerStory(platform)
     finally:
         await platform.stop()

@@ -63,7 +63,7 @@ class InProcess:
 
 
 @dataclass(slots=True)
-class World(TestedWorld):
+class SimulatedWorld(TestedWorld):
     client: Client
     clock: ManualClock
     managers: list[Manager]
@@ -116,7 +116,7 @@ async def world(
     through: Callable[[Transport], Transport] = lambda transport: transport,
     release: Release = USUAL,
     **settings: Any,
-) -> AsyncIterator[World]:
+) -> AsyncIterator[SimulatedWorld]:
     """The whole world, without the parts named in `off`; its requests go through what `through` makes of a transport.
     The server has the Workload API of `release`, with all its gates on."""
     chosen = components(WorldSettings(nodes=pools, off=frozenset(off), pace=pace or NodePace(), **settings))
@@ -134,7 +134,7 @@ async def world(
 @asynccontextmanager
 async def _embedded(
     chosen: Sequence[Component], through: Callable[[Transport], Transport], kinds: bool, release: Release
-) -> AsyncIterator[World]:
+) -> AsyncIterator[SimulatedWorld]:
     clock = ManualClock()
     plain = ServerSettings(clock=clock.now, workload_versions=release.serves)
     async with embedded(kinds=kinds, settings=replace(plain, features=plain.features | set(release.more))) as server:
@@ -146,13 +146,13 @@ async def _embedded(
             )
             for item in chosen
         ]
-        yield World(admin(server), clock, managers, InProcess(server))
+        yield SimulatedWorld(admin(server), clock, managers, InProcess(server))
 
 
 @asynccontextmanager
 async def _real(
     chosen: Sequence[Component], through: Callable[[Transport], Transport], release: Release
-) -> AsyncIterator[World]:
+) -> AsyncIterator[SimulatedWorld]:
     from real.plane import missing
     from real.worlds import Bare
 
@@ -161,7 +161,7 @@ async def _real(
     clock = ManualClock(time.time() + AHEAD)
     async with Bare.used(release) as bare:
         managers = [Manager(item, Client(through(bare.transport(item.name)), item.name), clock) for item in chosen]
-        yield World(bare.client, clock, managers, bare)
+        yield SimulatedWorld(bare.client, clock, managers, bare)
 
 
 def pod_spec(**spec: Any) -> Raw:
@@ -171,5 +171,5 @@ def pod_spec(**spec: Any) -> Raw:
     return {"spec": {"containers": [{"name": "main", "image": "app", "resources": amounts}], **spec}}
 
 
-async def namespace(world: World, name: str) -> None:
+async def namespace(world: SimulatedWorld, name: str) -> None:
     await world.client.create(NAMESPACE, {"metadata": {"name": name}})

@@ -74,7 +74,7 @@ def pod_clique_set(
     }
 
 
-class Stage(EmbeddedWorld):
+class OperatorWorld(EmbeddedWorld):
     """A server and an operator at work."""
 
     def connect(self, name: str, line: Transport | None = None) -> Client:
@@ -161,19 +161,19 @@ def running(ready: bool = True) -> Raw:
 
 
 @asynccontextmanager
-async def stage(
+async def operator_world(
     settings: OperatorSettings | None = None,
     clock: ManualClock | None = None,
     workloads: tuple[str, ...] = ("v1alpha1",),
     features: tuple[str, ...] = (),
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[OperatorWorld]:
     """`workloads`: which versions of kube-scheduler's Workload API the server has; `features`: gates that are on
     besides the usual ones."""
     time_source = clock or SystemClock()
     usual = ServerSettings(clock=time_source.now, workload_versions=workloads)
     ours = WorldSettings(off=frozenset(PARTS) - WORLD_PARTS, root_ca="authority")
     on = replace(usual, features=usual.features | set(features))
-    async with world(Stage, clock=time_source, settings=on) as here:
+    async with world(OperatorWorld, clock=time_source, settings=on) as here:
         await here.client.create(QUEUE, {"metadata": {"name": "default-queue"}, "spec": {}})
         await here.start(control_plane(ours))
         await here.start(component(settings or OperatorSettings()))
