@@ -141,12 +141,15 @@ def _scheduler() -> list[Right]:
         CSI_STORAGE_CAPACITY,
         CONFIG_MAP,
         NODE_RESOURCE_TOPOLOGY,
+        PDB,
     )
     return [
         *seen,
         Right(BIND_REQUEST, ("create", "delete")),
         Right(POD, ("patch", "delete")),
+        Right(POD, ("create",), "eviction"),
         Right(POD_GROUP, ("patch",)),
+        Right(CONFIG_MAP, ("create", "patch"), namespace=names.KAI_NAMESPACE),
         *status(POD, POD_GROUP),
         TELLS,
     ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 import pytest
 
-from gangline.admission.sets import defaults, podcliqueset
+from gangline.admission.sets import defaults, podcliqueset, start_order
 from gangline.api.grove import ClusterTopologyBinding
 from gangline.api.meta import Raw
 from gangline.operator.checks import backend_check
@@ -294,6 +295,15 @@ def test_a_set_without_cliques_gets_a_proper_answer() -> None:
 def test_a_start_order_must_be_possible(after: dict[str, list[str]], path: str, message: str) -> None:
     cliques = [clique(name, startsAfter=after.get(name, [])) for name in ("a", "b")]
     assert refusals(given(*cliques, cliqueStartupType="CliqueStartupTypeExplicit"))[path] == message
+
+
+def test_circles_of_a_start_order_are_told_each_by_itself_and_the_longest_order_is_judged() -> None:
+    after = {"a": ["c"], "b": ["d", "a"], "c": ["a"], "d": ["e"], "e": ["b"], "f": ["e"]}
+    told = [str(problem) for problem in start_order.problems([clique(name, startsAfter=after[name]) for name in after])]
+    assert told[0].endswith("cliques wait for each other in a circle: a → c; b → d → e")
+    names = [f"c{place}" for place in range(50_000)]
+    long = [clique(name, startsAfter=[before]) for before, name in pairwise(names)]
+    assert list(start_order.problems([clique("c0"), *long])) == []
 
 
 # --- topology ---------------------------------------------------------------------------------------------------------

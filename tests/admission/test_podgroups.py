@@ -84,3 +84,11 @@ def test_a_duration_that_nobody_can_read_is_a_bad_request() -> None:
         400,
         "spec.preemptionDelay must be a duration such as 90s or 1h30m, not 'soon'",
     )
+
+
+def test_the_longest_tree_that_fits_into_a_request_is_judged() -> None:
+    deep = [parent(f"g{place}", **({"parent": f"g{place - 1}"} if place else {})) for place in range(50_000)]
+    wide = [leaf(f"g{place}") for place in range(50_000)]
+    assert podgroups.broken_tree({"subGroups": deep}) == podgroups.broken_tree({"subGroups": wide}) == ""
+    deep[0]["parent"] = "g49999"
+    assert podgroups.broken_tree({"subGroups": deep}).startswith("sub-groups are below themselves: g0, g1, g10, ")

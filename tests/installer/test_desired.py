@@ -203,6 +203,12 @@ def test_what_is_switched_off_is_not_there() -> None:
     ]
 
 
+def test_nobody_explains_in_upstreams_manner_or_where_it_is_switched_off() -> None:
+    assert "explainer" in names(config({}), DEPLOYMENT)
+    assert "explainer" not in names(config({"global": {"compat": ["kai"]}}), DEPLOYMENT)
+    assert "explainer" not in names(config({"explainer": {"service": {"enabled": False}}}), DEPLOYMENT)
+
+
 def test_the_operator_of_sets_and_its_hooks_are_left_to_somebody_else_where_that_is_asked_for() -> None:
     both, half = config(answers=True), config(settings=InstallerSettings(half="scheduler"), answers=True)
     assert "gangline-operator" in names(both, DEPLOYMENT) and "gangline-operator" not in names(half, DEPLOYMENT)

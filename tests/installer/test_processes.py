@@ -19,6 +19,7 @@ import pytest
 from embedded import PATIENCE
 from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT
 from gangline.api.meta import Raw
+from gangline.api.names import RECORDINGS
 from gangline.cli.deploy import install
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
@@ -76,7 +77,7 @@ def localized(container: Raw, config: str, folder: Path) -> tuple[list[str], Raw
         (folder / name).write_bytes(part)
     ports = {str(port): str(free_port()) for port in (8080, 8081, 9443)}
     words = list(container["command"][1:])
-    for theirs in ("/etc/config", CERTIFICATES, FOLDER):
+    for theirs in ("/etc/config", CERTIFICATES, FOLDER, RECORDINGS):
         words = [word.replace(theirs, str(folder)) for word in words]
     for old, new in ports.items():
         words = [word.replace(f"=:{old}", f"=:{new}").replace(f"={old}", f"={new}") for word in words]

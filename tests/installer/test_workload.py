@@ -22,7 +22,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from gangline.api.names import CONFIG_HASH
+from gangline.api.names import CONFIG_HASH, RECORDINGS
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import InstallFacts, Pair, Wishes
@@ -207,6 +207,22 @@ def test_natively_both_scheduler_names_are_served_and_others_if_the_config_says_
     assert "--scheduler-name=kai-scheduler,grove-scheduler" in commands(scheduler)["kai-scheduler-s"]
     mine = config({"global": {"schedulerName": "mine"}})
     assert "--scheduler-name=mine" in commands(mine)["binder"]
+
+
+def test_a_scheduler_records_into_a_volume_of_its_own_but_not_in_the_manner_of_kai() -> None:
+    def scheduler(spec: Raw, shard: Raw | None = None) -> Raw:
+        wishes = wishes_of_shard(ConfigReading(spec), "s", shard or {}, InstallFacts(), PARTS)
+        pod: Raw = only(wishes, DEPLOYMENT, "kai-scheduler-s")["spec"]["template"]["spec"]
+        return pod
+
+    mine = scheduler({})
+    assert {"name": "recording", "emptyDir": {}} in mine["volumes"]
+    assert {"name": "recording", "mountPath": RECORDINGS} in mine["containers"][0]["volumeMounts"]
+    assert f"--recording-folder={RECORDINGS}" in mine["containers"][0]["command"]
+    assert "recording" not in str(scheduler({"global": {"compat": ["kai"]}}))
+    elsewhere = scheduler({}, {"args": {"recording-folder": "/mine"}})
+    assert "--recording-folder=/mine" in elsewhere["containers"][0]["command"]
+    assert "emptyDir" not in str(elsewhere)
 
 
 def test_pods_with_a_queue_are_taken_where_the_config_says_so() -> None:

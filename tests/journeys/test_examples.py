@@ -75,6 +75,14 @@ def examples() -> dict[str, list[dict[str, Any]]]:
     return {name: [obj for path in found for obj in manifests.read([str(path)])] for name, found in paths.items()}
 
 
+def test_no_two_examples_share_a_name_so_that_all_can_be_applied_side_by_side() -> None:
+    owners: dict[tuple[str, str], set[str]] = {}
+    for example, objects in examples().items():
+        for obj in objects:
+            owners.setdefault((obj["kind"], obj["metadata"]["name"]), set()).add(example)
+    assert {named: sorted(which) for named, which in owners.items() if len(which) > 1} == {}
+
+
 def test_the_nodes_files_are_found() -> None:
     assert set(nodes_files()) == {"no file", "nodes.yaml"} and len(examples()) == 7
 

@@ -70,7 +70,7 @@ async def test_nodes_queues_and_unknown_kinds_answer_as_on_a_cluster(story: Stor
     nodes = await run("get", "nodes")
     assert nodes.count(" Ready ") == 2
     assert "default-queue" in await run("get", "queues.scheduling.run.ai")
-    assert "research created" in await run("apply", "-f", "examples/05-queues/queues.yaml")
-    assert "research unchanged" in await run("apply", "-f", "examples/05-queues/queues.yaml")
+    assert "batch created" in await run("apply", "-f", "examples/05-queues/queues.yaml")
+    assert "batch unchanged" in await run("apply", "-f", "examples/05-queues/queues.yaml")
     assert "the server doesn't have a resource type" in await run("get", "unicorns", code=1)
     assert 'pods "nobody" not found' in await run("get", "pod", "nobody", code=1)

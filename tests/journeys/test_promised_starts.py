@@ -8,10 +8,11 @@ import pytest
 
 from gangline.api import names
 from gangline.api.kai import PodGroup
-from gangline.api.kinds import JOB, POD_CLIQUE_SET, POD_GANG, POD_GROUP
+from gangline.api.kinds import CONFIG_MAP, JOB, POD_CLIQUE_SET, POD_GANG, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.cli.explain import explain
 from gangline.rules.values.times import seconds
+from gangline.scheduler.time.learned import LEAST
 from gangline.why.words.printed import printed
 from journeys.story import Story, told
 
@@ -133,3 +134,36 @@ async def test_a_checkpoint_of_a_set_reaches_its_group_when_it_is_noted_later() 
         await story.client.patch(POD_CLIQUE_SET, "llm", "default", note)
         await story.settles()
         assert (await group_of(story, "llm")).annotations.get(names.LAST_CHECKPOINT) == "2026-01-01T00:00:00Z"
+
+
+async def restarted(story: Story) -> None:
+    """The scheduler goes, and another one comes."""
+    manager = next(item for item in story.platform.managers if item.component.name == "scheduler")
+    story.platform.managers.remove(manager)
+    await manager.stop()
+    await story.platform.start_component("scheduler")
+    await story.settles()
+
+
+async def test_a_runtime_that_was_seen_often_enough_is_expected_also_by_a_scheduler_that_was_started_anew() -> None:
+    async with told(moved=True) as story:
+        await story.nodes(2, gpus=8)
+        for number in range(LEAST):
+            await story.apply(job(f"train-{number}", {}, {names.RUN_SECONDS: "200"}))
+            await story.running(1)
+            story.advance(201)
+            await story.running(0)
+            await story.settles()
+        story.advance(299)
+        await story.settles()
+        kept = await story.client.get(CONFIG_MAP, "gangline-runtimes", names.KAI_NAMESPACE)
+        assert "train-#" in kept.data["runtimes.json"]
+        await restarted(story)
+        await story.apply(job("train-99", {}, {}))
+        await story.settles()
+        began = story.clock.now()
+        await story.gang("big", 2, gpus=8)
+        await story.settles()
+        start = (await group_of(story, "big")).status.start
+        assert start is not None and start.latest is None
+        assert abs((seconds(start.expected) or 0) - began - 200) < 120

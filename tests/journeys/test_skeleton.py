@@ -96,10 +96,10 @@ async def test_a_queue_takes_its_share_back_a_whole_gang_at_a_time(story: Story)
     await story.nodes(4, gpus=8)
     await story.apply("examples/05-queues/queues.yaml")
     await story.apply("examples/05-queues/borrow.yaml")
-    await story.running(8, of="sweep")
+    await story.running(8, of="borrower")
     await story.apply("examples/05-queues/claim.yaml")
-    await story.running(2, of="serve")
-    await story.running(6, of="sweep")
+    await story.running(2, of="claimant")
+    await story.running(6, of="borrower")
     await story.settles()
-    running = [pod.labels[names.POD_GANG] for pod in await story.pods("sweep", "Running")]
+    running = [pod.labels[names.POD_GANG] for pod in await story.pods("borrower", "Running")]
     assert sorted(running.count(gang) for gang in set(running)) == [2, 2, 2]

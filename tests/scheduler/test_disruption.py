@@ -12,7 +12,7 @@ from gangline.scheduler.cycle import decide
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.plugins.evict.disruption import DisruptionLimits, read_limits
-from gangline.scheduler.records import GangRecord, TaskRecord
+from gangline.scheduler.records import BudgetRecord, GangRecord, Requirement, TaskRecord
 from gangline.scheduler.settings import PluginSetting, SchedulerSettings, native_settings
 from gangline.scheduler.thought.booking import book
 from scheduler.scene import NOW, Scene
@@ -251,3 +251,43 @@ def test_limits_that_make_no_sense_are_refused_with_their_name() -> None:
         read_limits({"ratio": "-1"})
     with pytest.raises(ConfigError, match="plugins: disruption: grace: 'soon' is not a duration"):
         read_limits({"grace": "soon"})
+
+
+def kept(allowed: int) -> BudgetRecord:
+    """A PodDisruptionBudget over the pods with the label `keep`."""
+    return BudgetRecord("keep", "ns", (Requirement("keep", "Exists"),), allowed)
+
+
+def test_a_pod_whose_disruption_budget_allows_none_is_no_victim_and_another_goes_instead() -> None:
+    told = (
+        Scene(settings=native())
+        .nodes(2)
+        .queue("a")
+        .gang("a/first", 1, gpus=8, on="n0", priority=40, task={"labels": {"keep": ""}})
+    )
+    told.gang("a/second", 1, gpus=8, on="n1", priority=45).gang("a/rush", 1, gpus=8, priority=70)
+    assert told.decide().evicted == ["first-0"]
+    told.records.append(kept(0))
+    assert told.decide().evicted == ["second-0"]
+
+
+def test_a_gang_that_only_a_disruption_budget_keeps_waiting_is_told_so() -> None:
+    told = (
+        Scene(settings=native())
+        .nodes(1)
+        .queue("a")
+        .gang("a/old", 1, gpus=8, on="n0", priority=40, task={"labels": {"keep": ""}})
+    )
+    told.records.append(kept(0))
+    after = told.gang("a/rush", 1, gpus=8, priority=70).decide()
+    assert not after.evicted and "a PodDisruptionBudget keeps them" in after.why("rush")
+
+
+def test_a_budget_is_not_used_up_twice_in_one_cycle() -> None:
+    told = Scene(settings=native()).nodes(2).queue("a")
+    for place in (0, 1):
+        told.gang(f"a/old-{place}", 1, gpus=8, on=f"n{place}", priority=40, task={"labels": {"keep": ""}})
+    told.gang("a/rush-0", 1, gpus=8, priority=70).gang("a/rush-1", 1, gpus=8, priority=70)
+    assert len(told.decide().evicted) == 2
+    told.records.append(kept(1))
+    assert len(told.decide().evicted) == 1

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from prometheus_client import REGISTRY
+
 from gangline.scheduler.cycle import decide
+from gangline.scheduler.loop.metrics import IdleFigures
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import TaintRecord, TopologyRule
 from gangline.scheduler.settings import native_settings
 from gangline.scheduler.thought.booking import book
-from gangline.scheduler.time.idle import IdleReport, idle_gpus
+from gangline.scheduler.time.idle import IdlePart, IdleReport, idle_gpus
 from scheduler.scene import NOW, Scene
 
 HOUR = 3600.0
@@ -78,3 +81,13 @@ def test_a_cordoned_node_a_failed_one_and_one_with_a_taint_say_so() -> None:
 def test_work_on_a_cordoned_node_is_still_in_use() -> None:
     told = scene().node("n0", ready=False, ready_reason="node is unschedulable").gang("a/old", 1, gpus=3, on="n0")
     assert idle(told).in_use == 3 and causes(told) == {"taint or cordon": 5}
+
+
+def test_metrics_have_each_cause_by_pool_and_add_up_over_time() -> None:
+    figures, report = IdleFigures("a-pool"), IdleReport(8, 3, (IdlePart("n0", "quota", 5),))
+    figures.show(report, 100.0)
+    assert not figures.due(10_000, 110.0) and figures.due(10_000, 120.0) and figures.due(4, 101.0)
+    figures.show(IdleReport(8, 8), 110.0)
+    assert REGISTRY.get_sample_value("gangline_idle_gpu_seconds_total", {"nodepool": "a-pool", "cause": "quota"}) == 50
+    assert REGISTRY.get_sample_value("gangline_idle_gpus", {"nodepool": "a-pool", "cause": "quota"}) == 0
+    assert REGISTRY.get_sample_value("gangline_gpus_in_use", {"nodepool": "a-pool"}) == 8

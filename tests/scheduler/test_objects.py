@@ -262,6 +262,10 @@ def test_sub_groups_become_a_tree_and_a_parent_is_found_in_lower_case() -> None:
         ([{"name": "a"}, {"name": "a"}], "sub-group a is listed twice"),
         ([{"name": "a", "parent": "b"}], "sub-group a has the unknown parent b"),
         ([{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}], "sub-group a is its own ancestor"),
+        (
+            [{"name": f"g{place}", "parent": f"g{place - 1}" if place else None} for place in range(20_000)],
+            "sub-groups are nested more than 64 levels deep",
+        ),
     ],
 )
 def test_a_broken_tree_is_a_problem_of_this_gang_alone(members: list[dict[str, Any]], problem: str) -> None:

@@ -169,6 +169,15 @@ def test_runtimes_are_learned_by_name_then_queue_then_size() -> None:
     assert kept.expected("train-99", "a", 8) == 108
 
 
+def test_what_is_learned_is_bounded_and_what_is_no_memory_is_left_out() -> None:
+    memory = LearnedRuntimes()
+    for number in range(2000):
+        memory.note(f"job-{'x' * (number % 90)}{number}", "q", number % 7, 60.0)
+    assert len(memory.saved()) <= 512
+    memory.restore({"name\nq\na\n1": [1, "x", float("nan"), -3, 60.5], "y" * 1000: [1], "size\n8": "no list"})
+    assert memory.saved() == {"name\nq\na\n1": [1.0, 60.5]}
+
+
 def test_a_node_that_says_it_has_a_thousand_million_gpus_takes_no_list_as_long() -> None:
     scene = crowded().node("huge", gpus=10**9).gang("a/cores", 1, cpu=10**6)
     assert "cores-0" not in scene.decide().bound

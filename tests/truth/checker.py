@@ -139,9 +139,9 @@ def _affine(pod: Raw, labels: Raw) -> bool:
     """By the one requirement that these clusters have."""
     terms = _terms(pod, "nodeAffinity")
     for asked in terms["nodeSelectorTerms"][0]["matchExpressions"] if terms else ():
-        value, values, operator = labels.get(asked["key"]), asked.get("values") or (), asked["operator"]
+        value, values, operator = labels.get(asked["key"]), list(asked.get("values") or ()), asked["operator"]
         listed, there = value in values, value is not None
-        above = operator == "Gt" and there and int(value) > int(values[0])
+        above = operator == "Gt" and there and int(str(value)) > int(values[0])
         if not {"In": listed, "NotIn": not listed, "Exists": there, "DoesNotExist": not there, "Gt": above}[operator]:
             return False
     return True

@@ -37,9 +37,9 @@ STAMP = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z( \([^)]*\))?")
 CLOCK = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d UTC")
 SPOKEN = re.compile(r"\b\d+ (?:d|h|min|s)(?: \d+ (?:h|min|s))?\b")
 MADE_UP = re.compile(
-    r"\b((?:x|old|urgent|a|b|big|first)(?:-0)?(?:-g-\d)?(?:-[a-z])?)-(?:[a-z0-9]{5,10}-)?[a-z0-9]{5}(-gpu-[a-z0-9]{5})?\b"
+    r"\b((?:x|old|urgent|a|b|big|first|agent)(?:-0)?(?:-g-\d)?(?:-[a-z])?)-(?:[a-z0-9]{5,10}-)?[a-z0-9]{5}(-gpu-[a-z0-9]{5})?\b"
 )
-GANG_POD = re.compile(r"\b(pods? (?:x|old))-\d+\b")
+GANG_POD = re.compile(r"\b(pods? (?:x|old))-\d+(?![-\w])")
 """Which of equal pods finds no node depends on names that the server makes up."""
 
 

@@ -1,7 +1,7 @@
 """An AdmissionReview in, its answer out: each hook is asked, and a change becomes a JSON patch.
 
-webhook.py serves it to real clusters. An object that is not ours is always allowed. Deciding is the hooks' affair;
-nothing here decides. Pure."""
+webhook.py serves it to real clusters. An object that is not ours is always allowed. The hooks decide; nothing here
+does. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gangline.rules.hooks import Denied, Hook, HookReview
 
 
 def answer(path: str, hooks: Sequence[Hook], asked: Raw) -> Raw:
-    """The AdmissionReview that answers one."""
+    """The AdmissionReview to send back for the one that `asked`."""
     request = asked["request"]
     mutating = path.startswith(f"/{MUTATE}-")
     response = _completed(hooks, request) if mutating else _checked(hooks, request)

@@ -36,9 +36,19 @@ def home() -> Path:
 
 
 def recordings() -> Path:
-    """Where schedulers record their cycles on this machine, or in the pod that we run in."""
-    mine, in_pod = home() / "recording", Path(names.RECORDINGS)
-    return in_pod if in_pod.is_dir() and not mine.exists() else mine
+    """Where a recording is looked for: on this machine, or in the pod that we run in."""
+    mine, there = own_recordings(), Path(names.RECORDINGS)
+    return there if in_pod() and there.is_dir() and not mine.exists() else mine
+
+
+def own_recordings() -> Path:
+    """Where schedulers that are started here record their cycles."""
+    return home() / "recording"
+
+
+def in_pod() -> bool:
+    """Whether Kubernetes started this process."""
+    return "KUBERNETES_SERVICE_HOST" in os.environ
 
 
 def kubeconfig_path(given: str | None) -> Path | None:

@@ -302,10 +302,12 @@ class Client:
         }
         await self.send("POST", POD.path(namespace, pod, "binding"), msgspec.json.encode(body))
 
-    async def evict(self, pod: str, namespace: str, *, grace: int | None = None) -> None:
+    async def evict(self, pod: str, namespace: str, *, grace: int | None = None, uid: str = "") -> None:
         body: Raw = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace}}
-        if grace is not None:
-            body["deleteOptions"] = {"gracePeriodSeconds": grace}
+        options: Raw = {} if grace is None else {"gracePeriodSeconds": grace}
+        options |= {"preconditions": {"uid": uid}} if uid else {}
+        if options:
+            body["deleteOptions"] = options
         await self.send("POST", POD.path(namespace, pod, "eviction"), msgspec.json.encode(body))
 
     # --- the wire -----------------------------------------------------------------------------------------------------

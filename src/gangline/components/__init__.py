@@ -67,6 +67,8 @@ def _scheduler(options: ComponentOptions) -> Component:
         request_per_pod=how.request_per_pod,
         note_evictions=not how.evictions_unmarked,
         signs_verdicts=not how.decides_as_upstream,
+        honours_budgets=not how.decides_as_upstream,
+        memory_namespace="" if how.decides_as_upstream else started.namespace,
         tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
         recording_folder=recording if started.options.recording else "",
     )

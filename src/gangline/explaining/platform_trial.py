@@ -27,7 +27,7 @@ from gangline.why.workloads import Subject
 
 SETTLES = 20.0
 ROUNDS = 5
-LOOKS, PAUSE = 6, 0.5
+LOOKS, PAUSE = 12, 0.5
 WELL = ("runs", "is starting", "has finished")
 
 

@@ -23,6 +23,8 @@ from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Task
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.thought.booking import book
 from gangline.scheduler.time.idle import STARTING, idle_gpus
+from gangline.scheduler.time.learned import Overruns
+from gangline.scheduler.time.promises import latest_start
 
 PERIOD = 120.0
 TOLD_EVERY = 500
@@ -76,6 +78,7 @@ class Simulation:
         self._waiting: dict[str, None] = {}
         self._ends: list[tuple[float, int, str]] = []
         self._runs: list[JobRun] = []
+        self._overruns = Overruns()
         self._dirty = False
         self._only_allocates = set(experiment.settings.actions) <= {"allocate", "stalegangeviction"}
         self._played = PlayedTrace(
@@ -188,6 +191,7 @@ class Simulation:
         self._hold(playing, time)
         playing.run.ended = time
         self._it.runtimes.ended(playing.job, playing.job.duration)
+        self._overruns.note(self._cluster.gangs[name].record.expected_runtime or 0.0, playing.job.duration)
         self._leave(playing)
 
     def _leave(self, playing: Playing) -> None:
@@ -218,7 +222,7 @@ class Simulation:
         book(self._cluster, decisions)
         self._starts(decisions, now)
         self._evictions(decisions, now)
-        self._promises(decisions)
+        self._promises(decisions, now)
         causes = idle_gpus(self._cluster, decisions).by_cause
         self._clock.causes = {cause: gpus for cause, gpus in causes.items() if gpus and cause != STARTING}
         if self._it.drops:
@@ -226,12 +230,12 @@ class Simulation:
                 self._drop(self._playing[name])
         self._clock.mark()
 
-    def _promises(self, decisions: Decisions) -> None:
+    def _promises(self, decisions: Decisions, now: float) -> None:
         """The first start that could be promised to a gang is its promise."""
         for reservation in decisions.reservations:
             run = self._playing[reservation.gang].run
             if run.latest is None and reservation.sure:
-                run.latest = reservation.start
+                run.latest = latest_start(reservation, now, self._overruns.factor())
                 self._played.promises_made += 1
 
     def _drop(self, playing: Playing) -> None:

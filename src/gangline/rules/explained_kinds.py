@@ -13,6 +13,7 @@ SPOKEN_OF: tuple[Kind[Any], ...] = (
     kinds.NODE,
     kinds.NAMESPACE,
     kinds.CONFIG_MAP,
+    kinds.PDB,
     kinds.PVC,
     kinds.PV,
     kinds.STORAGE_CLASS,

@@ -114,7 +114,7 @@ class GangUpdate:
 @dataclass(frozen=True, slots=True)
 class StartReservation:
     """A gang that did not fit may count on these GPUs by node from this moment on. `name` is for people. `waits_for`:
-    the gang whose end makes the last room. `sure`: every end that it counts on is expected at some time to come."""
+    the gang whose end makes the last room. `sure`: of every end that it counts on somebody said when it comes."""
 
     gang: str
     name: str

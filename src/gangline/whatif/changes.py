@@ -14,8 +14,8 @@ from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.api.resources import canonical
 from gangline.errors import BadInput
-from gangline.rules.queue_amounts import read_bound, read_priority, read_weight
 from gangline.rules.values.nearest import did_you_mean
+from gangline.rules.values.queue_amounts import read_bound, read_priority, read_weight
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 HOSTNAME = "kubernetes.io/hostname"

@@ -30,7 +30,15 @@ from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.status import ALIVE, ALLOCATED, Status
 from gangline.scheduler.objects.gangs import gang_uid
-from gangline.scheduler.records import ClaimRecord, ConfigMapRecord, GangRecord, Record, TaskRecord, VolumeClaimRecord
+from gangline.scheduler.records import (
+    BudgetRecord,
+    ClaimRecord,
+    ConfigMapRecord,
+    GangRecord,
+    Record,
+    TaskRecord,
+    VolumeClaimRecord,
+)
 from gangline.scheduler.snapshots.whole import records_from_objects
 from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
 from gangline.scheduler.thought.options import SchedulerOptions
@@ -153,7 +161,9 @@ class WhatifModel:
             decided = decide(self.cluster, self.options.settings, self.now)
             decisions = name_groups(decided, lambda: f"device-{next(self._numbers)}")
             self._refusals = {refuse.gang: refuse for refuse in decisions.refusals}
-            self._starts = {made.gang: start_text(told_times(made), self.now) for made in decisions.reservations}
+            self._starts = {
+                made.gang: start_text(told_times(made, self.now), self.now) for made in decisions.reservations
+            }
             if not self._carry_out(decisions):
                 return
 
@@ -224,6 +234,6 @@ def _by_key(records: Iterable[Record]) -> dict[tuple[type[Record], Any], Record]
 def _record_key(record: Record) -> tuple[type[Record], Any]:
     if isinstance(record, TaskRecord | GangRecord):
         return type(record), record.uid
-    if isinstance(record, ClaimRecord | VolumeClaimRecord | ConfigMapRecord):
+    if isinstance(record, ClaimRecord | VolumeClaimRecord | ConfigMapRecord | BudgetRecord):
         return type(record), (record.namespace, record.name)
     return type(record), record.name

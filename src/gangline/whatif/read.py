@@ -32,6 +32,7 @@ READ: tuple[Kind[Any], ...] = (
     kinds.STORAGE_CLASS,
     kinds.CSI_STORAGE_CAPACITY,
     kinds.CONFIG_MAP,
+    kinds.PDB,
     kinds.RESOURCE_CLAIM,
     kinds.RESOURCE_SLICE,
     kinds.DEVICE_CLASS,

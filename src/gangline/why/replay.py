@@ -27,6 +27,7 @@ from gangline.scheduler.model.cluster import ClusterModel, Key
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import (
+    BudgetRecord,
     ClaimRecord,
     ConfigMapRecord,
     GangRecord,
@@ -216,7 +217,7 @@ def _owned(objects: ClusterObjects) -> set[str]:
 def key_of(record: Record) -> RecordKey:
     if isinstance(record, TaskRecord | GangRecord):
         return type(record), record.uid
-    if isinstance(record, ClaimRecord | VolumeClaimRecord | ConfigMapRecord):
+    if isinstance(record, ClaimRecord | VolumeClaimRecord | ConfigMapRecord | BudgetRecord):
         return type(record), (record.namespace, record.name)
     return type(record), record.name
 

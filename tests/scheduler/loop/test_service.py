@@ -129,6 +129,22 @@ async def test_a_gang_with_too_few_pods_is_told_what_it_waits_for_and_nothing_el
         assert (await here.get_group("g")).status.scheduling_conditions == ()
 
 
+async def test_a_gang_that_is_nested_too_deep_waits_and_others_start() -> None:
+    nested = [{"name": f"g{place}", **({"parent": f"g{place - 1}"} if place else {})} for place in range(500)]
+    nested[-1]["minMember"] = 1
+    async with scheduler_world(fast(), binder()) as here:
+        await here.node("n0")
+        await here.group("deep", subGroups=nested)
+        await here.pod("deep-0", group="deep", gpus=1)
+        await here.gang("g", 2, gpus=1)
+        await here.settles()
+        assert set(await here.placed()) == {"g-0", "g-1"}
+        told = (await here.get_group("deep")).status.scheduling_conditions
+        assert [item.message for item in told] == [
+            "PodSchedulingErrors: sub-groups are nested more than 64 levels deep."
+        ]
+
+
 async def test_nothing_runs_while_nothing_changes() -> None:
     async with scheduler_world(fast()) as here:
         await here.node("n0")

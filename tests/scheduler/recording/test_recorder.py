@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gangline.errors import BadInput
+from gangline.errors import BadInput, ConfigError
+from gangline.scheduler.loop.flags import read_flags
 from gangline.scheduler.recording import files
 from gangline.scheduler.recording.files import DamagedSegment, lines_of, recorded, ring, segments_of, whole_pieces
 from gangline.scheduler.recording.lines import read
@@ -76,6 +77,13 @@ def test_a_folder_that_cannot_be_written_stops_no_cycle(tmp_path: Path, caplog: 
     assert "cannot be written" in caplog.text
 
 
+def test_two_segments_of_the_same_moment_are_two_files(tmp_path: Path) -> None:
+    told(tmp_path)
+    told(tmp_path)
+    assert len(segments_of(tmp_path)) == 2
+    assert all(cycle.same for cycle in replayed(whole_pieces(segments_of(tmp_path))))
+
+
 def test_without_a_folder_nothing_is_recorded() -> None:
     scene = RecordedScene()
     assert not scene.recorder.due(scene.model, scene.now)
@@ -122,3 +130,13 @@ def test_a_cycle_before_any_segment_is_refused() -> None:
         list(cycles_of([b'{"line":"cycle","now":1}']))
     with pytest.raises(BadInput, match="no line of a recording"):
         read(b"[" * 100_000)
+
+
+def test_the_schedulers_flags_say_where_how_long_and_how_much() -> None:
+    options = read_flags({"recording-folder": "/x", "recording-hours": "48", "recording-megabytes": "0.5"}).options
+    assert (options.recording_folder, options.recording_hours, options.recording_megabytes) == ("/x", 48, 0.5)
+    assert options.recording
+    assert not read_flags({"recording": "false"}).options.recording
+    for text in ("0", "-1", "nan", "soon"):
+        with pytest.raises(ConfigError, match=f"--recording-hours={text}"):
+            read_flags({"recording-hours": text})

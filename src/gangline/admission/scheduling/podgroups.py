@@ -6,13 +6,14 @@ together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gangline.api.meta import Raw
 from gangline.rules.hooks import Denied, HookReview
 from gangline.rules.values import times
-from gangline.rules.values.parents import is_below_itself
+from gangline.rules.values.parents import below_themselves
 
 DURATIONS = ("preemptionDelay", "stalenessGracePeriod")
 
@@ -66,8 +67,8 @@ def broken_tree(spec: Raw) -> str:
             "sub-groups"
         )
     groups = spec.get("subGroups") or []
-    names = [group["name"] for group in groups]
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    names = Counter(group["name"] for group in groups)
+    doubled = sorted(name for name, times in names.items() if times > 1)
     if doubled:
         return f"sub-group names must be unique; used twice: {', '.join(doubled)}"
     parents = {group["name"]: group.get("parent") for group in groups}
@@ -76,7 +77,7 @@ def broken_tree(spec: Raw) -> str:
     )
     if orphans:
         return f"sub-groups have a parent that does not exist: {', '.join(orphans)}"
-    circular = sorted(name for name in parents if is_below_itself(name, parents))
+    circular = sorted(below_themselves(parents))
     if circular:
         return f"sub-groups are below themselves: {', '.join(circular)}"
     both = sorted(group["name"] for group in groups if _both(group))

@@ -18,8 +18,8 @@ FIXED = "cannot be changed"
 
 
 def annotated(obj: Raw) -> Iterator[tuple[tuple[str, str], str, Raw]]:
-    """Everything in a set that may carry annotations for us: what it is called, wherever it stands, its path, and the
-    annotations."""
+    """Every part of a set that may carry annotations of ours: by which list and name it is known, wherever it stands in
+    the list; its path; and its annotations."""
     template = template_of(obj)
     yield ("set", ""), "metadata.annotations", (obj.get("metadata") or {}).get("annotations") or {}
     for key in ("cliques", "podCliqueScalingGroups"):

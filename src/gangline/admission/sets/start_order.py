@@ -35,24 +35,44 @@ def problems(cliques: list[Raw]) -> Iterator[Problem]:
 
 
 def _cycles(after: Mapping[str, list[str]]) -> list[list[str]]:
-    """Groups of cliques that wait for each other (strongly connected, more than one)."""
-    reach = {name: _reachable(name, after) for name in after}
-    cycles: list[list[str]] = []
-    placed: set[str] = set()
-    for name in after:
-        circle = [other for other in after if other in reach[name] and name in reach[other]]
-        if len(circle) > 1 and name not in placed:
-            cycles.append(circle)
-            placed |= set(circle)
-    return cycles
-
-
-def _reachable(start: str, after: Mapping[str, list[str]]) -> set[str]:
+    """Groups of cliques that wait for each other: the strongly connected ones of more than one, in the order of the
+    set. Two walks over all arrows, whose number a user decides."""
+    last_first = reversed(_in_order_of_leaving(after))
+    waited_for: dict[str, list[str]] = {name: [] for name in after}
+    for name, parents in after.items():
+        for parent in parents:
+            if parent in after:
+                waited_for[parent].append(name)
+    place = {name: number for number, name in enumerate(after)}
     seen: set[str] = set()
-    todo = list(after.get(start, ()))
+    circles = [sorted(_unseen_from(name, waited_for, seen), key=place.__getitem__) for name in last_first]
+    return sorted((circle for circle in circles if len(circle) > 1), key=lambda circle: place[circle[0]])
+
+
+def _in_order_of_leaving(after: Mapping[str, list[str]]) -> list[str]:
+    """Every clique, after all that can be reached from it and was not reached before."""
+    left: list[str] = []
+    seen: set[str] = set()
+    for start in after:
+        todo = [(start, False)]
+        while todo:
+            name, leaves = todo.pop()
+            if leaves:
+                left.append(name)
+            elif name not in seen and name in after:
+                seen.add(name)
+                todo.append((name, True))
+                todo += [(parent, False) for parent in after[name]]
+    return left
+
+
+def _unseen_from(start: str, arrows: Mapping[str, list[str]], seen: set[str]) -> list[str]:
+    """What can be reached and was not seen before, the start included."""
+    reached, todo = [], [start]
     while todo:
         name = todo.pop()
         if name not in seen:
             seen.add(name)
-            todo += after.get(name, ())
-    return seen
+            reached.append(name)
+            todo += arrows[name]
+    return reached

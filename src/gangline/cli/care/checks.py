@@ -17,7 +17,7 @@ from gangline.cli.care.webhooks import check_webhooks
 from gangline.rights import LEASES
 from gangline.rules.schedulers import SERVED
 from gangline.rules.values import times
-from gangline.rules.values.parents import is_below_itself
+from gangline.rules.values.parents import below_themselves
 
 OLDEST, WORKLOADS = (1, 34), (1, 35)
 """Releases of Kubernetes: the oldest with the device claims we read, and the first with the Workload API."""
@@ -167,12 +167,13 @@ def check_queues(facts: DoctorFacts) -> Iterable[DoctorFinding]:
         remedy = "`gangline install` makes default-queue; or `gangline queue set NAME --create gpu.quota=…`"
         yield DoctorFinding(WARN, "queues", "there is no queue: no pod of the scheduler half can start", remedy)
     parents = {name: spec.get("parentQueue") or None for name, spec in queues.items()}
+    circular = below_themselves(parents)
     for name in queues:
         parent = parents[name]
         if parent is not None and parent not in queues:
             remedy = f"make it, or name another: gangline queue set {name} parent=…"
             yield DoctorFinding(FAIL, "queues", f"queue {name} names the parent {parent}, which does not exist", remedy)
-        elif is_below_itself(name, parents):
+        elif name in circular:
             remedy = f"give it another parent: gangline queue set {name} parent=…"
             yield DoctorFinding(FAIL, "queues", f"queue {name} is below itself: its parents go in a circle", remedy)
     if queues:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.connection import recordings
+from gangline.cli.connection import in_pod, own_recordings
 from gangline.cli.deploy.component_process import run_component
 from gangline.cli.ending import run
 from gangline.components import COMPONENTS
@@ -134,7 +134,7 @@ def command(
         flags=given,
         namespace=given.get("namespace") or os.environ.get("POD_NAMESPACE", ""),
         config=mapping(given.get("scheduler-conf"), "--scheduler-conf"),
-        recording="" if "KUBERNETES_SERVICE_HOST" in os.environ else str(recordings()),
+        recording="" if in_pod() else str(own_recordings()),
     )
     options = configured(options, configuration)
     options = replace(options, operator=replace(options.operator, narrow=True))

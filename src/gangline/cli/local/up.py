@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.connection import home, recordings
+from gangline.cli.connection import home, own_recordings
 from gangline.cli.ending import run
 from gangline.errors import BadInput
 
@@ -118,11 +118,11 @@ def command(
 
     set_up(level, "auto")
     nodes = _read_nodes(nodes_file) if nodes_file else ""
+    recording = "" if memory else str(own_recordings())
     settings = PlatformSettings(
         folder=None if memory else home() / "data",
         options=configured(
-            ComponentOptions(compat=compat, period=0.05, nodes=nodes, recording="" if memory else str(recordings())),
-            configuration,
+            ComponentOptions(compat=compat, period=0.05, nodes=nodes, recording=recording), configuration
         ),
         workload_api=workload_api,
         shards=True,
@@ -220,7 +220,7 @@ async def _show(platform: Platform, server: str, port: int, pages: contextlib.As
     address."""
     from gangline.dashboard.service import Dashboard
 
-    recording = recordings() if platform.settings.folder is not None else None
+    recording = own_recordings() if platform.settings.folder is not None else None
     dashboard = Dashboard.of(platform.connect("dashboard"), server, platform.clock, recording)
     pages.push_async_callback(dashboard.stop)
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gangline.cli.suggestions import did_you_mean
 from gangline.errors import BadInput
-from gangline.rules.queue_amounts import UNLIMITED, read_bound, read_priority, read_weight
+from gangline.rules.values.queue_amounts import UNLIMITED, read_bound, read_priority, read_weight
 
 
 @dataclass(frozen=True, slots=True)

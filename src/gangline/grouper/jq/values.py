@@ -15,7 +15,7 @@ class JqError(GanglineError):
 
 
 class Unsupported(JqError):
-    """jq all right, but none that we know."""
+    """What jq can do and we cannot."""
 
 
 LONGEST = 1_000_000
@@ -70,7 +70,7 @@ def index(value: Any, key: Any) -> Any:
 
 
 def _places(value: list[Any], part: list[Any]) -> list[int]:
-    """Where one list stands in another."""
+    """At which indexes one list occurs in another."""
     ends = range(len(part), len(value) + 1) if part else range(0)
     return [end - len(part) for end in ends if same(value[end - len(part) : end], part)]
 
@@ -80,7 +80,7 @@ def elements(value: Any) -> Iterator[Any]:
         return iter([value[key] for key in sorted(value)])
     if isinstance(value, list):
         return iter(value)
-    raise JqError(f"cannot go through {type_of(value)}")
+    raise JqError(f"cannot iterate over {type_of(value)}")
 
 
 def as_key(value: Any) -> str:

@@ -13,6 +13,8 @@ from gangline.api.kai import StartStatus
 from gangline.api.meta import Raw
 from gangline.rules.values.times import seconds, timestamp
 
+UNSAID = "too little is known of those before it"
+
 
 @dataclass(frozen=True, slots=True)
 class StartTimes:
@@ -47,7 +49,7 @@ def start_text(times: StartTimes, now: float) -> str:
     """For people, in UTC; the day is named where it is not today."""
     when = f" (when {times.waits_for.rpartition('/')[2]} ends)" if times.waits_for else ""
     if times.latest is None:
-        text = f"starts probably at {clock_text(times.expected, now)}{when}; not promised, runtimes are not known"
+        text = f"starts probably at {clock_text(times.expected, now)}{when}; not promised: {UNSAID}"
     else:
         probably = f", probably at {clock_text(times.expected, now)}" if times.expected < times.latest else ""
         text = f"starts by {clock_text(times.latest, now)} at the latest{when}{probably}"

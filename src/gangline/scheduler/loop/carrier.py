@@ -23,6 +23,7 @@ from gangline.scheduler.loop.requests.writer import RequestWriter
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.deadlines import start_matters
 from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.victims.budgets import budgets_of
 
 
 class DecisionCarrier:
@@ -73,8 +74,16 @@ class DecisionCarrier:
         if pod is None:
             return
         self._overlay.evicting(pod.uid)
-        write = partial(decision_writes.evict, self._ctx, pod, evict, self._options)
+        if evict.preemptor and self._has_budget(evict.task):
+            write = partial(decision_writes.evict_within_budget, self._ctx, pod)
+        else:
+            write = partial(decision_writes.evict, self._ctx, pod, evict, self._options)
         self._ctx.writer.put(("evict", pod.uid), write, lambda error: self._not_evicted(pod))
+
+    def _has_budget(self, task: str) -> bool:
+        """Whether a PodDisruptionBudget has a say; a gang that fell below its minimum is ended all the same."""
+        cluster = self._objects.cluster
+        return task in cluster.tasks and bool(budgets_of(cluster, cluster.tasks[task]))
 
     def _not_evicted(self, pod: Pod) -> None:
         self._overlay.forget(pod.uid)

@@ -16,6 +16,7 @@ from gangline.scheduler.cycle import decide
 from gangline.scheduler.loop.flags import read_flags
 from gangline.scheduler.loop.pages import pages
 from gangline.scheduler.loop.service import SchedulerService
+from gangline.scheduler.loop.time.runtimes import RuntimeKeeper
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.settings import SchedulerSettings, shard_settings
 from gangline.scheduler.thought.options import SchedulerOptions
@@ -39,14 +40,16 @@ def component(
     async def run(ctx: Context, cache: Cache) -> None:
         endpoint = Endpoint(pages=pages(scheduler, ctx.client)) if plugin_port is not None else None
         remembering = background.start("usage history", partial(_remember, history, scheduler, ctx, cache), ctx.clock)
+        learning = await _learning(scheduler, ctx)
         try:
             if endpoint is not None and plugin_port is not None:
                 await endpoint.open("127.0.0.1", plugin_port)
             await scheduler.run(ctx, cache)
         finally:
-            remembering.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await remembering
+            for beside in (remembering, *learning):
+                beside.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await beside
             await scheduler.stop()
             history.close()
             if endpoint is not None:
@@ -61,6 +64,15 @@ def check(flags: Mapping[str, str], config: Mapping[str, Any]) -> None:
     """Try one cycle over an empty cluster with what a scheduler would be started with; raises ConfigError where it
     would not start."""
     decide(ClusterModel(), read_flags(flags, config).options.settings, 0.0)
+
+
+async def _learning(scheduler: SchedulerService, ctx: Context) -> list[asyncio.Task[None]]:
+    """Learned runtimes as they were kept, and their keeper."""
+    if scheduler.memory is None:
+        return []
+    keeper = RuntimeKeeper(scheduler.memory, scheduler.options)
+    await keeper.read(ctx)
+    return [background.start("learned runtimes", partial(keeper.run, ctx, scheduler.between_cycles), ctx.clock)]
 
 
 async def _remember(history: History, scheduler: SchedulerService, ctx: Context, cache: Cache) -> None:

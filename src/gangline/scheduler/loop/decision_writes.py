@@ -14,7 +14,7 @@ from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.errors import AlreadyExists, NotFound
+from gangline.errors import AlreadyExists, Conflict, NotFound, TooManyRequests
 from gangline.rules.gangs.bind_requests import order_for
 from gangline.rules.gangs.evictions import EvictionNote
 from gangline.runtime import Context
@@ -79,6 +79,15 @@ async def evict(ctx: Context, pod: Pod, decision: Evict, options: SchedulerOptio
             POD, pod.name, pod.namespace, patch, subresource="status", content_type=STRATEGIC_PATCH
         )
     await ctx.client.delete(POD, pod.name, pod.namespace, uid=pod.uid)
+
+
+async def evict_within_budget(ctx: Context, pod: Pod) -> None:
+    """A pod that has a PodDisruptionBudget goes through the Eviction API, which marks it. Where the budget allows no
+    more, because somebody else was faster, the pod stays; the next cycle knows the budget as it is then."""
+    try:
+        await ctx.client.evict(pod.name, pod.namespace, uid=pod.uid)
+    except TooManyRequests as refused:
+        raise Conflict({"message": str(refused)}) from refused
 
 
 async def stamp(ctx: Context, update: GangUpdate, eviction: EvictionNote | None) -> None:

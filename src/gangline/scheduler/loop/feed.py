@@ -27,6 +27,7 @@ from gangline.api.kinds import (
     NAMESPACE,
     NODE,
     NODE_RESOURCE_TOPOLOGY,
+    PDB,
     POD,
     POD_GROUP,
     PRIORITY_CLASS,
@@ -53,6 +54,7 @@ from gangline.scheduler.loop.requests.lookup import RequestLookup
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
 from gangline.scheduler.objects.reading import ObjectReading
 from gangline.scheduler.records import (
+    BudgetRecord,
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
@@ -124,8 +126,8 @@ class Feed:
         cache.informer(POD).add_index("claim", _claims_of)
         cache.informer(POD).add_index(UNMARKED, unmarked_for)
         RequestLookup.prepare(cache)
-        for other in (*OWN_HANDLERS, *PLAIN):
-            cache.informer(cast("Kind[Any]", other))
+        for other in (*OWN_HANDLERS, *PLAIN, *_budgets(options)):
+            cache.informer(other)
         cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
         cache.informer(PVC).add_index("class", lambda claim: [class_of(claim)])
 
@@ -142,7 +144,7 @@ class Feed:
             PV: partial(self._storage_changed, "volume"),
             STORAGE_CLASS: partial(self._storage_changed, "class"),
         }
-        for kind in (NODE, POD, *handlers, *PLAIN):
+        for kind in (NODE, POD, *handlers, *PLAIN, *_budgets(self._options)):
             self._cache.informer(kind).on_change(handlers.get(kind) or partial(self._changed_itself, kind))
 
     @property
@@ -342,8 +344,8 @@ class Feed:
     def note_all(self) -> None:
         """Read everything again, into an empty model."""
         self._uids.clear()
-        for kind in (NODE, QUEUE, TOPOLOGY, POD_GROUP, *PLAIN, RESOURCE_CLAIM, POD):
-            for obj in self._cache.list(cast("Kind[Any]", kind)):
+        for kind in (NODE, QUEUE, TOPOLOGY, POD_GROUP, *PLAIN, *_budgets(self._options), RESOURCE_CLAIM, POD):
+            for obj in self._cache.list(kind):
                 self.note(kind, key_of(obj))
 
     def next_turn(self, now: float) -> float | None:
@@ -354,6 +356,10 @@ class Feed:
     def note_turned(self, now: float) -> None:
         for key in [key for key, when in self._turns.items() if when <= now]:
             self.note(POD, key)
+
+
+def _budgets(options: SchedulerOptions) -> tuple[Kind[Any], ...]:
+    return (PDB,) if options.honours_budgets else ()
 
 
 def _whose(group: PodGroup) -> str | None:
@@ -385,5 +391,6 @@ _PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., 
     CSI_STORAGE_CAPACITY: (StorageCapacityRecord, str, _raw(objects.storage_capacity_record)),
     CONFIG_MAP_NAMES: (ConfigMapRecord, _both, lambda item: ConfigMapRecord(item.name, item.namespace)),
     RESOURCE_SLICE: (SliceRecord, _one, _raw(objects.slice_record)),
+    PDB: (BudgetRecord, _both, _raw(objects.budget_record)),
     DEVICE_CLASS: (DeviceClassRecord, _one, _raw(objects.device_class_record)),
 }

@@ -108,6 +108,8 @@ VERDICT = Histogram(
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
 )
 
+NODES_PER_SECOND = 500.0
+"""Where idle GPUs go is worked out for so many nodes per second at most."""
 SEARCHERS = ("consolidation", "reclaim", "preempt")
 
 
@@ -166,7 +168,13 @@ class IdleFigures:
         self._pool = pool
         self._shown: tuple[float, Mapping[str, float]] | None = None
 
-    def show(self, report: IdleReport, now: float) -> None:
+    def due(self, nodes: int, now: float) -> bool:
+        """At every cycle of a small cluster; of a large one so seldom that it costs next to nothing."""
+        return self._shown is None or now - self._shown[0] >= nodes / NODES_PER_SECOND
+
+    def show(self, report: IdleReport | None, now: float) -> None:
+        if report is None:
+            return
         causes = report.by_cause
         if self._shown is not None:
             before, gpus = self._shown

@@ -27,8 +27,8 @@ from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.overlay import Overlay
 from gangline.scheduler.loop.requests.keeper import RequestKeeper
-from gangline.scheduler.loop.starts import StartTeller
 from gangline.scheduler.loop.teller import GangTeller
+from gangline.scheduler.loop.time.starts import StartTeller
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.recording.memory import take_picture
@@ -39,6 +39,8 @@ from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.think import CycleThought, think
 from gangline.scheduler.thought.waiting_causes import waiting_causes
+from gangline.scheduler.time.learned import LearnedRuntimes
+from gangline.scheduler.time.learning import learns
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -55,6 +57,7 @@ class SchedulerService:
         self.options = options
         self.cluster = ClusterModel()
         self.cycles = 0
+        self.memory = LearnedRuntimes() if learns(options.settings) else None
         self._fresh = fresh
         self._wake = asyncio.Event()
         self._thinking = False
@@ -91,7 +94,7 @@ class SchedulerService:
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)
         self._explainer = GangExplainer(ctx.clock, self.options.settings, self._objects, self._teller)
-        self._starts = StartTeller(ctx, self._objects)
+        self._starts = StartTeller(ctx, self._objects, self.memory)
         self._waiting = metrics.WaitingFigures(ctx.clock.now)
         self._idle = metrics.IdleFigures(self.options.pool_name)
         self._alarm = Alarm(ctx.clock, self._time_passed)
@@ -165,10 +168,10 @@ class SchedulerService:
 
     def _decide(self, changes: list[ModelChange], now: float) -> tuple[SegmentStart | None, CycleThought]:
         """One cycle, in its thread; where the recorder begins a segment, with the model as it was before."""
-        settings, start = self.options.settings, None
+        settings, start, idle = self.options.settings, None, self._idle.due(len(self.cluster.nodes), now)
         if self._recorder.due(self.cluster, now):
             start = SegmentStart(self.options.pool_name, now, settings, take_picture(self.cluster))
-        return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter)
+        return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter, self.memory, idle)
 
     async def _explain(self, thought: CycleThought, now: float, seen: int) -> None:
         self._carrier.forget_placed(thought.decisions)

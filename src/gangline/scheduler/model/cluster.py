@@ -20,6 +20,7 @@ from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.queue import QueueInfo
 from gangline.scheduler.model.status import ACTIVE_USED, ALLOCATED, Status
 from gangline.scheduler.records import (
+    BudgetRecord,
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
@@ -277,6 +278,13 @@ class ClusterModel(ClusterBooks):
     def _remove_capacity(self, name: Key) -> None:
         del self.capacities[str(name)]
 
+    def _apply_budget(self, record: BudgetRecord) -> None:
+        self.budgets[record.namespace, record.name] = record
+
+    def _remove_budget(self, key: Key) -> None:
+        assert isinstance(key, tuple)
+        del self.budgets[key]
+
     def _apply_config_map(self, record: ConfigMapRecord) -> None:
         self.config_maps[record.namespace, record.name] = record
 
@@ -285,9 +293,9 @@ class ClusterModel(ClusterBooks):
         del self.config_maps[key]
 
 
-def _end_of(record: GangRecord) -> tuple[float | None, float | None]:
+def _end_of(record: GangRecord) -> tuple[float | None, ...]:
     """All of a gang's own that says when it ends."""
-    return record.last_start, record.expected_runtime
+    return record.last_start, record.expected_runtime, record.learned_runtime
 
 
 _APPLY: dict[type[Any], Callable[[ClusterModel, Any], None]] = {
@@ -300,6 +308,7 @@ _APPLY: dict[type[Any], Callable[[ClusterModel, Any], None]] = {
     VolumeClaimRecord: ClusterModel._apply_volume_claim,
     StorageCapacityRecord: ClusterModel._apply_capacity,
     ConfigMapRecord: ClusterModel._apply_config_map,
+    BudgetRecord: ClusterModel._apply_budget,
     GangRecord: ClusterModel._apply_gang,
     TaskRecord: ClusterModel._apply_task,
 }
@@ -314,6 +323,7 @@ _REMOVE: dict[type[Any], Callable[[ClusterModel, Key], None]] = {
     VolumeClaimRecord: ClusterModel._remove_volume_claim,
     StorageCapacityRecord: ClusterModel._remove_capacity,
     ConfigMapRecord: ClusterModel._remove_config_map,
+    BudgetRecord: ClusterModel._remove_budget,
     GangRecord: ClusterModel._remove_gang,
     TaskRecord: ClusterModel._remove_task,
 }

@@ -16,7 +16,13 @@ from gangline.scheduler.model.queue import QueueInfo
 from gangline.scheduler.model.resources import ResourceNames, Vector, minus, plus, summed
 from gangline.scheduler.model.task import TaskInfo, TaskShape
 from gangline.scheduler.model.topology import TopologyTree
-from gangline.scheduler.records import ConfigMapRecord, StorageCapacityRecord, TopologyRecord, VolumeClaimRecord
+from gangline.scheduler.records import (
+    BudgetRecord,
+    ConfigMapRecord,
+    StorageCapacityRecord,
+    TopologyRecord,
+    VolumeClaimRecord,
+)
 
 LONGEST_LOG = 200_000
 """So many changes are logged before who follows the log must start anew."""
@@ -40,6 +46,7 @@ class ClusterState:
         self.volume_claims: dict[tuple[str, str], VolumeClaimRecord] = {}
         self.capacities: dict[str, StorageCapacityRecord] = {}
         self.config_maps: dict[tuple[str, str], ConfigMapRecord] = {}
+        self.budgets: dict[tuple[str, str], BudgetRecord] = {}
         self.devices = Devices(self.journal)
         self.touched: list[int] = []
         self.by_number: list[NodeInfo | None] = []

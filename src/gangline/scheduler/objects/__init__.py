@@ -6,6 +6,7 @@
     nodes.py      Node, NodeResourceTopology → NodeRecord
     gangs.py      PodGroup, Queue, Topology → GangRecord, QueueRecord, TopologyRecord
     devices.py    DeviceClass, ResourceSlice, ResourceClaim → their records
+    budgets.py    PodDisruptionBudget → BudgetRecord
     storage.py    PersistentVolumeClaim, CSIStorageCapacity, ConfigMap → their records
 
 The service calls these for each watch event, `snapshots/whole.py` for a whole cluster. An object that cannot be read
@@ -13,6 +14,7 @@ raises `ObjectUnreadable` and hurts nobody else. Nothing here decides anything."
 
 from __future__ import annotations
 
+from gangline.scheduler.objects.budgets import budget_record
 from gangline.scheduler.objects.devices import claim_record, device_class_record, slice_record
 from gangline.scheduler.objects.gangs import gang_record, queue_record, topology_record
 from gangline.scheduler.objects.nodes import node_record, numa_record
@@ -23,6 +25,7 @@ from gangline.scheduler.objects.storage import config_map_record, storage_capaci
 __all__ = [
     "ObjectReading",
     "ObjectUnreadable",
+    "budget_record",
     "claim_record",
     "config_map_record",
     "device_class_record",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from gangline.api import kai, names
 from gangline.rules.gangs.priorities import NO_CLASSES, Priorities
 from gangline.rules.values import times
+from gangline.rules.values.parents import below_themselves
 from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, refuse
 from gangline.scheduler.records import (
     DEFAULT_POD_SET,
@@ -26,6 +27,8 @@ from gangline.scheduler.records import (
 DEFAULT_QUEUE_PRIORITY = 100
 UNLIMITED = -1.0
 NO_BACKOFF = -1
+DEEPEST = 64
+"""Levels of sub-groups: far more than anybody needs, and few enough to be walked by functions that call themselves."""
 
 Aliases = Mapping[str, Mapping[str, str]]
 """Topology name → level alias → node label key."""
@@ -114,6 +117,7 @@ def gang_record(
         expected_runtime=said_runtime(noted),
         last_checkpoint=times.seconds(noted.get(names.LAST_CHECKPOINT)),
         checkpoint_interval=_said_interval(noted.get(names.CHECKPOINT_INTERVAL)),
+        workload=next((owner.name for owner in group.metadata.owner_references), group.name),
     )
 
 
@@ -195,17 +199,22 @@ def tree_problems(members: Iterable[kai.SubGroup]) -> tuple[str, ...]:
         f"sub-group {name} has the unknown parent {up}" for name, up in parents.items() if up and up not in parents
     ]
     if not problems:
-        problems += [f"sub-group {name} is its own ancestor" for name in parents if _circular(name, parents)]
+        circular = below_themselves({name: up or None for name, up in parents.items()})
+        problems += [f"sub-group {name} is its own ancestor" for name in parents if name in circular]
+    if not problems and _depth(parents) > DEEPEST:
+        problems.append(f"sub-groups are nested more than {DEEPEST} levels deep")
     return tuple(problems)
 
 
-def _circular(name: str, parents: Mapping[str, str]) -> bool:
-    at = parents[name]
-    for _ in parents:
-        if not at or at == name:
-            break
-        at = parents[at]
-    return at == name
+def _depth(parents: Mapping[str, str]) -> int:
+    """Levels of a tree; every name has its parent in it, or none."""
+    below: dict[str, list[str]] = {}
+    for name, up in parents.items():
+        below.setdefault(up, []).append(name)
+    depth, level = 0, below.get("", [])
+    while level:
+        depth, level = depth + 1, [child for name in level for child in below.get(name, ())]
+    return depth
 
 
 def topology_rule(constraint: kai.TopologyConstraint | None, aliases: Aliases) -> TopologyRule | None:

@@ -16,6 +16,7 @@ from gangline.errors import BadInput
 from gangline.scheduler.decisions import Bind, Commit, Evict, GangUpdate, Nominate, Refuse, StartReservation
 from gangline.scheduler.recording.memory import ModelMemory
 from gangline.scheduler.records import (
+    BudgetRecord,
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
@@ -52,6 +53,7 @@ class RecordedChange(msgspec.Struct, frozen=True, omit_defaults=True):
     volume_claim: VolumeClaimRecord | None = None
     storage_capacity: StorageCapacityRecord | None = None
     config_map: ConfigMapRecord | None = None
+    budget: BudgetRecord | None = None
     gone: tuple[str, str, str | None] | None = None
     """Which kind, its name and, where its key has one, its namespace."""
 
@@ -118,6 +120,7 @@ KINDS: Mapping[type[Record], str] = {
     VolumeClaimRecord: "volume_claim",
     StorageCapacityRecord: "storage_capacity",
     ConfigMapRecord: "config_map",
+    BudgetRecord: "budget",
 }
 _BY_WORD = {word: kind for kind, word in KINDS.items()}
 _ENCODER = msgspec.json.Encoder()
@@ -172,6 +175,7 @@ def as_taken(change: RecordedChange) -> TakenChange:
         change.volume_claim,
         change.storage_capacity,
         change.config_map,
+        change.budget,
     )
     record = next((item for item in records if item is not None), None)
     if record is None:

@@ -63,6 +63,7 @@ def records_of(cluster: ClusterModel) -> Iterator[Record]:
     yield from cluster.volume_claims.values()
     yield from cluster.capacities.values()
     yield from cluster.config_maps.values()
+    yield from cluster.budgets.values()
     yield from (gang.record for gang in cluster.gangs.values())
     yield from (task.record for task in cluster.tasks.values())
 

@@ -6,6 +6,8 @@ it is written; whoever was stopped in the middle leaves a last line that readers
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import logging
 import os
 import queue
@@ -32,6 +34,7 @@ READABLE_AFTER = 1.0
 """Seconds after which what was written can be read."""
 FLUSHED_AT = 256_000
 RETRY = 300.0
+PATIENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,12 @@ class SegmentFile:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = re.sub(r"[-:]", "", micro_timestamp(began))
         self.path = folder / f"{name}{SUFFIX}"
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        for number in itertools.count(1):
+            try:
+                self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                break
+            except FileExistsError:
+                self.path = folder / f"{name}-{number}{SUFFIX}"
         self._press = zlib.compressobj(6, zlib.DEFLATED, 31)
         self._unflushed = 0
         self.bytes = 0
@@ -123,14 +131,17 @@ class FlightRecorder:
         try:
             self._queue.put_nowait(_Noted(cycle, start))
         except queue.Full:
+            if not self.left_out:
+                log.warning("the disk of %s is too slow: cycles are left out of the recording", self._folder)
             self.left_out += 1
             self._next = float("-inf")
 
     def close(self) -> None:
-        """Write what is left, and end."""
+        """Write what is left, and end; a disk that does not answer is not waited for."""
         if self._thread is not None:
-            self._queue.put(None)
-            self._thread.join()
+            with contextlib.suppress(queue.Full):
+                self._queue.put(None, timeout=PATIENCE)
+            self._thread.join(PATIENCE)
             self._thread = None
 
     # ── in the thread ──

@@ -36,7 +36,7 @@ from gangline.scheduler.records.gangs import (
     plain_gang,
 )
 from gangline.scheduler.records.nodes import NodeRecord, NumaRecord, TopologyRecord, ZoneRecord
-from gangline.scheduler.records.tasks import NO_GPU, ContainerRecord, ExtendedNeed, HostPort, TaskRecord
+from gangline.scheduler.records.tasks import NO_GPU, BudgetRecord, ContainerRecord, ExtendedNeed, HostPort, TaskRecord
 from gangline.scheduler.records.terms import Amounts, NodeTerm, PodTerm, Requirement, TaintRecord, TolerationRecord
 from gangline.scheduler.records.volumes import ConfigMapRecord, StorageCapacityRecord, VolumeClaimRecord
 
@@ -44,6 +44,7 @@ __all__ = [
     "DEFAULT_POD_SET",
     "NO_GPU",
     "Amounts",
+    "BudgetRecord",
     "ClaimRecord",
     "ConfigMapRecord",
     "ContainerRecord",
@@ -90,4 +91,5 @@ Record: TypeAlias = (
     | VolumeClaimRecord
     | StorageCapacityRecord
     | ConfigMapRecord
+    | BudgetRecord
 )

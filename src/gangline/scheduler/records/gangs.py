@@ -72,8 +72,9 @@ def plain_gang(min_available: int = 1, topology: TopologyRule | None = None) -> 
 @dataclass(frozen=True, slots=True)
 class GangRecord:
     """A PodGroup. `preemptible` None: decided by the priority (< 100). `expected_runtime`: seconds from its start to
-    its end, where somebody said so or it was learned. What it did before `last_checkpoint` is safe;
-    `checkpoint_interval`: seconds from one to the next where they come regularly, 0 where they do not."""
+    its end, where somebody said so. What it did before `last_checkpoint` is safe; `checkpoint_interval`: seconds from
+    one to the next where they come regularly, 0 where they do not. `workload`: what users call it, for runtimes that
+    are learned by name; `learned_runtime`: what gangs like it took, for one of which nobody says how long it runs."""
 
     uid: str
     queue: str
@@ -93,3 +94,5 @@ class GangRecord:
     expected_runtime: float | None = None
     last_checkpoint: float | None = None
     checkpoint_interval: float = 0
+    workload: str = ""
+    learned_runtime: float | None = None

@@ -10,7 +10,7 @@ from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records.devices import DeviceId
 from gangline.scheduler.records.gangs import DEFAULT_POD_SET
-from gangline.scheduler.records.terms import Amounts, NodeTerm, PodTerm, TolerationRecord
+from gangline.scheduler.records.terms import Amounts, NodeTerm, PodTerm, Requirement, TolerationRecord
 
 NO_GPU = GpuRequest()
 
@@ -43,6 +43,17 @@ class HostPort:
     port: int
     protocol: str = "TCP"
     ip: str = "0.0.0.0"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRecord:
+    """A PodDisruptionBudget: how many of the pods of its namespace that match may go now. `selector` None: it is about
+    no pod."""
+
+    name: str
+    namespace: str = ""
+    selector: tuple[Requirement, ...] | None = None
+    allowed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

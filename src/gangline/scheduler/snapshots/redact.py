@@ -13,6 +13,7 @@ from typing import Any
 
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.records import (
+    BudgetRecord,
     ClaimRecord,
     ConfigMapRecord,
     ContainerRecord,
@@ -64,7 +65,7 @@ KEPT_ANNOTATIONS = ("kai.scheduler/numa-placement-observed", "kai.scheduler/numa
 NAMES: Mapping[type, tuple[str, ...]] = {
     NodeRecord: ("name",),
     QueueRecord: ("name", "parent", "display_name"),
-    GangRecord: ("uid", "queue", "name", "namespace"),
+    GangRecord: ("uid", "queue", "name", "namespace", "workload"),
     GroupRecord: ("name",),
     PodSetRecord: ("name",),
     TopologyRule: ("topology",),
@@ -88,6 +89,7 @@ NAMES: Mapping[type, tuple[str, ...]] = {
     ),
     PodTerm: ("namespaces",),
     ConfigMapRecord: ("name", "namespace"),
+    BudgetRecord: ("name", "namespace"),
     ClaimRecord: ("name", "namespace", "reserved_for", "pod"),
     SliceRecord: ("name", "node", "pool"),
     DeviceClassRecord: ("name",),

@@ -32,6 +32,7 @@ from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.objects.gangs import level_aliases
 from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, ObjectUnreadable
 from gangline.scheduler.records import (
+    BudgetRecord,
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
@@ -65,6 +66,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "volumeClaims": VolumeClaimRecord,
     "storageCapacities": StorageCapacityRecord,
     "configMaps": ConfigMapRecord,
+    "budgets": BudgetRecord,
 }
 
 
@@ -155,6 +157,7 @@ def records_from_objects(
         *known.read(kinds.RESOURCE_CLAIM, objects.claim_record),
         *_storage(known),
         *known.read(kinds.CONFIG_MAP, objects.config_map_record, ConfigMap),
+        *known.read(kinds.PDB, objects.budget_record),
     ]
     nodes = {record.name for record in records if isinstance(record, NodeRecord)}
     records += _tasks(known, nodes, reading)

@@ -16,6 +16,7 @@ from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.queue import QueueInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.records import (
+    BudgetRecord,
     ClaimRecord,
     ConfigMapRecord,
     DeviceClassRecord,
@@ -108,6 +109,7 @@ def _held(cluster: ClusterModel, kind: type[Record], key: Any) -> Record | None:
         VolumeClaimRecord: cluster.volume_claims,
         StorageCapacityRecord: cluster.capacities,
         ConfigMapRecord: cluster.config_maps,
+        BudgetRecord: cluster.budgets,
     }
     thing = holders[kind].get(key)
     return thing.record if isinstance(thing, TaskInfo | GangInfo | NodeInfo | QueueInfo) else thing

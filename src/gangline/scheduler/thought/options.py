@@ -46,6 +46,11 @@ class SchedulerOptions:
     """Conditions are told in one line, as a column of a table shows them; upstream's are of several."""
     signs_verdicts: bool = False
     """A verdict says up to which revision the cluster was seen, and with which settings it was judged."""
+    honours_budgets: bool = False
+    """PodDisruptionBudgets are read, and pods that have one are evicted through the Eviction API instead of being
+    deleted."""
+    memory_namespace: str = ""
+    """Where learned runtimes are kept over restarts; empty: nowhere."""
     retell: float = 30.0
     """Seconds before the pods of a waiting gang are told a new reason; the gang itself is told at once."""
     recording: bool = True

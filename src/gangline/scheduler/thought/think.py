@@ -19,6 +19,8 @@ from gangline.scheduler.thought.changes import ModelChange, TakenChange, UnreadR
 from gangline.scheduler.thought.deadlines import next_deadline
 from gangline.scheduler.thought.standings import GangStanding, standing
 from gangline.scheduler.time.idle import IdleReport, idle_gpus
+from gangline.scheduler.time.learned import LearnedRuntimes
+from gangline.scheduler.time.learning import at_work, note_ends, teach
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class CycleThought:
     """What changed in the model before it was decided."""
     fresh: tuple[str, ...] = ()
     """The names that shared GPUs were given."""
-    idle: IdleReport = field(default_factory=IdleReport)
+    idle: IdleReport | None = None
+    """Where idle GPUs go, where that was asked."""
 
 
 class GivenNames:
@@ -62,12 +65,19 @@ def think(
     now: float,
     fresh: Callable[[], str],
     stopwatch: Callable[[], float] = lambda: 0.0,
+    memory: LearnedRuntimes | None = None,
+    idle: bool = False,
 ) -> CycleThought:
-    """`fresh` names shared GPUs that are opened; `stopwatch` measures, for metrics only."""
+    """`fresh` names shared GPUs that are opened; `stopwatch` measures, for metrics only. `memory`: of runtimes, where
+    they are learned. `idle`: whether it is asked where idle GPUs go."""
     began = stopwatch()
     touched = {gang for change in changes if (gang := gang_of(cluster, change))}
+    worked = at_work(cluster, touched)
     applied = apply(cluster, changes)
     touched |= {gang for change in changes if (gang := gang_of(cluster, change))}
+    if memory is not None:
+        note_ends(cluster, worked, memory, now)
+        applied.taken.extend(teach(cluster, touched, memory))
     tally = CycleTally(stopwatch)
     names = GivenNames(fresh)
     decisions = name_groups(decide(cluster, settings, now, tally), names)
@@ -88,7 +98,7 @@ def think(
         [now - held.created for bind in decisions.binds if (held := cluster.tasks[bind.task].gang) is not None],
         applied.taken,
         tuple(names.given),
-        idle_gpus(cluster, decisions),
+        idle_gpus(cluster, decisions) if idle else None,
     )
 
 

@@ -110,8 +110,11 @@ def idle_gpus(cluster: ClusterModel, decisions: Decisions) -> IdleReport:
         running, starting = _held(cluster, node)
         capacity += gpus
         in_use += min(running, gpus)
-        pieces.free[node.name] = max(gpus - running, 0.0)
-        pieces.take(node.name, starting, STARTING)
+        if running >= gpus:
+            continue
+        pieces.free[node.name] = gpus - running
+        if starting:
+            pieces.take(node.name, starting, STARTING)
         if not node.ready:
             pieces.take(node.name, gpus, CLOSED if node.record.ready_reason == CORDONED else FAILED)
     _keep(cluster, decisions, pieces)

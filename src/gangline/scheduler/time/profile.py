@@ -14,7 +14,7 @@ from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.status import ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.time.expected import expected_runtime
+from gangline.scheduler.time.expected import stated_runtime
 
 LEAST_LEFT = 60.0
 """Seconds that work which is overdue is taken to need at least."""
@@ -31,6 +31,8 @@ class GpuHold:
     start: float
     end: float
     gang: str = ""
+    stated: bool = True
+    """Somebody said when it ends; False where that was learned, or is not known."""
 
     def expected_end(self, now: float) -> float:
         """When it will be over, as it looks now."""
@@ -46,28 +48,30 @@ def holds_of(node: NodeInfo, now: float) -> list[GpuHold]:
     for placed in node.placed.values():
         if placed.status & Status.RELEASING:
             continue
-        start, end = _span(placed.task, now)
+        start, end, stated = _span(placed.task, now)
         holder = placed.task.gang.uid if placed.task.gang is not None else ""
         if placed.groups:
             for group in placed.groups:
                 known = devices.get(group)
                 devices[group] = (
-                    GpuHold(1, start, end, holder)
+                    GpuHold(1, start, end, holder, stated)
                     if known is None
-                    else GpuHold(1, min(known.start, start), max(known.end, end), holder)
+                    else GpuHold(1, min(known.start, start), max(known.end, end), holder, stated and known.stated)
                 )
         elif placed.charge[GPU]:
-            gpu_holds.append(GpuHold(placed.charge[GPU], start, end, holder))
+            gpu_holds.append(GpuHold(placed.charge[GPU], start, end, holder, stated))
     return [*gpu_holds, *devices.values()]
 
 
-def _span(task: TaskInfo, now: float) -> tuple[float, float]:
+def _span(task: TaskInfo, now: float) -> tuple[float, float, bool]:
+    """From when to when it holds its GPUs, and whether somebody said so."""
     gang = task.gang
     if gang is None:
-        return now, math.inf
+        return now, math.inf, False
     start = min(_starts(gang), default=now) if gang.last_start is None else gang.last_start
-    expected = expected_runtime(gang)
-    return start, math.inf if expected is None else start + expected
+    stated = stated_runtime(gang)
+    expected = gang.record.learned_runtime if stated is None else stated
+    return start, math.inf if expected is None else start + expected, stated is not None
 
 
 def _starts(gang: GangInfo) -> Iterator[float]:

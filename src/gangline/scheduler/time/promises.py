@@ -53,9 +53,11 @@ class _Promised:
 
 @dataclass(slots=True)
 class StartPromises:
-    """`stored`: what stands on the gang's PodGroup, for a scheduler that was started anew."""
+    """`stored`: what stands on the gang's PodGroup, for a scheduler that was started anew. `overrun`: how many times
+    longer than they say gangs run, nearly all of them at most."""
 
     stored: Callable[[str], StartTimes | None] = lambda gang: None
+    overrun: Callable[[], float] = lambda: 1.0
     _promised: dict[str, _Promised] = field(default_factory=dict)
 
     def after_cycle(self, cluster: ClusterModel, decisions: Decisions, now: float) -> list[PromiseNews]:
@@ -77,7 +79,7 @@ class StartPromises:
 
     def _reserved(self, cluster: ClusterModel, made: StartReservation, now: float) -> PromiseNews | None:
         known = self._promised.get(made.gang) or self._restored(made, now)
-        fresh = told_times(made)
+        fresh = told_times(made, now, self.overrun())
         if known is None:
             self._promised[made.gang] = _Promised(fresh, now, _nodes(made), now)
             return PromiseNews(made.gang, fresh, MADE if made.sure else "")
@@ -127,10 +129,15 @@ class StartPromises:
         return PromiseNews(gang, None, BROKEN, cause, f"no start is promised any more: {reason}")
 
 
-def told_times(made: StartReservation) -> StartTimes:
-    """A reservation as it is told: in whole minutes, and with some slack where it is a promise."""
-    expected = _whole_minute(made.start)
-    return StartTimes(expected, _whole_minute(made.start + SLACK) if made.sure else None, made.waits_for)
+def told_times(made: StartReservation, now: float, overrun: float = 1.0) -> StartTimes:
+    """A reservation as it is told: in whole minutes, and with some slack where it is a promise. `overrun`: so many
+    times longer than they say gangs run, nearly all of them at most."""
+    latest = _whole_minute(latest_start(made, now, overrun) + SLACK) if made.sure else None
+    return StartTimes(_whole_minute(made.start), latest, made.waits_for)
+
+
+def latest_start(made: StartReservation, now: float, overrun: float) -> float:
+    return now + (made.start - now) * overrun
 
 
 def why_broken(cluster: ClusterModel, nodes: tuple[str, ...], since: float, now: float) -> tuple[str, str]:

@@ -11,6 +11,7 @@ evicts anything."""
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,10 @@ from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU, fits
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.placing.waiting import waiting_bundles
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.time.earliest import EarliestStart, NodeSlots, earliest_start
-from gangline.scheduler.time.expected import expected_runtime
+from gangline.scheduler.time.expected import expected_runtime, stated_runtime
 from gangline.scheduler.time.profile import NodeFuture, free_at, slot_times
 
 if TYPE_CHECKING:
@@ -149,6 +151,7 @@ class ReservationsPlugin(Plugin):
     def _reserve(self, gang: GangInfo, start: EarliestStart, gpus: float) -> None:
         nodes = {name: pods * gpus for name, pods in start.nodes.items()}
         waits_for, sure = self._counts_on(start)
+        sure = sure and not self._others_first(gang)
         made = StartReservation(
             gang.uid, gang.full_name, start.moment, tuple(sorted(nodes.items())), waits_for=waits_for, sure=sure
         )
@@ -157,19 +160,32 @@ class ReservationsPlugin(Plugin):
             self._on_node.setdefault(name, []).append((made, kept))
         self._session.reserved(made)
 
+    def _others_first(self, gang: GangInfo) -> bool:
+        """Whether a gang that comes before this one in its queue waits for GPUs and has no reservation: it may take the
+        place."""
+        key = self._session.gang_key(gang)
+        for bundle in waiting_bundles(self._session).bundles.values():
+            first = bundle.gangs[0]
+            if first.queue != gang.queue or not any(task.needs_gpu for task in first.tasks.values()):
+                continue
+            ahead = bundle.gangs[: bisect_left(bundle.keys, key)]
+            if any(other.pending and other.uid not in self._made for other in ahead):
+                return True
+        return False
+
     def _counts_on(self, start: EarliestStart) -> tuple[str, bool]:
-        """Who ends last of those that must end before this start, and whether each of them is expected to, later than
-        now."""
+        """Who ends last of those that must end before this start, and whether somebody says of each that it does, later
+        than now."""
         now, last, sure = self._session.now, (-math.inf, ""), True
         for name in start.nodes:
             for hold in self._future(self._cluster.nodes[name]).holds:
                 end = hold.expected_end(now)
                 if end <= start.moment:
-                    sure = sure and now < hold.end < math.inf
+                    sure = sure and hold.stated and hold.end > now
                     last = max(last, (end, hold.gang))
             for reservation, _ in self._on_node.get(name, ()):
                 if (over := self._over(reservation)) <= start.moment:
-                    sure = sure and reservation.sure
+                    sure = sure and reservation.sure and self._stated(reservation)
                     last = max(last, (over, reservation.gang))
         return last[1], sure
 
@@ -241,6 +257,9 @@ class ReservationsPlugin(Plugin):
             )
         takers: list[NodeInfo] = kept[1]
         return takers
+
+    def _stated(self, reservation: StartReservation) -> bool:
+        return stated_runtime(self._cluster.gangs[reservation.gang]) is not None
 
     def _over(self, reservation: StartReservation) -> float:
         expected = expected_runtime(self._cluster.gangs[reservation.gang])

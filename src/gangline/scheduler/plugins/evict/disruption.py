@@ -22,6 +22,7 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import waits_since
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.refusals import TOO_DEAR, GangRefusals
+from gangline.scheduler.victims.budgets import kept_by
 from gangline.scheduler.victims.ledger import HOUR, ledger_of
 from gangline.scheduler.victims.price import gpus_held, keeps_minima, lost_gpu_seconds, struck, taken
 
@@ -105,7 +106,14 @@ class DisruptionPlugin(Plugin):
             return False
         if victim.elastic:
             return True
-        return gpus_held(victim.allocated_tasks) <= most and not self._protected(victim)
+        if gpus_held(victim.allocated_tasks) > most or self._protected(victim):
+            return False
+        return kept_by(self._session.cluster, victim.allocated_tasks, self._going())
+
+    def _going(self) -> list[TaskInfo]:
+        """Tasks that this cycle evicts already."""
+        tasks = self._session.cluster.tasks
+        return [tasks[commit.task] for commit in self._session.commits if isinstance(commit, Evict)]
 
     def _pays_for_its_sibling(self, victim: GangInfo) -> bool:
         """Its queue is within its quota while another one below the same parent borrows: that one gives back."""
@@ -154,7 +162,13 @@ class DisruptionPlugin(Plugin):
                 f"{len(spared)} workload(s) could make room, but evicting them would cost more work than it is worth "
                 f"yet, or they were evicted or placed a short time ago"
             )
+            if any(self._kept_by_budget(uid) for uid in spared):
+                text += ", or a PodDisruptionBudget keeps them"
             self._session.refuse(preemptor, GangRefusals(TOO_DEAR, (text,), self.name))
+
+    def _kept_by_budget(self, gang: str) -> bool:
+        cluster = self._session.cluster
+        return not kept_by(cluster, cluster.gangs[gang].allocated_tasks, self._going())
 
     def _placed_now(self, gang: GangInfo) -> bool:
         """Whether it got its place, or the promise of one, in this cycle."""
@@ -189,13 +203,14 @@ class DisruptionPlugin(Plugin):
         return price is not None and price <= self._gain(scenario.preemptor) + DUST
 
     def _affordable(self, scenario: Scenario) -> float | None:
-        """What the plan costs; None when it takes too many GPUs, somebody who is protected, or more than a queue's
-        budget."""
-        gpus, price, by_queue = 0.0, 0.0, dict[str, float]()
+        """What the plan costs; None when it takes too many GPUs, somebody who is protected, more than a queue's
+        budget, or more pods than a PodDisruptionBudget allows."""
+        gpus, price, by_queue, leaving = 0.0, 0.0, dict[str, float](), list[TaskInfo]()
         for gang, tasks in scenario.victims:
             losers = struck(gang, taken(tasks))
             if not losers:
                 continue
+            leaving += taken(tasks)
             if gang.elastic and not keeps_minima(gang, taken(tasks)) and self._protected(gang):
                 return None
             gpus += gpus_held(losers)
@@ -203,6 +218,8 @@ class DisruptionPlugin(Plugin):
             price += lost + self._limits.restart * gpus_held(losers)
             by_queue[gang.queue] = by_queue.get(gang.queue, 0.0) + lost
         if gpus > self._most_gpus(scenario.preemptor) + DUST:
+            return None
+        if not kept_by(self._session.cluster, leaving, self._going()):
             return None
         return price if all(self._within_budget(queue, lost) for queue, lost in by_queue.items()) else None
 

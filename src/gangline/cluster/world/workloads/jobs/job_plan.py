@@ -44,6 +44,8 @@ FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 600.0
 
 @dataclass(frozen=True, slots=True)
 class JobPlan:
+    """What is to be written for a Job, and when to look at it again."""
+
     create: tuple[Raw, ...] = ()
     delete: tuple[Pod, ...] = ()
     """Pods no longer wanted: let go first, so that their end does not count."""

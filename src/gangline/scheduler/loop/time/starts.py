@@ -16,15 +16,16 @@ from gangline.runtime import Context
 from gangline.scheduler.loop import metrics
 from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.thought.think import CycleThought
+from gangline.scheduler.time.learned import LearnedRuntimes
 from gangline.scheduler.time.promises import BROKEN, PromiseNews, StartPromises
 
 REVISED = "StartRevised"
 
 
 class StartTeller:
-    def __init__(self, ctx: Context, objects: ModelObjects) -> None:
+    def __init__(self, ctx: Context, objects: ModelObjects, memory: LearnedRuntimes | None) -> None:
         self._ctx, self._objects = ctx, objects
-        self._promises = StartPromises(self._stored)
+        self._promises = StartPromises(self._stored, memory.overruns.factor if memory is not None else lambda: 1.0)
 
     def tell(self, thought: CycleThought, now: float) -> None:
         for news in self._promises.after_cycle(self._objects.cluster, thought.decisions, now):
