@@ -35,6 +35,11 @@ DIFFERENCES: dict[str, str] = {
     f"configs.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
     f"schedulingshards.kai.scheduler{COLUMNS}": "upstream shows no more than a name",
     f"{CONFIG}/workload": "the operator of sets is configured there, and backends that run on their own",
+    f"{CONFIG}/explainer": "who answers explain is deployed too",
+    **{
+        f"{kind}/versions/0/schema/openAPIV3Schema/properties/status/properties/start": "when a gang that waits starts"
+        for kind in ("podgangs.scheduler.grove.io", "podgroups.scheduling.run.ai")
+    },
     f"{CONFIG}/global/properties/compat": "the manner of all components",
     f"{CONFIG}/admission/properties/scheduleQueuedPods": "pods that name a queue and no scheduler may be given ours",
 }

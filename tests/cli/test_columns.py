@@ -24,7 +24,7 @@ async def test_groups_and_queues_are_one_line_each_with_what_they_ask_for_hold_a
 
         await until(told)
         groups, queues = await table(here, "podgroups"), await table(here, "queues")
-    assert groups[0].split() == ["NAME", "QUEUE", "PHASE", "MIN", "ASKED", "GPUS", "AGE", "WHY"]
+    assert groups[0].split() == ["NAME", "QUEUE", "PHASE", "MIN", "ASKED", "GPUS", "STARTS-BY", "AGE", "WHY"]
     assert len(groups) == 3
     waits = next(line for line in groups if "pg-large" in line)
     assert "Pending" in waits and waits.split()[4] == "40" and " large-0 waits: " in waits

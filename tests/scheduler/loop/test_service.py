@@ -7,7 +7,7 @@ import json
 
 from gangline.api import names
 from gangline.api.kinds import BIND_REQUEST, NODE, POD, POD_GROUP, QUEUE
-from gangline.api.meta import condition
+from gangline.api.meta import Raw, condition
 from gangline.binder.component import component as binder
 from gangline.runtime import Component
 from gangline.scheduler.loop.component import component as scheduler
@@ -130,7 +130,9 @@ async def test_a_gang_with_too_few_pods_is_told_what_it_waits_for_and_nothing_el
 
 
 async def test_a_gang_that_is_nested_too_deep_waits_and_others_start() -> None:
-    nested = [{"name": f"g{place}", **({"parent": f"g{place - 1}"} if place else {})} for place in range(500)]
+    nested: list[Raw] = [
+        {"name": f"g{place}", **({"parent": f"g{place - 1}"} if place else {})} for place in range(500)
+    ]
     nested[-1]["minMember"] = 1
     async with scheduler_world(fast(), binder()) as here:
         await here.node("n0")
