@@ -127,6 +127,7 @@ async def test_components_follow_their_config_from_the_first_to_the_last(story: 
     assert running == {
         "admission": 1,
         "binder": 2,
+        "explainer": 1,
         "gangline-operator": 1,
         "kai-scheduler-blue": 1,
         "kai-scheduler-default": 1,
