@@ -54,6 +54,12 @@ def group_of(pod: Pod) -> Key | None:
     return Key(pod.namespace, name) if name else None
 
 
+def groups_of(pod: Pod) -> list[Key]:
+    """The same as a list: empty where the pod is in no group."""
+    group = group_of(pod)
+    return [] if group is None else [group]
+
+
 class Ledger:
     """Which pods changed since their group was last written."""
 
@@ -165,9 +171,7 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         """Pods whose part depends on an object that changed."""
         for pod in read.by(POD, index, value):
             ledger.pod_changed(None, pod)
-            group = group_of(pod)
-            if group is not None:
-                yield group
+            yield from groups_of(pod)
 
     return Controller(
         "podgroup",
@@ -175,7 +179,7 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         workers=workers,
         watches=(
             Watch(POD_GROUP, itself),
-            Watch(POD, lambda pod, read: [key for key in [group_of(pod)] if key is not None], ledger.pod_changed),
+            Watch(POD, lambda pod, read: groups_of(pod), ledger.pod_changed),
             Watch(RESOURCE_CLAIM, lambda claim, read: again(claim, read, CLAIM, f"{claim.namespace}/{claim.name}")),
             Watch(NODE, lambda node, read: again(node, read, "memory-on", node.name), _labels_changed),
             Watch(PRIORITY_CLASS, lambda item, read: [key_of(group) for group in read.list(POD_GROUP)]),

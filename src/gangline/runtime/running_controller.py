@@ -108,9 +108,13 @@ class RunningController:
                     self.queue.done(key)
             await asyncio.sleep(0)
 
+    def _fields(self, key: Key) -> dict[str, object]:
+        """What a line of the log says of a reconcile in fields of its own."""
+        return {"controller": self.controller.name, "object": key}
+
     async def _reconcile(self, key: Key, context: Context) -> None:
         name, began = self.controller.name, perf_counter()
-        outcome, fields = "failed", {"controller": name, "object": key}
+        outcome = "failed"
         try:
             again = await self.controller.reconcile(context, key)
             outcome = "again" if again else "done"
@@ -128,15 +132,17 @@ class RunningController:
             self.queue.retry(key)
         except (ApiError, GanglineError) as error:
             wait = self.queue.retry(key)
-            log.warning("%s %s: %s; again in %.1f s", name, key, error, wait, extra=fields)
+            log.warning("%s %s: %s; again in %.1f s", name, key, error, wait, extra=self._fields(key))
         except asyncio.CancelledError:
             if background.cancelled():
                 raise
             wait = self.queue.retry(key)
-            log.exception("%s %s: something it waited for was given up; again in %.1f s", name, key, wait, extra=fields)
+            log.exception(
+                "%s %s: something it waited for was given up; again in %.1f s", name, key, wait, extra=self._fields(key)
+            )
         except Exception:
             wait = self.queue.retry(key)
-            log.exception("%s %s failed; again in %.1f s", name, key, wait, extra=fields)
+            log.exception("%s %s failed; again in %.1f s", name, key, wait, extra=self._fields(key))
         self._meter.note(outcome, perf_counter() - began)
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from gangline.api.kinds import POD, POD_GROUP
 from gangline.controllers.journeys.exporter import JourneyExporter
 from gangline.controllers.journeys.spans import gang_journey
-from gangline.controllers.podgroup import group_of
+from gangline.controllers.podgroup import groups_of
 from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself
 
@@ -45,10 +45,7 @@ def controller(exporter: JourneyExporter, schedulers: Sequence[str] = SERVED) ->
     return Controller(
         "journeys",
         JourneyTeller(exporter).reconcile,
-        watches=(
-            Watch(POD_GROUP, itself),
-            Watch(POD, lambda pod, read: [key for key in [group_of(pod)] if key is not None]),
-        ),
-        indexes=((POD, MEMBERS, lambda pod: [str(key) for key in [group_of(pod)] if key is not None]),),
+        watches=(Watch(POD_GROUP, itself), Watch(POD, lambda pod, read: groups_of(pod))),
+        indexes=((POD, MEMBERS, lambda pod: [str(key) for key in groups_of(pod)]),),
         selectors={POD: ("", pod_fields(schedulers))},
     )

@@ -280,25 +280,24 @@ def uninstall_hook() -> HookJob:
 
 def test_hook(examined: Sequence[tuple[str, str]]) -> HookJob:
     """`helm test` is `gangline doctor`. `examined`: group and resource of what that lists."""
+    return HookJob("test", TEST, TESTER, ("gangline", "doctor"), _list_rules(examined))
+
+
+def _list_rules(resources: Iterable[tuple[str, str]]) -> list[Raw]:
+    """To list these, by group."""
     groups: dict[str, set[str]] = {}
-    for group, resource in examined:
+    for group, resource in resources:
         groups.setdefault(group, set()).add(resource)
-    rules = [
-        {"apiGroups": [group], "resources": sorted(resources), "verbs": ["list"]}
-        for group, resources in sorted(groups.items())
+    return [
+        {"apiGroups": [group], "resources": sorted(names_in_group), "verbs": ["list"]}
+        for group, names_in_group in sorted(groups.items())
     ]
-    return HookJob("test", TEST, TESTER, ("gangline", "doctor"), rules)
 
 
 def uninstaller_rules() -> list[Raw]:
     """To see what is left of a Config or shard, and to delete these two."""
-    groups: dict[str, list[str]] = {}
-    for kind in (item for item in (POD_CLIQUE_SET, *ALWAYS, *SOMETIMES) if item not in BY_NAME):
-        groups.setdefault(kind.group, []).append(kind.plural)
-    seen = [
-        {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
-        for group, plurals in sorted(groups.items())
-    ]
+    kinds = [kind for kind in (POD_CLIQUE_SET, *ALWAYS, *SOMETIMES) if kind not in BY_NAME]
+    seen = _list_rules((kind.group, kind.plural) for kind in kinds)
     named = [
         {"apiGroups": [kind.group], "resources": [kind.plural], "resourceNames": [name], "verbs": ["list"]}
         for kind, name in BY_NAME.items()
