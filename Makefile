@@ -7,7 +7,7 @@ DEV    := $(VENV)/.ready-dev
 KUBECTL := .cache/bin/kubectl
 GO_FLAGS := -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.35.8"
 
-.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart docs docs-site browser pictures clean
+.PHONY: help demo up test fuzz properties test-real real schedulers releases helm lint bench conformance kubectl crds chart olm docs docs-site browser prometheus pictures clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -30,11 +30,11 @@ demo: $(READY) ## start everything, play six scenes, stop (≤ 60 s)
 up: $(READY) ## start the platform and keep it running
 	@$(BIN)/gangline up
 
-test: $(DEV) ## all tests that need nothing but Python
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 tests  # they start many processes: none should compile everything anew
+test: $(DEV) ## all tests that need nothing but Python; TESTS=tests/… for some of them
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest $(if $(TESTS),-n 0 $(TESTS),-n 3 --dist worksteal tests)  # for two cores: some wait. They start many processes: none should compile everything anew
 
 fuzz: $(DEV) ## INPUTS=100000 SEED=1 FIRST=0: ask the server odd things, as many as one likes; a failing one is printed with how to ask it again
-	@FUZZ_INPUTS=$(or $(INPUTS),100000) FUZZ_SEED=$(or $(SEED),1) FUZZ_FIRST=$(or $(FIRST),0) $(BIN)/pytest -n 0 -rP --timeout 0 tests/fuzz $(ARGS)
+	@FUZZ_INPUTS=$(or $(INPUTS),100000) FUZZ_SEED=$(or $(SEED),1) FUZZ_FIRST=$(or $(FIRST),0) $(BIN)/pytest -n 0 -rP --timeout 0 -o faulthandler_timeout=0 tests/fuzz $(ARGS)
 
 properties: $(DEV) ## SECONDS=120 SEED=7: the property tests with fresh random input, for a time; a failing seed is printed with how to try it again
 	@$(BIN)/python tests/properties/search.py --seconds $(or $(SECONDS),120) $(addprefix --seed ,$(SEED)) $(ARGS)
@@ -46,7 +46,7 @@ lint: $(DEV) ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 BENCHES := $(sort $(basename $(notdir $(wildcard bench/[a-z]*.py))) $(notdir $(patsubst %/__main__.py,%,$(wildcard bench/*/__main__.py))))
-bench: $(DEV) ## BENCH=core|decisions|apiserver|connections|e2e|operator|backends|world|dashboard|truth|whatif|cli|recorder, one JSON line per scenario
+bench: $(DEV) ## BENCH=core|crowds|decisions|apiserver|connections|e2e|league|operator|backends|world|dashboard|truth|whatif|cli|recorder, one JSON line per scenario
 	@set -e; for each in $(or $(BENCH),$(BENCHES)); do \
 		if [ -d bench/$$each ]; then $(BIN)/python bench/$$each $(ARGS); else $(BIN)/python bench/$$each.py $(ARGS); fi; done
 
@@ -127,7 +127,7 @@ releases: $(foreach each,$(WANTED),$(addprefix .cache/kubernetes/$(each)/,kube-a
 # Built where it can be: not beside programs of KUBEBUILDER_ASSETS, and not without Go. What is then missing is said in one line.
 PLANE := $(if $(KUBEBUILDER_ASSETS),,$(if $(shell command -v go),$(REAL)))
 SMOKE := tests/journeys/test_skeleton.py tests/journeys/test_kubectl.py
-ALL := tests/journeys $(addprefix tests/cluster/world/test_,slice.py controllers.py kubelet.py claims.py groups.py)
+ALL := tests/journeys tests/truth/test_matrix.py $(addprefix tests/cluster/world/test_,slice.py controllers.py kubelet.py claims.py groups.py)
 
 PROOFS := $(strip $(if $(RELEASES),tests/real/test_releases.py tests/cluster/world/test_groups.py) $(if $(RELEASES)$(SCHEDULERS),tests/real/test_backends.py))
 
@@ -143,12 +143,17 @@ crds: $(DEV) ## print the CRDs anew into charts/gangline/crds
 chart: crds ## print the Helm chart anew into charts/gangline
 	@$(BIN)/python -m gangline.cli.deploy.chart charts/gangline
 
+olm: $(READY) ## IMAGE=…: print a bundle for the Operator Lifecycle Manager into dist/olm
+	@test -n "$(IMAGE)" || { echo "say which image: make olm IMAGE=registry/gangline:0.1.0"; exit 1; }
+	@rm -rf dist/olm && $(BIN)/python -m gangline.cli.deploy.olm dist/olm $(IMAGE) && echo dist/olm
+
 docs: $(DEV) ## print anew what pages say of the code
 	@$(BIN)/python tests/compat_table.py
 	@PYTHONPATH=tests $(BIN)/python tests/backends_table.py
 	@PYTHONPATH=tests $(BIN)/python tests/rooms_picture.py
 	@PYTHONPATH=tests $(BIN)/python -m real.differences_table
 	@PYTHONPATH=tests $(BIN)/python -m truth.page
+	@$(BIN)/python bench/league --page docs/league.md --results bench/league/results.jsonl
 	@PYTHONPATH=tests $(BIN)/python -m documents.reference
 	@PYTHONPATH=tests $(BIN)/python -m documents.pictures
 
@@ -164,6 +169,9 @@ docs-site: $(SITE) ## make a site of the documents in .cache/site; a dead link f
 
 browser: $(DEV) ## Playwright, a Chromium and axe-core, for the tests of the page in a browser (they are skipped without)
 	@tests/browser/install.sh
+
+prometheus: ## a real Prometheus and promtool, for the tests of metrics and alert rules (they are skipped without)
+	@tests/documents/prometheus.sh
 
 pictures: $(DEV) ## take the pictures of the page anew, light and dark (needs a Chromium)
 	@PYTHONPATH=tests $(BIN)/python tests/page_picture.py

@@ -40,7 +40,7 @@ def _serve(pipe: Connection) -> None:
         pipe.send(listener.port)
         while await asyncio.to_thread(pipe.recv) != "stop":
             gc.collect()
-            pipe.send(len(listener._connections) + len(listener._waiting))
+            pipe.send(len(listener._callers))
         await listener.close()
         await server.close()
 

@@ -32,7 +32,7 @@ from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import JOB, NAMESPACE, NODE, POD, POD_GROUP, QUEUE, TOPOLOGY
 from gangline.api.meta import Raw
-from gangline.client import Client, Request, Response, Transport
+from gangline.client import Client
 from gangline.components.options import ComponentOptions
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team, write_kubeconfig
@@ -40,6 +40,10 @@ from gangline.runtime import Cache, SystemClock
 from gangline.runtime.memory import settle
 from gangline.scheduler.loop.component import component
 from gangline.scheduler.settings import SchedulerSettings
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from bench.parts.counting import Counting
+from bench.parts.processes import Beside
 
 COMPONENTS = (
     "grouper",
@@ -55,45 +59,6 @@ GPUS = 8
 IN_FLIGHT = 64
 PATIENCE = 600.0
 QUIET = 0.1
-
-
-class Counting:
-    """A transport that counts writes by what they are."""
-
-    def __init__(self, inner: Transport, counts: Counter[str], who: str) -> None:
-        self._inner, self._counts, self._who = inner, counts, who
-
-    async def send(self, request: Request) -> Response:
-        if request.method != "GET":
-            self._counts[f"{self._who} {request.method} {_kind(request.path)}"] += 1
-        return await self._inner.send(request)
-
-    async def close(self) -> None:
-        await self._inner.close()
-
-
-def _kind(path: str) -> str:
-    parts = path.split("/")
-    inside = "namespaces" in parts and len(parts) > parts.index("namespaces") + 2
-    at = parts.index("namespaces") + 2 if inside else (3 if parts[1] == "api" else 4)
-    return "/".join(part for place, part in enumerate(parts[at:]) if place != 1)
-
-
-class Beside:
-    """Another process of this machine."""
-
-    def __init__(self, name: str, pid: int) -> None:
-        self.name, self._pid = name, pid
-
-    def memory(self) -> int:
-        """MiB, at its largest."""
-        text = Path(f"/proc/{self._pid}/status").read_text()
-        return int(next(line for line in text.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
-
-    def seconds(self) -> float:
-        """Processor time so far."""
-        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Apart(Beside):

@@ -1,11 +1,12 @@
 """How often the told cause is true and the told remedy works, on random clusters. JSON lines.
 
-    python bench/truth.py [--clusters N] [--wide N] [--seed S] [--nodes N] [--show]
+    python bench/truth.py [--clusters N] [--wide N] [--spread N] [--seed S] [--nodes N] [--show]
 
 Each cluster has a gang that may wait. Of those that do: the cause is counted again by tests/truth/checker.py from the
 plain objects; the first remedy is applied to them and the cycle is run on a model built anew; a smaller change of the
-same kind must not do. The wide clusters have more to trip over (tests/truth/wide_clusters.py). Then the times of a
-verdict of the running scheduler and of a whole answer, on a full cluster of so many nodes."""
+same kind must not do. The wide clusters have more to trip over (tests/truth/wide_clusters.py), those of
+spread_clusters.py ask for an even spread. Then the times of a verdict of the running scheduler and of a whole answer,
+on a full cluster of so many nodes."""
 
 from __future__ import annotations
 
@@ -31,6 +32,7 @@ from gangline.why.causes import cause_of
 from gangline.why.remedies import remedies
 from gangline.why.subjects import find
 from truth.clusters import NOW, cluster, full_cluster, judged_cluster, objects_of
+from truth.spread_clusters import spread_cluster
 from truth.wide_clusters import wide_cluster
 
 
@@ -88,11 +90,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clusters", type=int, default=2000)
     parser.add_argument("--wide", type=int, default=500)
+    parser.add_argument("--spread", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--show", action="store_true", help="print answers that are wrong")
     given = parser.parse_args()
-    for name, make, count in (("clusters", cluster, given.clusters), ("wide_clusters", wide_cluster, given.wide)):
+    for name, make, count in (
+        ("clusters", cluster, given.clusters),
+        ("wide_clusters", wide_cluster, given.wide),
+        ("spread_clusters", spread_cluster, given.spread),
+    ):
         if count:
             print(json.dumps(random_clusters(name, make, count, given.seed, given.show)), flush=True)
     if given.nodes:

@@ -5,7 +5,9 @@
 The first lines are the whole command as a user starts it (`wall`: process, reading over TLS, answer; `cpu`: seconds of
 the command's own process; the best of the tries, after one that compiles), against an embedded server in another
 process that holds so many nodes and pods. `--cases` compares the answer to random questions with what the whole
-platform then does (tests/whatif/cases.py)."""
+platform then does (tests/whatif/cases.py). Where several Jobs make pods anew at once, whose pod comes first decides who
+gets the room, there as in any cluster: a case that differs is played again, and counted apart (`several_ends`) if the
+platform itself comes to different ends and the answer is one of them."""
 
 from __future__ import annotations
 
@@ -31,6 +33,8 @@ from truth.clusters import full_cluster
 from whatif.cases import compared
 
 READY = "ready"
+MORE_PLAYS = 6
+"""Of a case whose answer differs from what happened."""
 EXAMPLE = Path(__file__).parents[1] / "examples" / "03-job" / "train.yaml"
 
 
@@ -105,13 +109,17 @@ def speed(nodes: int, pods: int, repeat: int) -> None:
 
 def agreement(cases: int, seed: int) -> None:
     logging.disable(logging.CRITICAL)
-    wrong = []
+    several: list[int] = []
+    wrong: list[int] = []
     for number in range(seed, seed + cases):
         found = asyncio.run(compared(number))
         if not found.same:
-            wrong.append(number)
+            others = [asyncio.run(compared(number)) for _ in range(MORE_PLAYS)]
+            (several if any(play.real == found.told for play in others) else wrong).append(number)
             print(f"# case {number}: told {found.told}, real {found.real}", file=sys.stderr)
-    print(json.dumps({"bench": "whatif", "scenario": "agreement", "cases": cases, "same": cases - len(wrong)}))
+            print(f"#   played again: {[play.real for play in others]}", file=sys.stderr)
+    told = {"cases": cases, "same": cases - len(several) - len(wrong), "several_ends": several, "differ": wrong}
+    print(json.dumps({"bench": "whatif", "scenario": "agreement", **told}))
 
 
 def main() -> None:

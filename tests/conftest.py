@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import providers
 
 from gangline.runtime.memory import settle
 
@@ -18,13 +19,36 @@ settings.register_profile(
     "steady", derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate], print_blob=True
 )
 settings.register_profile("searching", derandomize=False, deadline=None, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
+settings.load_profile(PROFILE)
+if PROFILE == "steady":
+    # Hypothesis also draws constants of the modules that are loaded at that moment. Which these are depends on what ran
+    # before in this process, so a derandomised test would have other examples every time.
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_collection_finish() -> None:
     """A run is a long-lived process like any other of ours: what was loaded stays, and garbage in cycles is looked for
     seldom."""
     settle()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, object, object]:
+    """A worker sends its reports as UTF-8. Half a surrogate pair in what a test was given would end the worker, and
+    nobody would hear which test failed."""
+    return encodable((yield))
+
+
+def encodable(value: object) -> object:
+    """The same report with what UTF-8 cannot say written out."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {encodable(key): encodable(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(encodable(entry) for entry in value)
+    return value
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 SOURCE = REPOSITORY / "src" / "gangline"
+TESTS = REPOSITORY / "tests"
 LONG_FILE = 400
 LONG_LINE = 120
 COMPLEX = 15
@@ -166,6 +167,20 @@ def vague_names(modules: dict[str, ast.Module]) -> dict[str, int]:
     return {name: counts[name] for name in VAGUE if counts[name]}
 
 
+def tests_by_source() -> dict[str, float]:
+    """Lines of tests for each line of source: of everything, and of the rooms whose tests stand in a folder of the same
+    name. Journeys, truth, faults, fuzz and properties ask several rooms at once and count only in the first."""
+    rooms = [folder.name for folder in sorted(SOURCE.iterdir()) if (folder / "__init__.py").exists()]
+    rooms += [f"cluster/{part}" for part in ("schema", "server", "world")]
+    ratios = {room: _lines(TESTS / room) / _lines(SOURCE / room) for room in sorted(rooms) if (TESTS / room).is_dir()}
+    everything = {"everything": _lines(TESTS) / _lines(SOURCE)}
+    return {room: round(ratio, 2) for room, ratio in (everything | ratios).items()}
+
+
+def _lines(folder: Path) -> int:
+    return sum(len(file.read_text().splitlines()) for file in folder.rglob("*.py"))
+
+
 def numbers() -> dict[str, object]:
     modules = trees()
     return {
@@ -179,6 +194,7 @@ def numbers() -> dict[str, object]:
         "nested ternaries": nested_ternaries(modules),
         "members found by a string": found_by_a_string(modules),
         "vague names": vague_names(modules),
+        "lines of tests per line of source": tests_by_source(),
     }
 
 

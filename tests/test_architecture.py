@@ -230,6 +230,12 @@ def test_a_page_names_only_files_that_exist(page: str) -> None:
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
 
 
+def test_the_architecture_has_a_row_for_every_room_and_no_other() -> None:
+    rows = re.findall(r"^\| `(\w+)/` \|", (REPOSITORY / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    rooms = [folder.parent.name for folder in SOURCE.glob("*/__init__.py")]
+    assert sorted(rows) == sorted(rooms)
+
+
 def promises() -> list[list[str]]:
     """The rows of the mission: number, promise, done by, shown by."""
     rows = [

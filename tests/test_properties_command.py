@@ -1,10 +1,16 @@
-"""`make properties` tries fresh input for a time, and says how to try a failing one again."""
+"""`make test` tries properties on the same input every time. `make properties` tries fresh input for a time, and says
+how to try a failing one again."""
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 REPOSITORY = Path(__file__).parents[1]
 PROPERTY = """
@@ -40,3 +46,24 @@ def test_a_seed_that_fails_is_told_with_how_to_try_it_again(tmp_path: Path) -> N
         "seed 7 fails; again: make properties SECONDS=0 SEED=7",
     )
     assert "number=50" in done.stdout
+
+
+def drawn() -> list[int]:
+    numbers: list[int] = []
+
+    @given(st.integers())
+    def note(number: int) -> None:
+        numbers.append(number)
+
+    note()
+    return numbers
+
+
+def test_a_test_has_the_same_examples_whatever_was_loaded_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = drawn()
+    (tmp_path / "loaded_late.py").write_text(f"NUMBERS = {[1_000_003 * count for count in range(500)]}")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("loaded_late")
+    assert drawn() == before

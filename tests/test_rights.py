@@ -9,9 +9,23 @@ from typing import Any
 import pytest
 import yaml
 
-from gangline.api.kinds import CRD, POD, QUEUE, SECRET, Kind, foreign
+from gangline.api.crds import crds
+from gangline.api.kinds import (
+    CRD,
+    POD,
+    POD_CLIQUE,
+    POD_CLIQUE_SET,
+    POD_GANG,
+    POD_GROUP,
+    QUEUE,
+    ROLE_BINDING,
+    SECRET,
+    Kind,
+    foreign,
+)
 from gangline.cli.deploy.rights import command
-from gangline.client import Client, Request, Response
+from gangline.client import Client, Request, Response, User
+from gangline.component_names import INSTALLED
 from gangline.components import COMPONENTS, build
 from gangline.components.options import ComponentOptions
 from gangline.errors import BadInput, Forbidden
@@ -20,7 +34,7 @@ from gangline.local import Platform, PlatformSettings
 from gangline.operator.backends import Registry
 from gangline.operator.rights import election_rights
 from gangline.operator.rights import rights as backend_rights
-from gangline.rights import INSTALLED, SIMULATED
+from gangline.rights import SIMULATED
 from gangline.role_objects import backends, namespaces, objects, rules
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
@@ -241,3 +255,44 @@ async def until_allowed(client: Client, kind: Kind[Any]) -> None:
             return
         except Forbidden:
             await asyncio.sleep(0)
+
+
+def test_the_roles_view_edit_and_admin_take_in_what_tenants_may_do_with_our_kinds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    view, edit = printed(capsys, "tenant")
+    into = "rbac.authorization.k8s.io/aggregate-to-"
+    assert view["metadata"]["labels"] == {f"{into}{role}": "true" for role in ("view", "edit", "admin")}
+    assert edit["metadata"]["labels"] == {f"{into}{role}": "true" for role in ("edit", "admin")}
+    seen = {f"{name}.{rule['apiGroups'][0]}" for rule in view["rules"] for name in rule["resources"]}
+    assert seen == {item["metadata"]["name"] for item in crds() if item["spec"]["scope"] == "Namespaced"}
+    assert {verb for rule in view["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
+    written = {name for rule in edit["rules"] for name in rule["resources"] if "create" in rule["verbs"]}
+    assert written == {"podcliquesets", "podgroups"}
+    told = [name for rule in edit["rules"] for name in rule["resources"]]
+    assert not [name for name in told if name.endswith("/status") or name in ("bindrequests", "podgangs")]
+
+
+async def test_on_the_platform_who_has_the_role_view_in_a_namespace_sees_our_kinds_there_and_writes_none() -> None:
+    platform = Platform(PlatformSettings(components=()))
+    await platform.start()
+    try:
+        for name in ("view", "edit"):
+            about = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
+            subject = {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
+            body = {"metadata": {"name": name, "namespace": "default"}, "roleRef": about, "subjects": [subject]}
+            await platform.admin.create(ROLE_BINDING, body)
+        viewer, editor = (
+            Client(platform.server.transport(User(name, ("system:authenticated",))), manager=name)
+            for name in ("view", "edit")
+        )
+        for kind in (POD_CLIQUE_SET, POD_CLIQUE, POD_GANG, POD_GROUP):
+            assert (await viewer.list(kind, "default")).items == (await editor.list(kind, "default")).items == []
+        group = {"metadata": {"name": "g", "namespace": "default"}, "spec": {"minMember": 1, "queue": "default-queue"}}
+        with pytest.raises(Forbidden, match='User "view" cannot create resource "podgroups"'):
+            await viewer.create(POD_GROUP, group)
+        await editor.create(POD_GROUP, group)
+        with pytest.raises(Forbidden, match='User "edit" cannot patch resource "podgroups/status"'):
+            await editor.patch(POD_GROUP, "g", "default", {"status": {}}, subresource="status")
+    finally:
+        await platform.stop()

@@ -61,7 +61,7 @@ def called(programs: Path, folder: Path, *words: str) -> subprocess.CompletedPro
 
 def test_the_wheel_holds_examples_styles_and_entry_points_and_no_tests(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert "gangline/examples/01-gang/llm.yaml" in names
+    assert {"gangline/examples/01-gang/llm.yaml", "gangline/examples/jobs.csv"} <= set(names)
     assert not [name for name in names if name.startswith(("tests/", "bench/"))]
     (entries,) = [name for name in names if name.endswith("entry_points.txt")]
     text = zipfile.ZipFile(wheel).read(entries).decode()

@@ -128,6 +128,8 @@ class Manner:
     """Below a skipped owner a kind is known only by its exact version and never by a Karta."""
     skipped_defaults_verbatim: bool = field(default=False, metadata={"compat": KAI})
     """Default preemptibility of a skipped kind is taken letter by letter, so `Preemptible` is invalid."""
+    lost_owner_warns: bool = field(default=False, metadata={"compat": KAI})
+    """A grouped pod whose owner was deleted gets a Warning event and is tried again, instead of being left to go."""
     regroups_on_pod_events_only: bool = field(default=False, metadata={"compat": KAI})
     """A deleted PodGroup is made anew at the next event of a pod, instead of at once."""
     fraction_needs_name: bool = field(default=False, metadata={"compat": KAI})

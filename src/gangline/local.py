@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from gangline.errors import AlreadyExists, NotFound
 from gangline.local_shards import Shards
 from gangline.operator.memory.probes import Probes, ask_for_all
 from gangline.role_objects import any_owner, objects
-from gangline.runtime import Clock, Component, Manager, SystemClock, background
+from gangline.runtime import Clock, Component, Manager, SystemClock, background, stop_all
 
 ELSEWHERE = ("admission", "resource-reservation", "installer")
 """Components that one machine does without: the hooks of the webhook server run inside the embedded server, the
@@ -153,8 +153,7 @@ class Team:
         await manager.stop()
 
     async def stop_components(self) -> None:
-        for manager in reversed(self.managers):
-            await manager.stop()
+        await stop_all(self.managers)
         self.managers.clear()
 
     async def settles(self, seconds: float = 30.0) -> None:
@@ -195,7 +194,8 @@ class Platform(Team):
         )
         self.token, self.server = self.host.token, self.host.server
         self._tasks: set[asyncio.Task[None]] = set()
-        super().__init__(self._client, settings.options, settings.clock)
+        ours = settings.options.singles and "grouper" in settings.components
+        super().__init__(self._client, replace(settings.options, singles=ours), settings.clock)
 
     def _client(self, name: str) -> Client:
         return self.host.client(ADMIN if name == "admin" else account(name), f"gangline-{name}")

@@ -70,7 +70,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
-from gangline.rules.explained_kinds import SPOKEN_OF
+from gangline.rules.explained_kinds import DECIDED_ON, SPOKEN_OF
 
 LEASES = {
     "grouper": "54dff599.kai.scheduler",
@@ -85,6 +85,7 @@ EVERYWHERE = ("numa-placement-exporter", "resource-reservation", "admission", "d
 BACKEND = "backend-"
 """What the names of single backends as components begin with."""
 READ = ("get", "list", "watch")
+WRITE = ("create", "delete", "deletecollection", "patch", "update")
 OWN = (*READ, "create", "patch", "delete")
 RBAC = "rbac.authorization.k8s.io"
 NODE_LEASES = "kube-node-lease"
@@ -230,6 +231,7 @@ def _kubelet() -> list[Right]:
     hardware = [Right(kind, ("create",)) for kind in (DEVICE_CLASS, RESOURCE_SLICE, NODE_RESOURCE_TOPOLOGY, PV)]
     return [
         *read(NODE, POD, PVC, STORAGE_CLASS),
+        *(Right(kind, ("get",)) for kind in (CONFIG_MAP, SECRET)),
         Right(NODE, ("create", "patch")),
         *status(NODE, POD),
         Right(POD, ("patch", "delete")),
@@ -244,21 +246,6 @@ def _autoscaler() -> list[Right]:
     return [*read(NODE, POD), Right(NODE, ("create", "delete")), *hardware, TELLS]
 
 
-INSTALLED = (
-    "operator",
-    "grouper",
-    "scheduler",
-    "explainer",
-    "binder",
-    "podgroup-controller",
-    "queue-controller",
-    "node-scale-adjuster",
-    "numa-placement-exporter",
-    "resource-reservation",
-    "admission",
-)
-"""What the installer deploys. It gives these their rights, and nobody gives what he does not hold: so it holds them
-all, everywhere."""
 SCRAPED = (
     Right(NODE, READ),
     Right(NODE, READ, "metrics"),
@@ -338,13 +325,29 @@ def rights() -> Mapping[str, tuple[Right, ...]]:
         ],
         "autoscaler": _autoscaler(),
         "dashboard": [
-            *read(
-                NODE, POD, POD_GANG, POD_GROUP, QUEUE, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, TOPOLOGY, EVENT, JOB
-            ),
+            *read(POD_GANG, POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, EVENT, JOB, *DECIDED_ON),
             *(Right(kind, ("create",)) for kind in (TOKEN_REVIEW, SUBJECT_ACCESS_REVIEW)),
         ],
     }
     return {name: (*mine, *lease_rights(name)) for name, mine in table.items()}
+
+
+TENANT_ROLES: Mapping[str, tuple[tuple[str, ...], list[Right]]] = {
+    "view": (
+        ("view", "edit", "admin"),
+        read(POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP, POD_GANG, POD_GROUP, BIND_REQUEST),
+    ),
+    "edit": (
+        ("edit", "admin"),
+        [
+            Right(POD_CLIQUE_SET, WRITE),
+            Right(POD_GROUP, WRITE),
+            *(Right(kind, ("get", "patch", "update"), "scale") for kind in (POD_CLIQUE_SET, POD_CLIQUE, SCALING_GROUP)),
+        ],
+    ),
+}
+"""What Kubernetes' own roles give of our kinds: a role's last word → the roles that take its rights in, and these. What
+components write, people do not: no status, no PodGang, no BindRequest."""
 
 
 def home(name: str) -> str:

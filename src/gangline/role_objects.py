@@ -11,7 +11,8 @@ from typing import Any
 from gangline.api import names
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, KINDS, ROLE, ROLE_BINDING, Kind
 from gangline.api.meta import Raw
-from gangline.rights import BACKEND, INSTALLED, RBAC, home, lease_rights, rights
+from gangline.component_names import INSTALLED, TENANT
+from gangline.rights import BACKEND, RBAC, TENANT_ROLES, home, lease_rights, rights
 
 
 def rules(name: str, namespace: str = "") -> list[Raw]:
@@ -76,8 +77,8 @@ def namespaces(name: str) -> list[str]:
 
 
 def holders() -> tuple[str, ...]:
-    """Every component, backends as processes of their own too."""
-    return (*rights(), "grouper", "controller-manager", *backends())
+    """Every component, backends as processes of their own too; and people with a namespace of their own."""
+    return (*rights(), "grouper", "controller-manager", *backends(), TENANT)
 
 
 def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
@@ -85,6 +86,9 @@ def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
     granted: list[tuple[Kind[Any], Raw]] = []
     for name in tuple(components) or holders():
         role = f"gangline-{name}"
+        if name == TENANT:
+            granted += tenant_roles()
+            continue
         if name == "controller-manager":
             granted.append((CLUSTER_ROLE_BINDING, _binding(role, name, "ClusterRole", "cluster-admin")))
             continue
@@ -98,6 +102,23 @@ def objects(components: Iterable[str] = ()) -> list[tuple[Kind[Any], Raw]]:
                 (ROLE_BINDING, _binding(role, name, "Role", role, namespace)),
             ]
     return granted
+
+
+def tenant_roles() -> list[tuple[Kind[Any], Raw]]:
+    """Roles that nobody is bound to: the cluster's own view, edit and admin take their rules in."""
+    return [
+        (
+            CLUSTER_ROLE,
+            {
+                "metadata": {
+                    "name": f"gangline-{TENANT}-{word}",
+                    "labels": {f"{RBAC}/aggregate-to-{role}": "true" for role in into},
+                },
+                "rules": _joined(right.rule for right in mine),
+            },
+        )
+        for word, (into, mine) in TENANT_ROLES.items()
+    ]
 
 
 CORE_OWNERS = (

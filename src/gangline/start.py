@@ -1,4 +1,5 @@
-"""Where `gangline` begins: Ctrl-C ends it quietly while the rest of it is still being read from disk.
+"""Where `gangline` begins and ends: Ctrl-C ends it quietly while the rest of it is still being read from disk, and when
+a command is done, the process is gone at once, however much it holds.
 
 The console script and `python -m gangline` call `main`, which hands over to `cli/`. A command that runs for a while
 (`cli/ending.py`) handles signals by itself from then on. Nothing but the standard library is imported before that.
@@ -6,8 +7,10 @@ The console script and `python -m gangline` call `main`, which hands over to `cl
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import sys
 
 
 def _end_quietly(number: int, frame: object) -> None:
@@ -19,4 +22,22 @@ def main() -> None:
     signal.signal(signal.SIGINT, _end_quietly)
     from gangline.cli import main as command_line
 
-    command_line()
+    try:
+        command_line()
+    except SystemExit as end:
+        if not isinstance(end.code, int):
+            raise
+        _leave(end.code)
+    _leave(0)
+
+
+def _leave(code: int) -> None:
+    """Without taking apart what is in memory, which the system takes back: with a large cluster in it, that would take
+    longer than a process may take to end, and nobody would be left to cut it short."""
+    atexit._run_exitfuncs()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # whoever read it left, its disk is full, or it was closed
+            code = code or 1
+    os._exit(code)

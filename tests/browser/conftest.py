@@ -10,7 +10,6 @@ import pytest
 
 from browser import chromium
 from browser.fleet import StillLife
-from gangline.dashboard.following.follower import Sight
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.service import Dashboard
 
@@ -40,21 +39,23 @@ class Visit:
         ]
 
 
+Headers = dict[str, str] | None
 Visited = Callable[..., AbstractAsyncContextManager[Visit]]
 
 
 @asynccontextmanager
-async def visiting(sight: Sight, width: int = 1280, height: int = 900, scheme: str = "light") -> AsyncIterator[Visit]:
+async def visiting(
+    dashboard: Dashboard, width: int = 1280, height: int = 900, scheme: str = "light", headers: Headers = None
+) -> AsyncIterator[Visit]:
     from playwright.async_api import async_playwright
 
-    dashboard = Dashboard(sight)
     url = await dashboard.start()
     try:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=PROGRAM, args=list(chromium.ARGUMENTS))
             size: Any = {"width": width, "height": height}
             wanted: Any = scheme
-            context = await browser.new_context(viewport=size, color_scheme=wanted, bypass_csp=False)
+            context = await browser.new_context(viewport=size, color_scheme=wanted, extra_http_headers=headers)
             yield Visit(await context.new_page(), url)
             await browser.close()
     finally:
@@ -63,12 +64,12 @@ async def visiting(sight: Sight, width: int = 1280, height: int = 900, scheme: s
 
 @pytest.fixture
 def visited() -> Visited:
-    """`async with visited(view) as visit`: a browser on a dashboard that shows this."""
+    """`async with visited(view) as visit`: a browser on a dashboard, or on one that shows this view."""
     if MISSING:
         pytest.skip(MISSING)
 
-    def of(view: ClusterView, **how: Any) -> AbstractAsyncContextManager[Visit]:
-        return visiting(StillLife(view), **how)
+    def of(shown: ClusterView | Dashboard, **how: Any) -> AbstractAsyncContextManager[Visit]:
+        return visiting(shown if isinstance(shown, Dashboard) else Dashboard(StillLife(shown)), **how)
 
     return of
 

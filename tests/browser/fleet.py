@@ -5,14 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from dashboard.seen import Given, event, eviction, group, job, node, owned_by, pod, queue, verdict
 from dashboard.seen import look as seen
 from gangline.api import names
 from gangline.api.kinds import TOPOLOGY
-from gangline.dashboard.look import ClusterView
+from gangline.dashboard.look import ClusterView, IdleGpus, KnownIdle
+from gangline.rules.capacity.idle_causes import CLOSED, FRAGMENTS, QUOTA, RESERVED
 
 BLOCK, RACK = "example.com/block", "example.com/rack"
 PER_RACK, PER_BLOCK = 16, 64
+WAITING = 40
+"""Gangs of two pods with 8 GPUs each."""
 QUEUES = ("search", "speech", "vision", "robots", "maps")
 
 
@@ -38,14 +43,44 @@ def fleet(nodes: int) -> ClusterView:
     levels = [{"nodeLabel": BLOCK, "alias": "block"}, {"nodeLabel": RACK, "alias": "rack"}]
     levels.append({"nodeLabel": "kubernetes.io/hostname", "alias": "host"})
     topology: Given = TOPOLOGY, {"metadata": {"name": "hall"}, "spec": {"levels": levels}}
-    return seen(topology, *_queues(nodes), *_nodes(nodes), *_gangs(nodes), *_waiting(), *_lost())
+    view = seen(topology, *_queues(nodes), *_nodes(nodes), *_gangs(nodes), *_waiting(), *_lost())
+    return msgspec.structs.replace(view, idle=KnownIdle(tuple(_idle(nodes)), view.source.now - 8))
+
+
+def _idle(nodes: int) -> Iterator[IdleGpus]:
+    """What is free is reserved, in pieces that are too small, behind a quota, or cordoned."""
+    for number in range(nodes):
+        name = f"node-{number}"
+        if number % 50 == 7:
+            yield IdleGpus(name, CLOSED, 8.0)
+        elif number % 16 == 15:
+            yield IdleGpus(name, RESERVED, 8.0, "work/wait-0", 1767232800.0)
+        elif number % 8 == 7:
+            yield IdleGpus(name, QUOTA, 8.0, "work/wait-1")
+        elif number % 8 == 3:
+            yield IdleGpus(name, FRAGMENTS, 4.25, "work/wait-2")
 
 
 def _queues(nodes: int) -> Iterator[Given]:
-    share = nodes * 8 / len(QUEUES)
-    yield queue("company", quota=nodes * 8, held=share * 4, asked=share * 6)
+    share, held = nodes * 8 / len(QUEUES), dict.fromkeys(QUEUES, 0.0)
+    for number in range(nodes):
+        held[_queue_at(number)] += _held_on(number)
+    waits = 16.0 * WAITING / len(QUEUES)
+    everybody = sum(held.values())
+    yield queue("company", quota=nodes * 8, held=everybody, asked=everybody + waits * len(QUEUES))
     for place, name in enumerate(QUEUES):
-        yield queue(name, "company", quota=share, held=share * (0.6 + place * 0.15), asked=share * 1.2, limit=share * 3)
+        quota = share * (0.6 + place * 0.2)
+        yield queue(name, "company", quota=quota, held=held[name], asked=held[name] + waits, limit=share * 3)
+
+
+def _queue_at(number: int) -> str:
+    """Whose gang is on this node."""
+    return QUEUES[number // 8 % len(QUEUES)]
+
+
+def _held_on(number: int) -> float:
+    """GPUs that a gang holds there."""
+    return {3: 3.75, 7: 0.0}.get(number % 8, 8.0)
 
 
 def _nodes(nodes: int) -> Iterator[Given]:
@@ -65,7 +100,7 @@ def _gangs(nodes: int) -> Iterator[Given]:
     for number in range(nodes):
         gang = f"train-{number // 8}"
         if number % 8 == 0:
-            yield group(gang, 1, QUEUES[number // 8 % len(QUEUES)], priorityClassName=_priority(number // 8))
+            yield group(gang, 1, _queue_at(number), priorityClassName=_priority(number // 8))
         if number % 8 == 3:
             yield pod(
                 f"{gang}-part-a", gang, on=f"node-{number}", notes={"gpu-fraction": "0.5"}, gpu_group=f"g{number}"
@@ -83,8 +118,8 @@ def _priority(number: int) -> str:
 
 
 def _waiting() -> Iterator[Given]:
-    for number in range(40):
-        why = verdict(f"wait-{number}", f"{8 + number} GPUs short", "there was 1 more node with 8 free GPUs")
+    for number in range(WAITING):
+        why = verdict(f"wait-{number}", "16 GPUs short", "there were 2 more nodes, each with 8 GPUs")
         yield group(f"wait-{number}", 2, QUEUES[number % len(QUEUES)], why=why, priorityClassName=_priority(number))
         yield pod(f"wait-{number}-a", f"wait-{number}", 8)
         yield pod(f"wait-{number}-b", f"wait-{number}", 8)

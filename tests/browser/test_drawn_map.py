@@ -19,7 +19,7 @@ async def test_every_node_is_drawn_and_the_key_counts_every_gpu(visited: Visited
         await drawn(visit)
         assert await visit.page.get_attribute("#plane", "data-drawn") == str(nodes)
         counts = await visit.page.locator("#key .dim").all_inner_texts()
-        assert sum(int(count) for count in counts) == nodes * 8
+        assert sum(int(count.replace(",", "")) for count in counts) == nodes * 8
         assert visit.wrongs == []
 
 
@@ -86,3 +86,24 @@ async def test_choosing_what_colours_tell_takes_effect_at_once(visited: Visited)
         await visit.page.select_option("select[name=colour]", "state")
         await visit.page.wait_for_url("**/map?colour=state")
         await visit.page.wait_for_selector("#key button:has-text('running')")
+
+
+async def test_a_reserved_gpu_tells_for_whom_and_until_when_whatever_the_colours_tell(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        for colour in ("queue", "idle"):
+            await drawn(visit, f"/map?colour={colour}&node=node-15")
+            told = await visit.page.inner_text("#told")
+            assert "8 reserved for work/wait-0 until" in told
+
+
+async def test_the_key_of_causes_counts_every_idle_gpu(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        await drawn(visit, "/map?colour=idle")
+        words = await visit.page.locator("#key button").all_inner_texts()
+        assert {" ".join(word.split()) for word in words} == {
+            "in use 261",
+            "fragments 20",
+            "quota 16",
+            "reserved 16",
+            "taint or cordon 7",
+        }

@@ -21,21 +21,33 @@ class Typed:
     err: str
 
 
+Process = asyncio.subprocess.Process
+COMMAND = "from gangline.cli import main; main()"
+
+
+async def gangline(*words: str, home: Path | None = None, program: str = COMMAND, **environment: str) -> Process:
+    """A command as a process of its own, at work in a home of its own; both of its outputs can be read."""
+    there = {"GANGLINE_HOME": str(home)} if home else {}
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-u",
+        "-c",
+        program,
+        *words,
+        cwd=home,
+        env=os.environ | there | environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
 class Terminal:
     def __init__(self, story: Story, kubeconfig: Path) -> None:
         self.story, self.kubeconfig = story, kubeconfig
 
     async def type(self, *words: str, **environment: str) -> Typed:
         """What a command prints, and how it ends."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            "from gangline.cli import main; main()",
-            *words,
-            env=os.environ | {"KUBECONFIG": str(self.kubeconfig)} | environment,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        process = await gangline(*words, home=None, **{"KUBECONFIG": str(self.kubeconfig)} | environment)
         out, err = await process.communicate()
         return Typed(process.returncode or 0, out.decode(), err.decode())
 

@@ -11,6 +11,7 @@ import pytest
 
 from gangline.cli import COMMANDS, main
 from gangline.cli.manifests import parse
+from gangline.cli.suggestions import did_you_mean
 from gangline.errors import BadInput
 
 
@@ -48,6 +49,19 @@ def test_an_unknown_command_names_those_there_are(
     assert "no command 'upp'; there are: up, demo, examples, run" in shown and shown.rstrip().endswith(
         "; did you mean 'up'?"
     )
+
+
+def test_an_unknown_component_names_those_there_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "run", "scedule") == 2
+    shown = capsys.readouterr().err
+    assert "no component 'scedule'; there are: operator, grouper, scheduler," in shown
+    assert shown.rstrip().endswith("; did you mean 'scheduler'?")
+
+
+def test_nothing_is_suggested_that_is_less_than_half_of_what_was_written() -> None:
+    assert did_you_mean("nothing", ["ing"]) == "" and did_you_mean("upp", ["up"]) == "; did you mean 'up'?"
 
 
 def test_without_a_cluster_a_command_says_how_to_get_one(

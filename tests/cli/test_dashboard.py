@@ -3,14 +3,14 @@ is taken."""
 
 from __future__ import annotations
 
-import asyncio
-import os
 import signal
 import socket
-import sys
 from pathlib import Path
 
 import aiohttp
+import pytest
+
+from cli.terminal import Process, gangline
 
 NOWHERE = """
 clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
@@ -20,22 +20,17 @@ current-context: x
 """
 
 
-async def dashboard(home: Path, *arguments: str) -> asyncio.subprocess.Process:
+@pytest.fixture(autouse=True)
+def _nowhere_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No other cluster is known."""
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+async def dashboard(home: Path, *arguments: str) -> Process:
     (home / "config").write_text(NOWHERE)
-    environment = {
-        key: value for key, value in os.environ.items() if key not in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST")
-    }
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "from gangline.cli import main; main()",
-        "dashboard",
-        *arguments,
-        cwd=home,
-        env=environment | {"GANGLINE_HOME": str(home), "HOME": str(home)},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    return await gangline("dashboard", *arguments, home=home)
 
 
 async def test_it_says_where_it_serves_and_serves_though_the_cluster_does_not_answer(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from msgspec import convert
 
 from cli.test_commands import call
 from gangline.api.kai import Queue
-from gangline.cli.local.demo import SCENES, queue_lines
+from gangline.cli.local.scenes import SCENES, adds_up, queue_lines
 
 
 def test_every_scene_goes_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,3 +42,17 @@ def test_a_queue_tree_shows_what_is_used_borrowed_and_idle() -> None:
     shown = [line.split("\x1b")[0].split() for line in lines]
     assert shown == [["all", "3.5", "of", "4"], ["├─", "a", "3", "of", "2"], ["└─", "b", "0.5", "of", "2"]]
     assert [line.count(mark) for line in lines for mark in "█▒"] == [4, 0, 2, 1, 0, 0]
+
+
+def test_a_tree_of_queues_adds_up_when_every_status_is_written() -> None:
+    def tree(language: int) -> list[Queue]:
+        return [
+            queue("company", "", 8, "29"),
+            queue("serving", "company", 8, "16"),
+            queue("research", "company", 8, "13"),
+            queue("vision", "research", 8, "8"),
+            queue("language", "research", 8, str(language)),
+        ]
+
+    assert adds_up(tree(5), "company")
+    assert not adds_up(tree(8), "company")

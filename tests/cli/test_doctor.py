@@ -37,7 +37,10 @@ def facts(**changes: Any) -> DoctorFacts:
 
 
 def wrong(**changes: Any) -> list[tuple[str, str, str]]:
-    return [(item.level, item.text, item.remedy) for item in examine(facts(**changes)) if item.level != OK]
+    """What is not well; each has something to do about it."""
+    found = [item for item in examine(facts(**changes)) if item.level != OK]
+    assert [item for item in found if not item.remedy] == []
+    return [(item.level, item.text, item.remedy) for item in found]
 
 
 def test_nothing_is_wrong_with_a_good_cluster() -> None:
@@ -60,11 +63,23 @@ def test_clocks_that_disagree_are_told(skew: float, level: str, text: str) -> No
 def test_rights_that_are_missing_for_looking_are_a_problem_and_those_for_changing_are_not() -> None:
     rights = tuple(AskedRight(*right, right[0] == "list" and right[2] != "podgangs") for right in RIGHTS)
     assert [item[:2] for item in wrong(rights=rights)] == [
-        (FAIL, "anna may not list podgangs.scheduler.grove.io: explain, top and get cannot see all")
+        (
+            FAIL,
+            "anna may not list podgangs.scheduler.grove.io: explain, top and get cannot see all; nor create "
+            "podcliquesets.grove.io, patch queues.scheduling.run.ai",
+        )
     ]
+    assert [item.text for item in examine(facts(rights=rights)) if item.subject == "rights" and item.level == OK] == []
+    looking = tuple(AskedRight(*right, right[0] == "list") for right in RIGHTS)
     assert "anna may look; may not create podcliquesets.grove.io, patch queues.scheduling.run.ai" in [
-        item.text for item in examine(facts(rights=rights))
+        item.text for item in examine(facts(rights=looking))
     ]
+
+
+def test_who_may_not_look_is_not_said_to_look() -> None:
+    rights = tuple(AskedRight(*right, False) for right in RIGHTS)
+    told = [item.text for item in examine(facts(rights=rights)) if item.subject == "rights"]
+    assert len(told) == 1 and not any("may look" in text for text in told)
 
 
 def test_a_definition_that_is_missing_is_named() -> None:
@@ -175,6 +190,11 @@ def test_what_may_not_be_read_is_said_and_ends_nothing() -> None:
     assert wrong(refused={"leases": "leases is forbidden"}) == [
         (WARN, "leases could not be examined: leases is forbidden", "ask somebody who may read them")
     ]
+
+
+def test_what_may_not_be_read_has_the_name_that_people_know() -> None:
+    [(_, text, _)] = wrong(refused={"validating": "forbidden"})
+    assert text == "validating webhooks could not be examined: forbidden"
 
 
 def test_the_conclusion_counts() -> None:

@@ -51,6 +51,9 @@ async def test_gangs_queues_and_nodes_are_shown_as_tables_and_as_data(tmp_path: 
 
         nobody = await here.type("get", "gangs", "nobody")
         assert (nobody.code, nobody.err) == (1, "error: there is no gang nobody\n")
+        elsewhere = await here.type("get", "gangs", "-n", "kube-system")
+        assert elsewhere.out == "no gangs in namespace kube-system; -A looks in all\n"
+        assert "llm" in (await here.type("get", "set", "llm")).out
         odd = await here.type("get", "quues")
         assert odd.code == 1 and odd.err.endswith("serves no 'quues'; did you mean 'queues'?\n")
         unlike = await here.type("get", "zzz")
@@ -61,7 +64,7 @@ async def test_top_prints_everything_once_where_nobody_watches(tmp_path: Path) -
     async with terminal(tmp_path) as here:
         await busy(here)
         shown = (await here.type("top")).out
-        assert shown.startswith("7/32 GPUs in use, 25 free (largest piece 8); 1 gang waits, 1 run, 0 failed; 4 nodes")
+        assert shown.startswith("7/32 GPUs in use, 25 free (largest piece 8); 1 gang waits, 1 runs, 0 failed; 4 nodes")
         assert [title for title in ("\nNODES\n", "\nQUEUES\n", "\nGANGS\n") if title not in shown] == []
         assert "\x1b" not in shown
         some = (await here.type("top", "queues", "--once")).out
@@ -82,7 +85,8 @@ async def test_a_queue_is_changed_in_units_of_people(tmp_path: Path) -> None:
         assert (await here.type("queue", "set", "default-queue", *settings)).out == "queue/default-queue unchanged\n"
 
         missing = await here.type("queue", "set", "default-queu", "gpu.quota=1")
-        assert missing.code == 1 and "did you mean 'default-queue'? --create makes a new one" in missing.err
+        assert missing.code == 1 and "no queue default-queu (--create makes one); there are:" in missing.err
+        assert missing.err.endswith("; did you mean 'default-queue'?\n")
         orphan = await here.type("queue", "set", "team", "--create", "parent=default-parent-quue")
         assert orphan.code == 1 and orphan.err.startswith("error: parent=default-parent-quue: there is no queue")
         made = await here.type("queue", "set", "team", "--create", "parent=default-parent-queue", "gpu.quota=4")

@@ -61,9 +61,10 @@ def test_history_of_a_set_is_that_of_its_gangs(recording: Path) -> None:
 
 
 def test_a_name_that_nobody_has_is_answered_with_the_nearest(recording: Path) -> None:
-    assert refused(recording, "history", "urgnet") == "no gang 'urgnet' was recorded; did you mean urgent?"
+    message = f"no gang 'urgnet' was recorded in {recording}; did you mean urgent?"
+    assert refused(recording, "history", "urgnet") == message
     assert "it was recorded in team" in refused(recording, "history", "urgent", "-n", "other")
-    assert "did you mean sweep-0-3" in refused(recording, "why-evicted", "sweep-0")
+    assert "did you mean sweep-0-3" in refused(recording, "why-evicted", "sweep-0-33")
 
 
 def test_why_evicted_names_who_why_and_what_came_then(recording: Path) -> None:
@@ -145,3 +146,28 @@ def test_a_recording_is_a_trace_to_simulate(recording: Path) -> None:
     assert (played["jobs"], played["waits"]["all"]["never"]) == (2, 0)
     shared = json.loads(CliRunner().invoke(group, [*words, "--queues", "trace"]).output)
     assert set(shared["queues"]) == {"a"}
+
+
+def test_a_recording_is_looked_for_beside_the_kubeconfig_and_then_at_home(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "old"
+    scene = RecordedScene(old / "recording")
+    scene.gang("earlier", 4)
+    scene.runs()
+    scene.recorder.close()
+    monkeypatch.setenv("GANGLINE_HOME", str(old))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    beside = str(recording.parent / "kubeconfig")
+    assert "earlier (" in CliRunner().invoke(group, ["history", "earlier"]).output
+    assert "urgent (" in CliRunner().invoke(group, ["history", "urgent", "--kubeconfig", beside]).output
+    monkeypatch.setenv("KUBECONFIG", beside)
+    assert "urgent (" in CliRunner().invoke(group, ["history", "urgent"]).output
+    error = CliRunner().invoke(group, ["history", "earlier"]).exception
+    assert str(error).startswith(f"no gang 'earlier' was recorded in {recording}")
+
+
+def test_why_evicted_of_a_gang_names_its_history_and_its_pods(recording: Path) -> None:
+    told = refused(recording, "why-evicted", "urgent")
+    assert told.startswith("urgent is a gang, not a pod; `gangline history urgent` tells what became of it; its pods: ")
+    assert "urgent-0" in told

@@ -87,8 +87,9 @@ def test_nobody_who_asks_for_no_colour_gets_one(
     assert "\x1b" not in capsys.readouterr().out
     script = "import os, pty, sys; os.environ['NO_COLOR'] = sys.argv[1]; pty.spawn([sys.executable, '-c', sys.argv[2]])"
     inner = (
-        "import click, gangline.cli as c; c.group.callback = None; c.COMMANDS.clear(); "
-        "red = click.Command('x', callback=lambda: click.secho('hi', fg='red')); "
+        "import click, gangline.cli as c; from gangline.cli.terminal import painted; "
+        "c.group.callback = None; c.COMMANDS.clear(); "
+        "red = click.Command('x', callback=lambda: click.echo(painted('hi', 'red'))); "
         "c.Commands.resolve_command = lambda *_: ('x', red, []); import sys; sys.argv = ['gangline', 'x']; c.main()"
     )
     for value, coloured in (("", True), ("1", False)):

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gangline.component_names import COMPONENT_NAMES
+from gangline.components import COMPONENTS
+
 INTERRUPTED = """
 import os, runpy, signal, sys
 
@@ -73,3 +76,46 @@ def test_a_kubeconfig_that_cannot_be_used_is_told_without_a_traceback(tmp_path: 
     assert code == 1
     assert told.startswith("error: …/kubeconfig ")
     assert "Traceback" not in told
+
+
+HELPED = """
+import sys
+from click.testing import CliRunner
+from gangline.cli import COMMANDS, group
+
+for name in COMMANDS:
+    assert CliRunner().invoke(group, [name, "--help"]).exit_code == 0, name
+    print(name, *(module for module in LOADED if module in sys.modules))
+"""
+LOADED = (
+    "msgspec",
+    "yaml",
+    "aiohttp",
+    "prometheus_client",
+    "gangline.client",
+    "gangline.api.kinds",
+    "gangline.runtime",
+)
+
+
+def test_help_of_no_command_loads_what_only_its_work_needs() -> None:
+    script = HELPED.replace("LOADED", repr(LOADED))
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert [line for line in done.stdout.splitlines() if " " in line] == []
+
+
+LOOKING = """
+import sys
+import gangline.cli.look.summaries, gangline.cli.look.sight, gangline.client.kubeconfig
+
+print(*(name for name in sys.modules if name.startswith(("gangline.scheduler.", "aiohttp", "urllib.request"))))
+"""
+
+
+def test_who_only_looks_at_a_cluster_loads_no_scheduler() -> None:
+    done = subprocess.run([sys.executable, "-c", LOOKING], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []
+
+
+def test_every_component_that_can_be_built_is_named_and_no_other() -> None:
+    assert tuple(COMPONENTS) == COMPONENT_NAMES

@@ -15,6 +15,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from cli.terminal import Process, gangline
 from gangline.api.kinds import CONFIG_MAP
 from gangline.cli import main
 from gangline.client import Client
@@ -23,18 +24,8 @@ from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.server.store.private_files import private_folder, write_private
 
 
-async def up(home: Path, *arguments: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "from gangline.cli import main; main()",
-        "up",
-        *arguments,
-        cwd=home,
-        env=os.environ | {"GANGLINE_HOME": str(home)},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+async def up(home: Path, *arguments: str) -> Process:
+    return await gangline("up", *arguments, home=home)
 
 
 def refused(monkeypatch: pytest.MonkeyPatch, home: Path, *arguments: str) -> str | int | None:
@@ -46,7 +37,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, home: Path, *arguments: str) -> str
     return end.value.code
 
 
-async def ready(process: asyncio.subprocess.Process) -> list[str]:
+async def ready(process: Process) -> list[str]:
     assert process.stdout is not None and process.stderr is not None
     lines: list[str] = []
     while not lines or lines[-1] != "ready":
@@ -147,13 +138,14 @@ async def test_an_address_has_the_connections_it_was_given_and_one_line_says_so(
 
 
 def limited(home: Path, size: int) -> subprocess.CompletedProcess[str]:
-    """`gangline up` where no file may grow beyond so many bytes, as on a disk that is full."""
+    """`gangline up` where no file may grow beyond so many bytes, as on a disk that is full. It compiles nothing: what
+    it wrote of a module would be cut off there, and every process after it would stumble over that."""
     script = (
         f"import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size})); from gangline.cli import main; main()"
     )
     return subprocess.run(
-        [sys.executable, "-c", script, "up", "--port", "0", "--no-dashboard"],
+        [sys.executable, "-B", "-c", script, "up", "--port", "0", "--no-dashboard"],
         cwd=home,
         check=False,
         capture_output=True,

@@ -293,6 +293,55 @@ async def test_an_answer_that_is_none_or_has_no_end_is_given_up(said: bytes, why
         assert other.connections == 2, "neither was used again"
 
 
+async def test_a_crowd_of_requests_goes_over_the_few_connections_that_answer_first() -> None:
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(text("{}"))
+
+    async with line(says) as (client, other):
+        answers = await asyncio.gather(*(client.send(Request("GET", f"/pods/{number}")) for number in range(200)))
+        assert [answer.status for answer in answers] == [200] * 200
+        assert other.connections < 50, "most requests were sent over a connection that had served another"
+
+
+async def test_requests_that_are_not_answered_keep_no_other_from_being_sent() -> None:
+    answer = asyncio.Event()
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await answer.wait()
+        writer.write(text("{}"))
+
+    async with line(says) as (client, other):
+        asked = [asyncio.create_task(client.send(Request("GET", f"/pods/{number}"))) for number in range(40)]
+        await until(lambda: len(other.heads) == 40)
+        answer.set()
+        await asyncio.gather(*asked)
+
+
+async def test_who_gives_up_while_waiting_for_a_connection_takes_none_from_others() -> None:
+    hold = asyncio.Event()
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await hold.wait()
+        writer.write(text("{}"))
+
+    async with line(says) as (client, _):
+        asked = [asyncio.create_task(client.send(Request("GET", f"/pods/{number}"))) for number in range(30)]
+        await asyncio.sleep(0)
+        for task in asked[3:27]:
+            task.cancel()
+        hold.set()
+        ended = await asyncio.gather(*asked, return_exceptions=True)
+        assert sum(not isinstance(end, BaseException) for end in ended) == 6
+        assert (await client.send(Request("GET", "/pods"))).status == 200
+
+
+async def test_a_server_that_refuses_connections_refuses_every_request() -> None:
+    client = Http("http://127.0.0.1:9")
+    asked = (client.send(Request("GET", f"/pods/{number}")) for number in range(20))
+    ended = await asyncio.gather(*asked, return_exceptions=True)
+    assert all(isinstance(end, Unavailable) for end in ended)
+
+
 async def test_a_body_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gangline.client.response_reader.LONGEST_BODY", 1_000_000)
 

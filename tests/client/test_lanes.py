@@ -9,7 +9,7 @@ import pytest
 from embedded import admin, embedded
 from gangline.api.kinds import CONFIG_MAP
 from gangline.client import Lanes
-from gangline.client.lanes import AT_ONCE, HALF_LIFE, HOT, SHARE
+from gangline.client.lanes import AT_ONCE, BREATH, HALF_LIFE, HOT, HOT_APART, SHARE
 
 MANY = int(HOT) + 1
 
@@ -102,6 +102,16 @@ async def test_a_server_that_does_not_answer_makes_a_crowd_of_few_writes() -> No
     assert lanes.calm
 
 
+async def test_pods_that_are_seen_to_come_make_a_crowd_where_components_run_apart() -> None:
+    time = Time()
+    lanes = Lanes(time, apart=True)
+    for _ in range(int(HOT_APART)):
+        lanes.seen()
+    assert not lanes.calm
+    time.now += 0.1
+    assert lanes.calm
+
+
 async def test_urgent_writes_are_noted_and_neither_reads_nor_reports_are() -> None:
     async with embedded() as server:
         lanes = Lanes(Time())
@@ -114,3 +124,38 @@ async def test_urgent_writes_are_noted_and_neither_reads_nor_reports_are() -> No
         for number in range(MANY):
             await client.patch_only(CONFIG_MAP, f"a-{number}", "default", {"data": {"x": "1"}})
         assert not lanes.calm
+
+
+async def test_a_late_answer_makes_reports_of_a_process_apart_wait_until_the_server_has_had_a_breath() -> None:
+    time = Time()
+    lanes = Lanes(time, apart=True)
+    for _ in range(3):
+        lanes.answered(0.01)
+    assert lanes.calm
+    lanes.answered(0.2)
+    assert not lanes.calm
+    time.now += 0.2 * BREATH
+    assert lanes.calm
+
+
+async def test_a_server_that_is_always_far_away_is_not_late() -> None:
+    lanes = Lanes(Time(), apart=True)
+    for _ in range(20):
+        lanes.answered(0.15)
+    assert lanes.calm
+
+
+async def test_components_of_one_process_know_each_others_writes_and_need_no_late_answer() -> None:
+    lanes = Lanes(Time())
+    lanes.answered(0.01)
+    lanes.answered(0.9)
+    assert lanes.calm
+
+
+async def test_a_server_that_refuses_a_report_is_left_alone_for_as_long_as_it_asks() -> None:
+    time = Time()
+    lanes = Lanes(time, apart=True)
+    lanes.refused(2.0)
+    assert not lanes.calm
+    time.now += 2.0
+    assert lanes.calm

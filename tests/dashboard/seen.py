@@ -129,7 +129,7 @@ def eviction(of: str, action: str, other: str, at: str = MADE) -> Given:
 def verdict(name: str, why: str, *remedies: str) -> Raw:
     return {
         "headline": f"{name} waits: {why}",
-        "text": f"{name} waits: {why}\n  needs     8 GPUs for 2 pods\n"
+        "text": f"{name} waits: {why}\n  needs     16 GPUs for 2 pods\n"
         + "".join(f"  would start if   {remedy}\n" for remedy in remedies),
         "remedies": [{"kind": "x", "text": remedy} for remedy in remedies],
         "position": 2,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
-from dashboard.seen import Given, eviction, group, job, look, node, owned_by, pod, queue
+from dashboard.seen import Given, eviction, gang, group, job, look, node, owned_by, pod, queue
 from gangline.api import names
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import KnownPast, page, times_page
-from gangline.dashboard.past.data import GangMoment, PastWait, TimelinePage, TimePage, UsePoint
+from gangline.dashboard.past.data import GangMoment, KeptPast, PastWait, RecordedPast, TimelinePage, TimePage, UsePoint
+from gangline.dashboard.past.kept_file import read_kept, write_kept
 from gangline.dashboard.past.memory import MOST, RANGES, PastMemory, SampleRing
 from gangline.dashboard.past.times import waits_by_size
 from gangline.dashboard.views import document
@@ -56,6 +59,22 @@ def test_a_gang_that_ran_at_the_first_look_counts_only_if_it_says_when_it_starte
     assert remembered(at(0, *RUNS)).waits == ()
     shown = remembered(at(0, node("n"), stamped, pod("g-0", "g", 8, on="n")))
     assert [line.median for line in shown.waits] == [60.0]
+
+
+def test_a_gang_that_came_and_started_between_two_looks_counts() -> None:
+    late = group("g")
+    late[1]["metadata"]["creationTimestamp"] = "2026-01-01T01:00:20Z"
+    shown = remembered(at(0, node("n")), at(15, node("n")), at(30, node("n"), late, pod("g-0", "g", 8, on="n")))
+    assert [(line.gangs, line.longest) for line in shown.waits] == [(1, 10.0)]
+
+
+def test_a_gang_of_a_set_says_by_its_condition_when_it_started() -> None:
+    kind, obj = gang("s-0", {"w": 1})
+    obj["status"]["conditions"] = [
+        {"type": "Scheduled", "status": "True", "reason": "x", "lastTransitionTime": "2026-01-01T00:58:30Z"}
+    ]
+    shown = remembered(at(0, node("n"), (kind, obj), pod("s-0-w", "", 8, on="n", gang="s-0", clique="w")))
+    assert [line.median for line in shown.waits] == [30.0]
 
 
 def test_an_eviction_is_told_once_with_its_reason() -> None:
@@ -122,3 +141,42 @@ def test_a_recorded_story_is_told_instead() -> None:
     shown = timeline_of(look(*WAITS), GangMoment(at=1.0, what="refused", text="8 GPUs short"))
     assert [moment.text for moment in shown.moments] == ["8 GPUs short"]
     assert "From the scheduler&#x27;s recording." in document(shown)
+
+
+def test_after_a_restart_the_page_remembers_what_it_saw_and_tells_nothing_twice(tmp_path: Path) -> None:
+    lost = (*RUNS, group("other"), pod("other-0", "other", 1), eviction("other", "preempt", "g"))
+    before = PastMemory()
+    for view in (at(0, *WAITS), at(15, *RUNS), at(30, *lost)):
+        before.observe(view)
+    write_kept(tmp_path, before.kept())
+    kept = read_kept(tmp_path)
+    assert kept is not None and (tmp_path / "past.json").stat().st_mode & 0o077 == 0
+    after = PastMemory()
+    after.restore(kept)
+    for view in (at(90, *lost), at(105, *WAITS[:2], *lost[4:])):
+        after.observe(view)
+    told = times_page(at(105, *lost), KnownPast(after), {})
+    assert [(point.start - BEGAN, point.end - BEGAN) for point in told.points] == [(0, 15), (15, 30), (90, 105)]
+    assert [line.gangs for line in told.waits] == [1]
+    assert told.evictions.total == 1
+    assert [(row.title, row.state) for row in told.endings.rows] == [("g", "deleted")]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"last": "yesterday"}', b"\xff\xfe"])
+def test_a_damaged_memory_is_as_good_as_none(tmp_path: Path, content: bytes) -> None:
+    assert read_kept(tmp_path) is None
+    (tmp_path / "past.json").write_bytes(content)
+    assert read_kept(tmp_path) is None
+
+
+def test_what_was_recorded_fills_only_the_time_that_is_not_remembered() -> None:
+    memory = PastMemory()
+    memory.restore(KeptPast(last=BEGAN, waits=[PastWait(at=BEGAN - 5, gpus=1.0, seconds=1.0)]))
+    memory.recall(
+        RecordedPast(
+            points=[UsePoint(start=BEGAN - 15, end=BEGAN), UsePoint(start=BEGAN, end=BEGAN + 15)],
+            waits=[PastWait(at=BEGAN - 5, gpus=1.0, seconds=1.0), PastWait(at=BEGAN + 5, gpus=1.0, seconds=2.0)],
+        )
+    )
+    assert [wait.seconds for wait in memory.waits] == [1.0, 2.0]
+    assert [point.start for point in memory.rings["1h"].all()] == [BEGAN]

@@ -43,7 +43,7 @@ def test_a_gang_shows_its_verdict_with_proof_and_every_remedy() -> None:
     found = page(look(*llm()), ["gang", "work", "llm-0"], {})
     assert isinstance(found, GangPage) and found.gang.why is not None
     assert found.gang.why.headline == "llm-0 waits: 4 GPUs short" and found.gang.why.proof == (
-        "needs     8 GPUs for 2 pods",
+        "needs     16 GPUs for 2 pods",
     )
     assert [remedy.text for remedy in found.gang.why.remedies] == ["n grew", "m ended"]
     assert "It would start if" in document(found)
@@ -126,7 +126,7 @@ def test_a_queue_shows_where_it_stands_what_is_below_and_the_gangs_inside() -> N
     assert isinstance(found, QueuePage) and found.path == ("company", "research")
     assert [item.name for item in found.below] == ["research", "vision"]
     assert [row.name for row in found.waiting.rows] == ["w"] and [row.name for row in found.running.rows] == ["r"]
-    assert "No queue beside it has quota to spare." in document(found)
+    assert "No queue next to it has unused quota." in document(found)
 
 
 def test_a_node_shows_its_pods_and_the_gang_of_each() -> None:

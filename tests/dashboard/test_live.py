@@ -36,6 +36,12 @@ class Changing:
         """Nothing is followed."""
 
 
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody here makes a page: events may follow each other quickly."""
+    monkeypatch.setattr(live, "PACE", 0.01)
+
+
 @asynccontextmanager
 async def served(sight: Changing) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
     dashboard = Dashboard(sight)
@@ -63,6 +69,18 @@ async def test_a_reader_is_told_of_a_change_and_of_nothing_else() -> None:
         assert await event(answer) == "event: changed\ndata: 7\nid: 7"
 
 
+async def test_a_change_between_a_page_and_its_stream_is_told() -> None:
+    sight = Changing()
+    async with served(sight) as (session, url):
+        async with session.get(f"{url}/") as answer:
+            assert 'data-version="1"' in await answer.text()
+        sight.version = 2
+        async with session.get(f"{url}/live?since=1") as answer:
+            assert await event(answer) == "event: changed\ndata: 2\nid: 2"
+        async with session.get(f"{url}/live?since=1", headers={"Last-Event-ID": "2"}) as answer:
+            assert await event(answer) == ": still here\nid: 2"
+
+
 async def test_who_comes_back_hears_of_what_changed_meanwhile() -> None:
     sight = Changing()
     async with served(sight) as (session, url):
@@ -72,8 +90,10 @@ async def test_who_comes_back_hears_of_what_changed_meanwhile() -> None:
             assert await event(answer) == ": still here\nid: 1"
 
 
-async def test_one_reader_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_reader_too_many_is_told_so_until_another_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is seen although there is nothing to tell."""
     monkeypatch.setattr(live, "READERS", 1)
+    monkeypatch.setattr(live, "SLOWEST", float("inf"))
     async with served(Changing()) as (session, url), session.get(f"{url}/live") as first:
         await event(first)
         async with session.get(f"{url}/live") as second:

@@ -102,7 +102,7 @@ async def test_a_token_shows_the_namespaces_that_its_own_rights_let_it_list() ->
             assert answer.status == 404
         async with session.get(url, headers=mine) as answer:
             text = await answer.text()
-            assert "secret" not in text and "nodes: you may not list them" in text
+            assert "secret" not in text and "Not shown: nodes and queues, which you may not list." in text
 
 
 async def _is(asked: Any, wanted: Any) -> bool:
@@ -124,11 +124,40 @@ async def test_a_browser_logs_in_once_and_out_again() -> None:
         assert await gangs(session, url) == 401
 
 
-async def test_another_site_cannot_log_anybody_in_or_out() -> None:
+@pytest.mark.parametrize(
+    ("to", "where"),
+    [
+        ("/gang/work/mine?x=1", "/gang/work/mine?x=1"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example/", "/"),
+        ("https://evil.example/", "/"),
+        ("/a\r\nSet-Cookie: b=c", "/"),
+        ("", "/"),
+    ],
+)
+async def test_who_logs_in_comes_to_the_page_that_was_asked_for_and_to_no_other_site(to: str, where: str) -> None:
     async with two_namespaces() as (server, token), guarded(server, token_gate(server)) as (session, url):
-        strange = {"Origin": "https://evil.example"}
-        async with session.post(f"{url}/login", data={"token": token}, headers=strange) as answer:
-            assert answer.status == 403
+        form = {"token": token, "to": to}
+        async with session.post(f"{url}/login", data=form, allow_redirects=False) as answer:
+            assert (answer.status, answer.headers["Location"]) == (303, where)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        (403, {"Origin": "https://evil.example"}),
+        (403, {"Origin": "null"}),
+        (403, {"Sec-Fetch-Site": "cross-site"}),
+        (403, {"Sec-Fetch-Site": "same-site", "Origin": "https://evil.example"}),
+        (303, {"Sec-Fetch-Site": "same-origin", "Origin": "https://behind.a.proxy.example"}),
+        (303, {}),
+    ],
+)
+async def test_another_site_cannot_log_anybody_in(status: int, headers: dict[str, str]) -> None:
+    async with two_namespaces() as (server, token), guarded(server, token_gate(server)) as (session, url):
+        form = {"token": token}
+        async with session.post(f"{url}/login", data=form, headers=headers, allow_redirects=False) as answer:
+            assert answer.status == status
 
 
 async def test_a_proxy_says_who_asks() -> None:

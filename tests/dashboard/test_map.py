@@ -6,7 +6,7 @@ import msgspec
 
 from dashboard.seen import Given, group, look, node, pod
 from gangline.api.kinds import TOPOLOGY
-from gangline.dashboard.look import ClusterView, IdleGpus
+from gangline.dashboard.look import ClusterView, IdleGpus, KnownIdle
 from gangline.dashboard.map.data import MapNode
 from gangline.dashboard.pages import map_page
 from gangline.dashboard.views import document
@@ -19,6 +19,10 @@ def hall(*labels: str, name: str = "hall") -> Given:
 
 def nodes_of(view: ClusterView, **query: str) -> dict[str, MapNode]:
     return {mapped.name: mapped for domain in map_page(view, query).domains for mapped in domain.nodes}
+
+
+def worked_out(view: ClusterView, *parts: IdleGpus) -> ClusterView:
+    return msgspec.structs.replace(view, idle=KnownIdle(parts, at=view.source.now - 7))
 
 
 def test_nodes_stand_in_their_rack_in_their_block_in_the_order_of_people() -> None:
@@ -83,10 +87,32 @@ def test_a_free_gpu_has_a_cause_as_far_as_it_is_known() -> None:
 
 
 def test_what_was_worked_out_of_idle_gpus_is_shown_instead() -> None:
-    view = msgspec.structs.replace(look(node("n", 4)), idle=[IdleGpus("n", "reserved", 3.0, "work/big", 12.0)])
+    view = worked_out(look(node("n", 4)), IdleGpus("n", "reserved", 3.0, "work/big", 12.0))
     [part] = nodes_of(view)["n"].idle
     assert (part.cause, part.gpus, part.gang, part.until) == ("reserved", 3.0, "work/big", 12.0)
-    assert "3 reserved for work/big" in document(map_page(view, {}))
+    assert "3 reserved for work/big until" in document(map_page(view, {}))
+
+
+def test_causes_are_told_of_gpus_that_are_still_free_and_of_no_others() -> None:
+    """A cause was worked out a moment ago; since then a pod may have come."""
+    view = worked_out(
+        look(node("n", 4), group("g"), pod("a", "g", 2, on="n")),
+        IdleGpus("n", "starting", 2.0),
+        IdleGpus("n", "fragments", 1.25, "work/h"),
+        IdleGpus("n", "reserved", 3.0, "work/big"),
+    )
+    assert [(part.cause, part.gpus) for part in nodes_of(view)["n"].idle] == [("fragments", 1), ("reserved", 1)]
+
+
+def test_the_page_says_how_fresh_the_causes_are_or_why_there_are_none() -> None:
+    view = look(node("n", 4))
+    known = worked_out(view, IdleGpus("n", "no demand", 4.0))
+    failed = msgspec.structs.replace(view, idle=KnownIdle(problem="not worked out: no server"))
+    texts = [document(map_page(each, {"colour": "idle"})) for each in (view, known, failed)]
+    assert "Why GPUs are idle is being worked out." in texts[0]
+    assert "Worked out 7 s ago, as gangline idle does." in texts[1]
+    assert "Why GPUs are idle is not worked out: no server." in texts[2]
+    assert "Worked out" not in document(map_page(known, {}))
 
 
 def test_the_table_says_the_same_in_words() -> None:

@@ -126,8 +126,19 @@ def test_queues_are_a_tree_and_say_who_borrows_and_whose_quota_is_unused() -> No
     ]
     assert [(loan.queue, loan.gpus, loan.lenders) for loan in found.loans] == [("research", 4, (("serving", 6),))]
     text = document(found)
-    assert "borrows 4 GPUs: it holds 12 with a quota of 8." in text and "(6 unused)" in text
+    assert "borrows 4 GPUs: it holds 12 and its quota is 8." in text and "(6 GPUs)" in text
     assert "GPUs of research: 12 held, 20 asked for, quota 8, limit –" in text
+
+
+def test_a_limit_beyond_the_width_of_a_bar_is_told_in_words_and_not_drawn_at_its_end() -> None:
+    text = document(seen(look(queue("far", quota=8, limit=48), queue("near", quota=8, limit=6))))
+    assert "quota 8, limit 48" in text and "quota 8, limit 6" in text
+    assert text.count('class="limit"') == 1 and text.count('class="quota"') == 2
+
+
+def test_gangs_that_wait_equally_long_come_in_the_order_of_their_numbers() -> None:
+    found = seen(look(*(item for n in (10, 9, 1) for item in (group(f"g-{n}", 1), pod(f"g-{n}-0", f"g-{n}", 1)))))
+    assert [row.name for row in found.waiting.rows] == ["g-1", "g-9", "g-10"]
 
 
 def test_a_queue_without_its_parent_or_in_a_circle_is_still_shown_with_what_is_wrong() -> None:
@@ -170,8 +181,12 @@ def test_each_gpu_is_used_shared_or_free() -> None:
 def test_a_pod_that_asks_for_gpu_memory_has_that_part_of_a_device() -> None:
     kind, machine = node("n", 1)
     machine["metadata"]["labels"] = {names.GPU_MEMORY_LABEL: "40000"}
-    found = seen(look((kind, machine), pod("a", on="n", notes={names.GPU_MEMORY: "10000"}, share="x")))
+    held = queue("q", held=0.25, asked=0)
+    notes = {names.GPU_MEMORY: "10000"}
+    found = seen(look((kind, machine), held, group("g", 1, "q"), pod("a", "g", on="n", notes=notes, share="x")))
     assert [(device.state, device.used) for device in found.nodes.rows[0].devices] == [("shared", 0.25)]
+    assert [(row.name, row.gpus_held) for row in found.running.rows] == [("g", 0.25)]
+    assert [(row.gpu.allocated, row.gpu.requested) for row in found.queues.rows] == [(0.25, 0.25)]
 
 
 def test_an_annotation_that_asks_for_a_billion_devices_costs_nothing() -> None:
@@ -327,7 +342,7 @@ def test_a_cluster_that_does_not_answer_is_said_plainly() -> None:
     assert "The cluster is not reachable. </strong>What is shown is what it said last. no route" in text
     assert "last heard from the cluster <time>1 min 5 s ago</time>" in text
     assert "It has not answered yet." in document(seen(look(heard=None, problem="refused")))
-    assert "last heard from the cluster <time>now</time>" in document(seen(look()))
+    assert "last heard from the cluster <time>just now</time>" in document(seen(look()))
 
 
 def test_what_is_not_installed_may_not_be_read_or_is_still_read_is_said() -> None:

@@ -54,6 +54,13 @@ def test_an_address_says_which_gangs_are_shown_and_in_which_order(query: dict[st
     assert [line.name for line in chosen(**query).gangs.rows] == names
 
 
+@pytest.mark.parametrize("sort", ["name", "gpus", "-gpus", "-priority", "queue"])
+def test_equals_come_in_the_order_of_their_numbers_whichever_way_round(sort: str) -> None:
+    gangs = (item for n in (10, 9, 1) for item in (group(f"g-{n}", 1, "search"), pod(f"g-{n}-0", f"g-{n}", 1)))
+    page = gangs_page(look(*gangs), {"sort": sort})
+    assert [line.name for line in page.gangs.rows] == ["g-1", "g-9", "g-10"]
+
+
 def test_what_may_be_chosen_is_what_there_is() -> None:
     there = chosen().options
     assert (there.queues, there.users, there.priorities) == (

@@ -28,6 +28,7 @@ from gangline.dashboard.following.follower import KINDS
 from gangline.dashboard.service import Dashboard
 from gangline.local import Platform, PlatformSettings, write_kubeconfig
 from gangline.rights import READ, rights
+from gangline.rules.explained_kinds import DECIDED_ON
 
 GROVE, KAI = ("grove.io", "scheduler.grove.io"), ("scheduling.run.ai", "kai.scheduler")
 
@@ -287,6 +288,9 @@ async def test_with_its_own_account_and_no_more_it_shows_the_examples_of_the_pla
             assert "Cannot be read" not in (await page.read("/"))[1]
             for path in ("/gang/default/large-0", "/gang/default/train", "/queue/default-queue", "/node/node-0"):
                 assert (await page.read(path))[0] == 200
+            await until(
+                lambda: page.says("/map?colour=idle", "shortage, default/large-0 waits", "Worked out"), "idle causes"
+            )
         assert noting.verbs == {"GET"}
     finally:
         await platform.stop()
@@ -295,6 +299,6 @@ async def test_with_its_own_account_and_no_more_it_shows_the_examples_of_the_pla
 def test_its_rights_are_to_read_what_it_shows_and_to_ask_who_may_see_it() -> None:
     mine = rights()["dashboard"]
     asks = {TOKEN_REVIEW: ("create",), SUBJECT_ACCESS_REVIEW: ("create",)}
-    assert {right.kind for right in mine} == {*KINDS, *asks}
+    assert {right.kind for right in mine} == {*KINDS, *DECIDED_ON, *asks}
     assert all(right.verbs == asks.get(right.kind, READ) and not right.subresource for right in mine)
     assert {POD, POD_GANG, POD_GROUP} <= set(KINDS) and "dashboard" not in COMPONENTS

@@ -112,7 +112,7 @@ def _fields(schema: dict[str, Any], path: str) -> Iterator[tuple[object, ...]]:
     for name, field in (schema.get("properties") or {}).items():
         inner = field.get("items") or field
         where = f"{path}.{name}{'[]' if 'items' in field else ''}"
-        default = "" if "default" not in field else f"`{field['default']}`".lower()
+        default = "" if "default" not in field else f"`{_default(field['default'])}`"
         yield f"`{where}`", _type(field), default, field.get("description", "")
         if name not in FOREIGN and not _is_pod_spec(inner):
             yield from _fields(inner, where)
@@ -142,6 +142,10 @@ def metrics() -> list[str]:
     ]
     lines += ["that begin with `kai_` are upstream's, so that its dashboards go on working; the others are ours.", ""]
     return [*lines, *table(("metric", "type", "labels", "what it counts"), rows)]
+
+
+def _default(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def metric_families() -> dict[str, tuple[Any, str]]:

@@ -1,12 +1,21 @@
-"""The Grafana dashboard and the alert rules name only metrics and labels that components export."""
+"""The Grafana dashboard is one by Grafana's own schema, and it and the alert rules name only metrics and labels that
+components export."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from enum import Enum
+from typing import Any, get_type_hints
 
+import pytest
 import yaml
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
+from typeguard import TypeCheckError, check_type
 
 from documents.pages import REPOSITORY
 from documents.reference import metric_families
@@ -85,3 +94,61 @@ def test_every_alert_says_what_it_means_and_the_guide_what_to_do() -> None:
         assert rule["labels"]["severity"] in ("info", "warning", "critical")
         assert rule["annotations"]["summary"] and rule["annotations"]["description"]
         assert f"`{rule['alert']}`" in guide
+
+
+def test_the_dashboard_is_one_by_grafanas_schema() -> None:
+    assert against_the_schema(DASHBOARD) == []
+
+
+@pytest.mark.parametrize(
+    ("mistake", "told"),
+    [
+        (lambda it: it["panels"][0].update(titel="Waiting"), ["panels[0].titel is no field of Grafana's"]),
+        (lambda it: it["panels"][0]["gridPos"].update(h="8"), ["panels[0].grid_pos.h: str is not"]),
+        (lambda it: it["panels"][0]["targets"][0].update(expresion="up"), ["panels[0].targets[0].expresion is no"]),
+        (lambda it: it["templating"]["list"][0].update(type="source"), ["templating.list_val[0].type_val: str is not"]),
+        (lambda it: it.update(tags="gangline"), ["tags: str did not match"]),
+    ],
+)
+def test_and_a_mistake_in_it_would_be_told(mistake: Callable[[Any], None], told: list[str]) -> None:
+    broken = deepcopy(DASHBOARD)
+    mistake(broken)
+    found = against_the_schema(broken)
+    assert len(found) == len(told) and all(line.startswith(text) for line, text in zip(found, told, strict=True)), found
+
+
+def against_the_schema(dashboard: dict[str, Any]) -> list[str]:
+    """Fields that Grafana does not know, found because its own classes drop them, and values of the wrong type."""
+    register_default_plugins()
+    read = Dashboard.from_json(dashboard)
+    kept = json.loads(JSONEncoder().encode(read))
+    return [f"{path} is no field of Grafana's" for path in dropped(dashboard, kept)] + [*mistyped(read)]
+
+
+def dropped(written: Any, kept: Any, path: str = "") -> Iterator[str]:
+    if isinstance(written, dict):
+        for key, value in written.items():
+            where = f"{path}.{key}" if path else key
+            if key not in kept:
+                yield where
+            else:
+                yield from dropped(value, kept[key], where)
+    elif isinstance(written, list) and isinstance(kept, list):
+        for index, (value, other) in enumerate(zip(written, kept, strict=True)):
+            yield from dropped(value, other, f"{path}[{index}]")
+
+
+def mistyped(value: Any, path: str = "") -> Iterator[str]:
+    if isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from mistyped(entry, f"{path}[{index}]")
+    elif hasattr(value, "to_json"):
+        for name, hint in get_type_hints(type(value)).items():
+            entry, where = getattr(value, name), f"{path}.{name}" if path else name
+            known = isinstance(hint, type) and issubclass(hint, Enum) and entry in [*hint]
+            try:
+                check_type(entry, str if known else hint)
+            except TypeCheckError as error:
+                yield f"{where}: {error}"
+            else:
+                yield from mistyped(entry, where)

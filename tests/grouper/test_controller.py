@@ -272,18 +272,48 @@ async def test_a_kind_that_is_installed_later_is_found() -> None:
         assert [group.name for group in await scene.groups()] == [f"pg-t-{made.uid}"]
 
 
-async def test_in_a_crowd_every_group_is_made_first_and_a_pod_that_waits_is_marked_when_there_is_time(
+async def test_in_a_crowd_the_group_of_a_gang_is_made_first_and_that_of_a_single_when_it_is_refused_a_node(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with grouping() as scene:
         scene.crowd()
         monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
-        await scene.pod("alone")
+        alone = await scene.pod("alone")
+        await scene.pod("train-0", owner=await scene.job("train"))
         await until(lambda: _grouped(scene))
         scene.advance(30.1)
-        pod = await scene.client.get(POD, "alone", SPACE)
-        assert names.kai_pod_group("alone", pod.uid) in {group.name for group in await scene.groups()}
-        assert names.POD_GROUP_NAME not in pod.annotations
+        (group,) = await scene.groups()
+        assert group.name.startswith("pg-train-")
+        refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        await scene.client.patch(POD, "alone", SPACE, {"status": {"conditions": [refused]}}, subresource="status")
+        own = names.kai_pod_group("alone", alone.uid)
+        await until(lambda: _is_there(scene, own))
+
+
+async def test_a_group_that_is_written_after_the_bind_says_nothing_of_the_place_and_is_not_written_again() -> None:
+    async with grouping() as scene:
+        made = await scene.pod("alone", annotations={"example.com/a": "b"})
+        await scene.kill("grouper")
+        for group in await scene.groups():
+            await scene.client.delete(POD_GROUP, group.name, SPACE)
+        own = names.kai_pod_group("alone", made.uid)
+        notes = {names.POD_GROUP_NAME: own, names.PLACED: "by allocate"}
+        await scene.client.bind("alone", SPACE, "n0", annotations=notes)
+        await scene.start(component(GrouperSettings()))
+        await scene.settles()
+        (group,) = await scene.groups()
+        assert group.annotations["example.com/a"] == "b" and not group.annotations.keys() & notes.keys()
+        await scene.touch("alone", "c")
+        assert (await scene.groups())[0].metadata.resource_version == group.metadata.resource_version
+
+
+async def test_in_a_crowd_without_end_the_group_of_a_single_is_made_in_turn() -> None:
+    async with grouping() as scene:
+        scene.crowd()
+        for name in ("one", "two", "three"):
+            await scene.pod(name)
+        await until(lambda: _grouped(scene, 3))
+        assert not scene.managers["grouper"].writer.lanes.calm
 
 
 async def test_a_pod_that_is_refused_a_node_is_marked() -> None:
@@ -321,5 +351,40 @@ async def test_in_upstreams_manner_every_pod_is_marked_at_once_and_no_group_says
         assert not any(names.MEMBERS in group.annotations for group in groups)
 
 
-async def _grouped(scene: GrouperWorld) -> bool:
-    return bool(await scene.groups())
+async def _grouped(scene: GrouperWorld, groups: int = 1) -> bool:
+    return len(await scene.groups()) >= groups
+
+
+async def _is_there(scene: GrouperWorld, group: str) -> bool:
+    return group in {item.name for item in await scene.groups()}
+
+
+# --- owners that go, and owners that are mended -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("compat", "told"), [((), 0), ((KAI,), 1)])
+async def test_a_grouped_pod_that_outlives_its_owner_is_no_warning(compat: tuple[str, ...], told: int) -> None:
+    async with grouping(GrouperSettings(manner=manner(compat))) as scene:
+        await scene.pod("train-0", owner=await scene.job("train"))
+        await scene.settles()
+        await scene.client.delete(JOB, "train", SPACE, propagation="Background")
+        await scene.touch("train-0", "again")
+        assert len(await scene.warnings()) == told
+
+
+async def test_a_mistake_is_one_line_of_the_log_and_its_correction_counts_within_ten_seconds(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with grouping() as scene:
+        await scene.pod("train-0", owner=await scene.job("train", annotations={names.BATCH_MIN_MEMBER: "four"}))
+        for _ in range(20):
+            await scene.settles()
+            scene.advance(10.0)
+        lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+        assert [line.partition(":")[0] for line in lines] == [f"grouper {SPACE}/train-0"]
+        right = {"metadata": {"annotations": {names.BATCH_MIN_MEMBER: "1"}}}
+        await scene.client.patch(JOB, "train", SPACE, right)
+        await scene.settles()
+        scene.advance(10.0)
+        await scene.settles()
+        assert [group.spec.min_member for group in await scene.groups()] == [1]

@@ -237,15 +237,38 @@ def test_no_pattern_of_jq_runs_for_ever(pattern: str) -> None:
     [
         ("(" * 500 + "1" + ")" * 500, "nested too deeply"),
         ('reduce .[] as $x ("aaaaaaaaaaaaaaaaaaaa"; . + .)', "more than 1000000 parts"),
-        (
-            '"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" | gsub("a*?"; "%s")' % ("b" * 100_000),
-            "more than 1000000 letters",
-        ),
+        (f'"{"a" * 120}" | gsub("a*?"; "{"b" * 10_000}")', "more than 1000000 letters"),
+        ("1" + "+1" * 10_000, "more than 16384 letters"),
+        ("|".join(["(1,1)"] * 40) + "|empty", "more than 200000 steps"),
+        ("[" + " | ".join(f".[] as $x{number}" for number in range(8)) + " | empty]?", "more than 200000 steps"),
+        ("isempty(" + "|".join(["(1,1)"] * 40) + "|empty)", "more than 200000 steps"),
+        ("reduce .[] as $x (0; [., .])", "more than 200000 steps"),
+        ("reduce .[] as $x (0; [., .]) | tojson", "more than 200000 steps"),
+        ("reduce .[] as $x (0; [., .]) | tonumber", "an array is not a number"),
+        ("reduce .[0:16][] as $x ([1]; . + .) | . - map(. + 1)", "more than 200000 steps"),
+        ("{" + ", ".join(f'("a{at}", "b{at}"): (1, 2)' for at in range(30)) + "} | empty", "more than 200000 steps"),
     ],
 )
 def test_no_jq_takes_all_there_is(expression: str, told: str) -> None:
     with pytest.raises(JqError, match=told):
         jq.compile(expression)([1] * 60)
+
+
+@pytest.mark.parametrize(
+    ("expression", "results"),
+    [
+        ("reduce .[] as $x (9; . * .) | . > 1e300", [True]),
+        ("9" * 5000 + " > 1e300", [True]),
+        (".[1e400], .[-1e400], (.[58:1e400] | length)", [None, None, 2]),
+        ("limit(1e400; 1, 2)", [1, 2]),
+        ('[limit(3; .[])] | map("a") | join("-"), add', ["a-a-a", "aaa"]),
+        ("[[1], [2, 3]] | add", [[1, 2, 3]]),
+        ('["a", null, 1, true] | join("-")', ["a--1-true"]),
+        ("[] | add", [None]),
+    ],
+)
+def test_numbers_of_any_size_and_long_joins_are_as_jq_has_them(expression: str, results: list[Any]) -> None:
+    assert jq.compile(expression)([1] * 60) == results
 
 
 def test_jq_that_does_not_fit_says_so() -> None:

@@ -14,7 +14,7 @@ from gangline.components.options import ComponentOptions
 from gangline.installer.contract import OURS
 from gangline.installer.plan import ALWAYS
 from gangline.local import Platform, PlatformSettings
-from journeys.story import PreparedPlatform, Story
+from journeys.story import DefinedPlatform, Story
 
 SPACE = "kai-scheduler"
 NODES = "nodes: [{name: cpu, count: 2, gpus: 0, cpu: 64, memory: 256Gi}]"
@@ -93,7 +93,7 @@ def _conditions(obj: Any) -> list[Raw]:
 
 @asynccontextmanager
 async def installer_story(*, installer: bool = True) -> AsyncIterator[InstallerStory]:
-    platform = PreparedPlatform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
+    platform = DefinedPlatform(PlatformSettings(components=WORLD, options=ComponentOptions(period=0.0, nodes=NODES)))
     await platform.start()
     try:
         if installer:

@@ -225,6 +225,18 @@ def test_a_scheduler_records_into_a_volume_of_its_own_but_not_in_the_manner_of_k
     assert "emptyDir" not in str(elsewhere)
 
 
+def test_singles_wait_for_their_group_where_the_grouper_is_told_what_the_scheduler_is_not() -> None:
+    def flags(spec: Raw) -> list[str]:
+        return commands(wishes_of_shard(ConfigReading(spec), "s", {}, InstallFacts(), PARTS))["kai-scheduler-s"]
+
+    told = "--singles-at-once=false"
+    assert told not in flags({})
+    assert told in flags({"global": {"podLabelSelector": {"a": "b"}}})
+    assert told in flags({"global": {"namespaceLabelSelector": {"a": "b"}}})
+    named = {"defaultPrioritiesConfigMapName": "usual", "defaultPrioritiesConfigMapNamespace": "kai-scheduler"}
+    assert told in flags({"podGrouper": {"args": named}})
+
+
 def test_pods_with_a_queue_are_taken_where_the_config_says_so() -> None:
     assert "--schedule-queued-pods=true" in commands(config({"admission": {"scheduleQueuedPods": True}}))["admission"]
 

@@ -26,7 +26,6 @@ from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explain
 from gangline.cli.objects.apply import apply_one, kind_of
-from gangline.cluster.server.store.shelf import ShelfKey
 from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.components import COMPONENTS
@@ -36,6 +35,7 @@ from gangline.local import ELSEWHERE, Platform, PlatformSettings, Team
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Clock, Component, ManualClock, SystemClock
 from gangline.runtime.clock import timestamp
+from gangline.whatif.prepared import PreparedPlatform
 from journeys.clock import MovedClock
 from journeys.words import Words
 
@@ -48,29 +48,11 @@ NOT_READY = "node.kubernetes.io/not-ready"
 NOT_OURS = ("kubernetes", "kube-root-ca.crt")
 
 
-_installed: dict[bool, list[tuple[ShelfKey, Raw]]] = {}
-"""What an installation writes, with our hooks in the server and without: made once in a run, which takes as long as
-many a journey."""
+class DefinedPlatform(PreparedPlatform):
+    """Its definitions are those that the tests' servers have, which the server's rules have judged."""
 
-
-class PreparedPlatform(Platform):
-    """A platform whose server has our kinds, rights and default objects from the beginning."""
-
-    async def install(self) -> None:
+    async def define(self) -> None:
         await define_ours(self.server)
-        store, made = self.server.store, _installed.get(self.settings.admission)
-        if made is None:
-            before = store.revision
-            await super().install()
-            written = [(shelf, record) for shelf in store.shelves() for record in shelf.records.values()]
-            written.sort(key=lambda item: item[1].revision)
-            _installed[self.settings.admission] = [
-                (shelf.key, record.object()) for shelf, record in written if record.revision > before
-            ]
-            return
-        now = timestamp(self.clock.now())
-        for key, obj in made:
-            self.server.plant(*key, obj | {"metadata": obj["metadata"] | {"creationTimestamp": now}})
 
 
 def embedded_platform(
@@ -79,7 +61,7 @@ def embedded_platform(
     """The platform a story is told on by default: in memory, without nodes, deciding as soon as something changes. The
     explainer, which rests in real time, is hired by the stories that are about it."""
     chosen = [name for name in COMPONENTS if name not in (*ELSEWHERE, "explainer", *without)]
-    return PreparedPlatform(
+    return DefinedPlatform(
         PlatformSettings(
             components=chosen,
             clock=clock or SystemClock(),
@@ -117,6 +99,7 @@ async def told(
     absent = (*without, *(item.name for item in hired))
     options = ComponentOptions(
         period=0.0,
+        singles="grouper" not in absent,
         nodes=nodes,
         admission=admission or AdmissionSettings(),
         operator=operator or OperatorSettings(),

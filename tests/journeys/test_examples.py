@@ -25,6 +25,7 @@ RUN_BY = {
     "06-company": "journeys/test_examples.py",
     "07-disaggregated": "journeys/test_disaggregated.py",
     "custom-backend": "backends/test_custom.py",
+    "jobs.csv": "lab/test_simulate.py",
     "nodes.yaml": "cluster/world/test_nodes.py",
 }
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
 
+from gangline.api import names
+from gangline.api.kinds import NODE_RESOURCE_TOPOLOGY, POD
+from gangline.api.meta import Raw
 from gangline.cli import group
+from gangline.scheduler.loop.component import component as scheduler_component
+from gangline.scheduler.settings import PluginSetting, native_settings
+from gangline.scheduler.thought.options import SchedulerOptions
 from journeys.story import told
 from journeys.test_reclaim import two_queues
+from truth.objects import claim_template, uses_claim
 
 
 def asked(place: Path, *words: str) -> Any:
@@ -41,3 +49,43 @@ async def test_a_gang_waits_is_placed_is_evicted_and_history_tells_it_all(tmp_pa
     assert [event["what"] for event in other["events"]][-2:] == ["placed", "running"]
     again = asked(tmp_path, "replay", "--all")
     assert again["same"] == again["cycles"] > 5
+
+
+async def test_cycles_with_device_claims_parts_of_gpus_and_numa_zones_decide_the_same_again(tmp_path: Path) -> None:
+    natively = native_settings()
+    settings = replace(natively, plugins=(*natively.plugins, PluginSetting("numa", {})))
+    recorded = SchedulerOptions(settings=settings, period=0.0, recording_folder=str(tmp_path))
+    async with told(without=("scheduler",)) as story:
+        await story.kind(
+            NODE_RESOURCE_TOPOLOGY.group, NODE_RESOURCE_TOPOLOGY.version, NODE_RESOURCE_TOPOLOGY.kind, namespaced=False
+        )
+        await story.platform.hire(scheduler_component(options=recorded))
+        await story.nodes(1, gpus=2, name="dra", dra=True)
+        (zoned,) = await story.nodes(1, gpus=8, cpu=16, name="zoned", numa=2)
+        policy = [{"name": "topologyManagerPolicy", "value": "single-numa-node"}]
+        await story.client.patch(NODE_RESOURCE_TOPOLOGY, zoned, "", {"attributes": policy})
+        await story.apply(claim_template("two", count=2))
+        claims = uses_claim(resourceClaimTemplateName="two")
+        for name in ("first", "second"):
+            await story.pod(name, **claims)
+            await story.settles()
+        await story.runs("first")
+        await story.waits("second")
+        for number in range(3):
+            await story.pod(f"part-{number}", annotations={names.GPU_FRACTION: "0.6"})
+        await story.pod("guaranteed", containers=whole(4))
+        await story.pod("too-wide", containers=whole(5))
+        await story.settles()
+        await story.runs("guaranteed")
+        await story.waits("too-wide")
+        await story.client.delete(POD, "first", "default", grace=0)
+        await story.runs("second")
+        await story.settles()
+    again = asked(tmp_path, "replay", "--all")
+    assert again["same"] == again["cycles"] > 5
+
+
+def whole(gpus: int) -> list[Raw]:
+    """A container for whose amounts a kubelet looks for one zone."""
+    asks = {"cpu": "1", "memory": "1Gi", names.NVIDIA_GPU: str(gpus)}
+    return [{"name": "main", "image": "app", "resources": {"requests": asks, "limits": asks}}]

@@ -13,7 +13,7 @@ from gangline.dashboard.following.follower import Follower
 from gangline.dashboard.model import GangPage
 from gangline.dashboard.pages import page
 from gangline.scheduler.loop.component import component
-from gangline.scheduler.settings import shard_settings
+from gangline.scheduler.settings import native_settings, shard_settings
 from gangline.scheduler.thought.options import SchedulerOptions
 from journeys.story import Story, told
 
@@ -93,3 +93,18 @@ async def test_a_preempted_job_that_counts_disruptions_fails_and_the_page_says_s
         assert line.evicted is not None and line.evicted.back.startswith(
             "it does not come back: its Job failed (BackoffLimitExceeded)"
         )
+
+
+async def test_the_last_completion_of_a_gang_starts_although_its_minimum_is_done() -> None:
+    async with told(component(options=SchedulerOptions(settings=native_settings(), period=0.0)), moved=True) as story:
+        await story.nodes(1, gpus=4)
+        job = printed(run_seconds="5")
+        job["spec"] |= {"parallelism": 4, "completions": 5}
+        await story.apply(job)
+
+        async def complete() -> bool:
+            story.advance(1)
+            await story.settles()
+            return (await story.client.get(JOB, "train", "default")).status.succeeded == 5
+
+        await story.until(complete, "all five pods of the Job having succeeded")

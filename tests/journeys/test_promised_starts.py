@@ -154,7 +154,7 @@ async def test_a_runtime_that_was_seen_often_enough_is_expected_also_by_a_schedu
             story.advance(201)
             await story.running(0)
             await story.settles()
-        story.advance(299)
+        story.advance(61)
         await story.settles()
         kept = await story.client.get(CONFIG_MAP, "gangline-runtimes", names.KAI_NAMESPACE)
         assert "train-#" in kept.data["runtimes.json"]

@@ -20,6 +20,8 @@ from gangline.lab.measures import PlayedTrace, figures
 from gangline.lab.runtimes import expected_runtimes
 from gangline.scheduler.settings import SchedulerSettings, native_settings, shard_settings
 
+REPOSITORY = Path(__file__).parents[2]
+
 
 def play(
     *jobs: TraceJob, gpus: int = 8, settings: SchedulerSettings | None = None, changes: tuple[NodeChange, ...] = ()
@@ -79,7 +81,7 @@ def test_what_never_fits_never_starts_and_the_simulation_ends() -> None:
 def test_idle_gpu_hours_held_ones_and_capacity_add_up() -> None:
     answer = figures(play(TraceJob("a", 0, 3600, 1, 4), TraceJob("b", 0, 3600, 1, 6)))
     assert (
-        answer["idle"] == {"fragments": 4, "no demand": 2}
+        answer["idle"] == {"shortage": 4, "no demand": 2}
         and answer["makespan_h"] == 2
         and answer["used_percent"] == 62.5
     )
@@ -277,3 +279,31 @@ def test_a_job_that_nobody_could_play_is_refused_with_its_line(tmp_path: Path, f
     header = headers.get(form, "job_id,submission_time,duration,num_gpu")
     answer = simulate(tmp_path, f"{header}\n{row}\n", form=form)
     assert isinstance(answer.exception, BadTrace) and why in str(answer.exception)
+
+
+def test_a_job_of_which_no_node_can_hold_a_pod_is_named_with_its_line(tmp_path: Path) -> None:
+    rows = "arrival,duration,gpus,memory\n0,60,1,\n10,3600,64,\n20,60,1,1e9\n"
+    done = simulate(tmp_path, rows, "--gpus", "64")
+    assert done.exit_code == 0
+    assert f"warning: {tmp_path / 'trace.csv'}: 2 jobs never start" in done.stderr
+    assert "line 3 (job-3): a pod asks for 64 GPUs, and the largest node has 8" in done.stderr
+    assert "line 4 (job-4): a pod asks for 1e+09 GiB of memory" in done.stderr
+    assert "warning" not in simulate(tmp_path, SMALL).stderr
+
+
+def test_a_node_that_comes_later_may_hold_what_none_holds_now(tmp_path: Path) -> None:
+    events = tmp_path / "events.csv"
+    events.write_text("time,node,event,gpus\n100,large,added,16\n")
+    done = simulate(tmp_path, "arrival,duration,gpus\n0,60,16\n", "--node-events", str(events))
+    assert "warning" not in done.stderr
+
+
+def test_the_command_in_the_readme_works_word_by_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    (line,) = [
+        line for line in (REPOSITORY / "README.md").read_text().splitlines() if line.startswith("$ gangline sim")
+    ]
+    monkeypatch.chdir(REPOSITORY)
+    words = line.partition("#")[0].split()[2:]
+    assert words[1] == "examples/jobs.csv"
+    done = CliRunner().invoke(group, [*words, "-o", "json"])
+    assert json.loads(done.output)["waits"]["all"]["never"] == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hypothesis import given, settings
@@ -21,6 +23,9 @@ FREE = Share(-1, -1, 1)
 NODES, GPUS, QUEUES = 3, 4, 2
 SETTINGS = replace(native_settings(), max_consolidation_victims=-1, explains=False)
 LIMITS = DisruptionLimits()
+NOBODY = 1_000
+LONG_ENOUGH = 30
+"""Cycles after which everything rests."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +56,21 @@ STEPS = some.lists(
 
 
 class Play:
-    """A cluster on which decisions are carried out at once; remembers who was evicted, by what and when."""
+    """A cluster on which decisions are carried out at once; remembers who was evicted, by what and when. `quotas`: of
+    its queues, in turn below two parents where it is `deep`."""
 
-    def __init__(self, quota: int) -> None:
+    def __init__(self, quotas: Sequence[int], nodes: int = NODES, deep: bool = False) -> None:
         self.now = 1_000_000.0
+        offers = {"cpu": 1e6, "memory": 1e12, "pods": 110, "gpu": GPUS}
+        parents = [sum(quotas[place::2]) for place in range(2)] if deep else []
         self.cluster = ClusterModel.build(
             [
-                *[NodeRecord(f"n{n}", {"cpu": 1e6, "memory": 1e12, "pods": 110, "gpu": GPUS}) for n in range(NODES)],
-                QueueRecord("q0", created=0, cpu=FREE, memory=FREE, gpu=Share(quota, -1, 1)),
-                QueueRecord("q1", created=1, cpu=FREE, memory=FREE, gpu=Share(NODES * GPUS - quota, -1, 1)),
+                *[NodeRecord(f"n{number}", offers) for number in range(nodes)],
+                *[_queue(f"d{place}", "", place, quota) for place, quota in enumerate(parents)],
+                *[
+                    _queue(f"q{place}", f"d{place % 2}" if deep else "", place, quota)
+                    for place, quota in enumerate(quotas)
+                ],
             ]
         )
         self.evicted: dict[tuple[str, str], float] = {}
@@ -94,6 +105,10 @@ class Play:
         return decisions
 
 
+def _queue(name: str, parent: str, created: int, quota: int) -> QueueRecord:
+    return QueueRecord(name, parent, created=created, cpu=FREE, memory=FREE, gpu=Share(quota, -1, 1))
+
+
 def gang_of(task: str) -> str:
     return task.rpartition("-")[0]
 
@@ -103,7 +118,7 @@ def gang_of(task: str) -> str:
 def test_no_gang_is_evicted_twice_for_the_same_reason_within_its_grace_nor_for_more_than_it_is_worth(
     quota: int, steps: list[Step]
 ) -> None:
-    play = Play(quota)
+    play = Play((quota, NODES * GPUS - quota))
     for number, step in enumerate(steps):
         play.end(step.ends)
         play.come(f"g{number}", step)
@@ -113,7 +128,8 @@ def test_no_gang_is_evicted_twice_for_the_same_reason_within_its_grace_nor_for_m
         gpus: dict[str, float] = {}
         for evict in decisions.evictions:
             assert gang_of(evict.task) not in placed, "evicted in the cycle that placed it"
-            gpus[evict.preemptor] = gpus.get(evict.preemptor, 0.0) + before[evict.task]
+            if evict.preemptor:
+                gpus[evict.preemptor] = gpus.get(evict.preemptor, 0.0) + before[evict.task]
         for victim, action in {(gang_of(evict.task), evict.action) for evict in decisions.evictions}:
             last = play.evicted.get((victim, action))
             assert last is None or play.now >= last + LIMITS.grace, f"{victim} is evicted again by {action}"
@@ -122,3 +138,43 @@ def test_no_gang_is_evicted_twice_for_the_same_reason_within_its_grace_nor_for_m
             asked = sum(before[uid] for uid in play.cluster.gangs[preemptor].tasks)
             assert evicted <= LIMITS.ratio * asked
         play.now += step.seconds
+
+
+CROWD = some.lists(
+    some.lists(
+        some.builds(
+            Step,
+            some.integers(0, 3),
+            some.sampled_from((50, 50, 50, 75, 100)),
+            some.integers(1, 3),
+            some.integers(1, GPUS),
+            some.just(NOBODY),
+            some.sampled_from((1, 60, 600, 4000)),
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    min_size=1,
+    max_size=5,
+)
+"""Gangs that come together, some time after those before them; nobody leaves."""
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.integers(2, 6), some.lists(some.integers(0, 12), min_size=4, max_size=4), some.booleans(), CROWD)
+def test_where_nobody_comes_or_goes_evictions_end_and_no_gang_has_room_made_for_it_again_and_again(
+    nodes: int, quotas: list[int], deep: bool, crowd: list[list[Step]]
+) -> None:
+    play = Play(quotas, nodes, deep)
+    for turn, steps in enumerate(crowd):
+        for number, step in enumerate(steps):
+            play.come(f"g{turn}x{number}", step)
+        play.cycle()
+        play.now += steps[0].seconds
+    times: Counter[str] = Counter()
+    for _ in range(LONG_ENOUGH):
+        decisions = play.cycle()
+        times.update({evict.preemptor for evict in decisions.evictions})
+        play.now += 1
+    assert not decisions.evictions
+    assert max(times.values(), default=0) <= 2, f"room is made for the same gang again and again: {times}"

@@ -182,7 +182,7 @@ class Plane:
         async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {TOKEN}"}) as session:
             while time.monotonic() < deadline:
                 with contextlib.suppress(aiohttp.ClientError, OSError):
-                    async with session.get(f"{self.url}/readyz", ssl=_trust_all()) as answer:
+                    async with session.get(f"{self.url}/readyz", ssl=trust_all()) as answer:
                         if answer.status == 200:
                             return
                 await asyncio.sleep(0.1)
@@ -214,7 +214,7 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def _trust_all() -> ssl.SSLContext:
+def trust_all() -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from gangline.api.selectors import equals, from_selector, print_labels
+from gangline.api.selectors import FEW, equals, from_selector, print_labels
 from gangline.errors import BadInput
 from gangline.rules.selectors import SelectorUnreadable, parse_labels
 
@@ -33,6 +35,38 @@ LABELS = {"app": "llm", "tier": "2", "empty": ""}
 )
 def test_a_selector_matches_as_kubernetes_says(text: str, matches: bool) -> None:
     assert parse_labels(text).matches(LABELS) is matches
+    long = ",".join([text, *(f"no-{number}!=a" for number in range(FEW))]).strip(",")
+    assert parse_labels(long).matches(LABELS) is matches, "the same among many others"
+
+
+class AskedLabels(dict[str, str]):
+    """Labels that count how often they are looked at."""
+
+    asked = 0
+
+    def __contains__(self, key: object) -> bool:
+        self.asked += 1
+        return super().__contains__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked += 1
+        return super().get(key, default)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",".join(f"k{number}!=v" for number in range(4000)),
+        ",".join(f"app!=v{number}" for number in range(4000)),
+        ",".join(f"tier<{number + 5}" for number in range(4000)),
+        ",".join(["app", *(f"k{number}" for number in range(4000))]),
+        ",".join(f"!k{number}" for number in range(4000)),
+    ],
+)
+def test_what_a_long_selector_costs_is_in_the_number_of_labels(text: str) -> None:
+    labels = AskedLabels(LABELS)
+    parse_labels(text).matches(labels)
+    assert labels.asked < 10
 
 
 @pytest.mark.parametrize(

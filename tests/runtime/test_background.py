@@ -20,7 +20,6 @@ WATCHED_OVER = {
     "client/exec_credentials.py": "both readers are waited for, and cancelled with their plug-in",
     "runtime/clock.py": "`within` takes what comes of it",
     "runtime/leading/election.py": "whatever ends it sets `lost`, and the process ends",
-    "runtime/queue.py": "a timer that only adds a key",
     "runtime/writer.py": "told by `noticed`",
     "cli/deploy/component_process.py": "waited for by name",
     "whatif/ask.py": "waited for before it answers, cancelled with it",
@@ -79,6 +78,92 @@ async def test_a_wait_doubles_up_to_a_limit_and_no_two_need_be_alike() -> None:
         assert longest / 2 <= min(waits) <= max(waits) <= longest and len(set(waits)) > 1
 
 
+async def test_workers_come_with_the_work_up_to_their_number_and_go_when_nothing_is_left() -> None:
+    to_do, at_work, most_at_once = 0, 0, 0
+    go_on = asyncio.Event()
+
+    async def work() -> None:
+        nonlocal to_do, at_work, most_at_once
+        while to_do:
+            to_do -= 1
+            at_work += 1
+            most_at_once = max(most_at_once, at_work)
+            await go_on.wait()
+            at_work -= 1
+
+    before = len(asyncio.all_tasks())
+    pool = background.WorkerPool("some work", work, 3, ManualClock())
+    assert len(asyncio.all_tasks()) == before
+    for _ in range(5):
+        to_do += 1
+        pool.call()
+    await until(lambda: at_work == 3)
+    assert len(asyncio.all_tasks()) == before + 3 and to_do == 2
+    go_on.set()
+    await until(lambda: len(asyncio.all_tasks()) == before, "the workers gone")
+    assert (to_do, most_at_once) == (0, 3)
+
+
+async def test_work_that_comes_when_the_last_worker_has_just_looked_is_done() -> None:
+    done = 0
+    to_do = 1
+
+    async def work() -> None:
+        nonlocal to_do, done
+        while to_do:
+            to_do, done = to_do - 1, done + 1
+        asyncio.get_running_loop().call_soon(one_more)  # before anybody can hear that this task is over
+
+    def one_more() -> None:
+        nonlocal to_do
+        if done < 10:
+            to_do += 1
+            pool.call()
+
+    pool = background.WorkerPool("some work", work, 1, ManualClock())
+    pool.call()
+    await until(lambda: done == 10)
+
+
+async def test_a_worker_that_fails_is_told_and_keeps_its_place(caplog: pytest.LogCaptureFixture) -> None:
+    begun = 0
+
+    async def work() -> None:
+        nonlocal begun
+        begun += 1
+        if begun == 1:
+            raise RuntimeError("broken")
+
+    clock = ManualClock()
+    pool = background.WorkerPool("some work", work, 1, clock)
+    pool.call()
+    await until(lambda: "some work failed" in caplog.text)
+    pool.call()
+    await asyncio.sleep(0)
+    assert begun == 1, "the one that failed waits; there is no room for another"
+    clock.advance(1)
+    await until(lambda: begun == 2)
+    await asyncio.sleep(0)
+    pool.call()
+    await until(lambda: begun == 3)
+
+
+async def test_after_the_end_nobody_begins() -> None:
+    begun: list[str] = []
+
+    async def work() -> None:
+        begun.append("begun")
+        await asyncio.get_running_loop().create_future()
+
+    pool = background.WorkerPool("some work", work, 2, ManualClock())
+    pool.call()
+    await until(lambda: begun == ["begun"])
+    await pool.stop()
+    pool.call()
+    await asyncio.sleep(0)
+    assert begun == ["begun"]
+
+
 async def test_what_is_done_once_and_fails_is_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
     async def once() -> None:
         raise RuntimeError("broken")
@@ -126,3 +211,19 @@ async def test_an_event_that_cannot_be_written_keeps_no_other_from_being_told(ca
         assert [item.reason for item in (await client.list(EVENT)).items] == ["Good"]
         assert "a not written" in caplog.text and "UnicodeEncodeError" in caplog.text
         await manager.stop()
+
+
+async def test_what_is_to_be_done_later_is_done_once_when_its_time_has_come() -> None:
+    done: list[str] = []
+    clock = ManualClock()
+    background.later(5, lambda: done.append("in time"), clock)
+    background.later(5, lambda: done.append("never"), clock).cancel()
+    await asyncio.sleep(0)
+    clock.advance(4.9)
+    await asyncio.sleep(0)
+    assert done == []
+    clock.advance(0.1)
+    await until(lambda: done == ["in time"])
+    clock.advance(60)
+    await asyncio.sleep(0)
+    assert done == ["in time"]

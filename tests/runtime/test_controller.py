@@ -10,7 +10,7 @@ import pytest
 from embedded import admin, embedded, until
 from gangline.api.kinds import CONFIG_MAP, EVENT, POD
 from gangline.client import Lanes
-from gangline.client.lanes import SHARE
+from gangline.client.lanes import HOT_APART, SHARE
 from gangline.errors import BadInput
 from gangline.runtime import (
     Again,
@@ -25,20 +25,22 @@ from gangline.runtime import (
     Watch,
     itself,
     owner,
+    stop_all,
 )
 from gangline.runtime.clock import timestamp
-from gangline.runtime.queue import WorkQueue
+from gangline.runtime.queue import LONGEST_PUT_OFF, WorkQueue
 
 
 async def test_a_key_waits_once_however_often_it_is_added() -> None:
     queue = WorkQueue(ManualClock())
     for _ in range(3):
         queue.add(Key("ns", "a"))
-    key = await queue.take()
+    key = queue.take()
+    assert key is not None and queue.take() is None
     queue.add(key)
     assert not queue.idle
     queue.done(key)
-    assert await queue.take() == key
+    assert queue.take() == key
     queue.done(key)
     assert queue.idle
 
@@ -148,6 +150,20 @@ async def test_a_service_that_fails_is_started_again() -> None:
         await manager.stop()
 
 
+async def test_what_was_put_off_is_overdue_after_a_while() -> None:
+    clock = ManualClock()
+    queue = WorkQueue(clock)
+    assert not queue.overdue
+    queue.put_off(Key("a", "first"))
+    clock.advance(LONGEST_PUT_OFF - 1)
+    queue.put_off(Key("a", "second"))
+    assert not queue.overdue
+    clock.advance(1)
+    assert queue.overdue
+    assert queue.take_put_off() == Key("a", "first")
+    assert not queue.overdue
+
+
 async def test_what_was_put_off_waits_once_and_a_change_brings_it_to_the_front() -> None:
     queue = WorkQueue(ManualClock())
     key, other = Key("ns", "a"), Key("ns", "b")
@@ -155,10 +171,10 @@ async def test_what_was_put_off_waits_once_and_a_change_brings_it_to_the_front()
         queue.put_off(item)
     assert not queue.idle
     queue.add(key)
-    assert await queue.take() == key
+    assert queue.take() == key
     queue.put_off(key)
     queue.done(key)
-    await queue.some_put_off()
+    assert queue.has_put_off
     assert [queue.take_put_off(), queue.take_put_off(), queue.take_put_off()] == [other, key, None]
     queue.done(other)
     queue.done(key)
@@ -200,6 +216,27 @@ async def test_in_a_crowd_a_report_waits_for_its_turn_and_tells_everything_that_
         await manager.stop()
 
 
+async def test_a_component_apart_sees_a_crowd_by_the_pods_that_come_and_one_beside_others_by_their_writes() -> None:
+    async def reconcile(context: Context, key: Key) -> None:
+        return None
+
+    async with embedded() as server:
+        client = admin(server)
+        apart, beside = Lanes(lambda: 0.0, apart=True), Lanes(lambda: 0.0)
+        watching = Component("test", [Controller("test", reconcile, [Watch(POD, itself)])])
+        managers = [Manager(watching, client, lanes=lanes) for lanes in (apart, beside)]
+        for manager in managers:
+            await manager.start()
+        spec = {"containers": [{"name": "main", "image": "img"}]}
+        for number in range(int(HOT_APART)):
+            assert apart.calm
+            await client.create(POD, {"metadata": {"name": f"p-{number}", "namespace": "default"}, "spec": spec})
+        await until(lambda: not apart.calm)
+        assert beside.calm
+        for manager in managers:
+            await manager.stop()
+
+
 async def test_events_that_wait_are_written_before_a_component_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gangline.client.lanes.TICK", 3600.0)
     async with embedded() as server:
@@ -217,3 +254,29 @@ async def test_events_that_wait_are_written_before_a_component_stops(monkeypatch
         written = await client.list_raw(EVENT, "default")
         assert sorted(event["reason"] for event in written) == ["Reason0", "Reason1", "Reason2"]
         assert {event["firstTimestamp"] for event in written} == {began}
+
+
+async def test_while_a_component_says_its_last_words_no_other_of_its_process_works_on() -> None:
+    said, stopped = asyncio.Event(), list[str]()
+
+    def component(name: str, ends: asyncio.Event | None) -> Component:
+        async def run(ctx: Context, cache: Cache) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.append(name)
+                if ends:
+                    await ends.wait()
+
+        return Component(name, services=[BackgroundService(name, run)])
+
+    async with embedded() as server:
+        wordy = [component("slow", said), component("other", None), component("slow too", said)]
+        managers = [Manager(item, admin(server)) for item in wordy]
+        for manager in managers:
+            await manager.start()
+        stopping = asyncio.create_task(stop_all(managers))
+        await until(lambda: sorted(stopped) == ["other", "slow", "slow too"])
+        assert not stopping.done()
+        said.set()
+        await stopping

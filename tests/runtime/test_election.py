@@ -202,10 +202,11 @@ async def test_after_a_leader_was_killed_exactly_one_of_two_takes_over_once_its_
             await item.stop()
 
 
-async def test_answers_that_take_three_seconds_are_soon_enough() -> None:
+@pytest.mark.parametrize("seconds", [3.0, 4.5])
+async def test_answers_that_take_almost_half_the_deadline_are_soon_enough(seconds: float) -> None:
     async with candidates("one", "two") as found:
         for item in found:
-            item.line.delay = 3.0
+            item.line.delay = seconds
         await pass_time(60, *found, check=never_two(found))
         assert found[0].leads
         found[0].line.delay = 6.0

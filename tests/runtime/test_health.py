@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+from aiohttp import web
 from prometheus_client import CollectorRegistry, Gauge
 
 import gangline
 from gangline.rules.values.hosts import split_address
-from gangline.runtime.health import Endpoint, HttpPage
+from gangline.runtime.health import Endpoint, HttpPage, runner
+from gangline.runtime.listening.idle_connections import IdleConnections, ListenerBounds
 
 
 async def test_alive_ready_metrics_and_own_pages_are_served() -> None:
@@ -34,6 +40,59 @@ async def test_alive_ready_metrics_and_own_pages_are_served() -> None:
         async with session.get("/page") as answer:
             assert answer.headers["Content-Disposition"] == "attachment"
     await endpoint.close()
+
+
+def test_a_connection_is_closed_that_asks_nothing_for_too_long_and_one_that_asks_is_not() -> None:
+    idle = IdleConnections[str](ListenerBounds(idle=60, connections=3))
+    assert idle.late(["silent", "asks"], 0) == []
+    idle.asks("asks")
+    assert idle.late(["silent", "asks", "new"], 59) == []
+    assert idle.late(["silent", "asks", "new"], 60) == ["silent"]
+    idle.answered("asks")
+    assert idle.late(["asks", "new"], 118) == []
+    assert idle.late(["asks", "new"], 119) == ["new"]
+    assert idle.late(["asks"], 178) == ["asks"]
+
+
+def test_of_too_many_connections_those_go_that_were_idle_the_longest() -> None:
+    idle = IdleConnections[int](ListenerBounds(idle=60, connections=3))
+    assert idle.late([1, 2, 3], 0) == []
+    idle.asks(1)
+    assert idle.late([1, 2, 3, 4, 5], 1) == [2, 3]
+
+
+@asynccontextmanager
+async def served(bounds: ListenerBounds) -> AsyncIterator[int]:
+    async def read(request: web.Request) -> web.Response:
+        return web.Response(body=await request.read())
+
+    app = web.Application()
+    app.router.add_post("/", read)
+    serving = runner(app, "127.0.0.1", bounds)
+    await serving.setup()
+    await web.TCPSite(serving, "127.0.0.1", 0).start()
+    yield serving.addresses[0][1]
+    await serving.cleanup()
+
+
+async def said(port: int, words: bytes) -> bytes:
+    """All that is answered until the connection ends."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(words)
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+async def test_who_asks_nothing_is_hung_up_on() -> None:
+    async with served(ListenerBounds(idle=0.01, look=0.01)) as port:
+        assert await said(port, b"") == await said(port, b"POST / HT") == b""
+
+
+async def test_who_never_ends_asking_is_told() -> None:
+    async with served(ListenerBounds(body=0.01)) as port:
+        answer = await said(port, b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab")
+        assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
 def test_addresses_are_written_as_upstream_does() -> None:
@@ -61,5 +120,6 @@ async def test_upstreams_metrics_may_have_another_name_in_front() -> None:
 
 def test_every_listener_of_pages_is_made_where_the_host_is_checked() -> None:
     source = Path(gangline.__file__).parent
-    makers = [path.relative_to(source).as_posix() for path in source.rglob("*.py") if "AppRunner(" in path.read_text()]
+    texts = {path.relative_to(source).as_posix(): path.read_text() for path in source.rglob("*.py")}
+    makers = [path for path, text in texts.items() if re.search(r"(App|Bounded)Runner\(", text)]
     assert makers == ["runtime/health.py"]

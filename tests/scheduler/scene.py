@@ -44,6 +44,8 @@ class Scene:
     settings: SchedulerSettings = field(default_factory=lambda: SchedulerSettings(staleness_grace=60))
     now: float = NOW
     born: int = 0
+    marks: dict[str, float] = field(default_factory=dict)
+    """By gang: how many GPUs had started elsewhere when it was first seen waiting; less than none: before the scene."""
 
     def nodes(self, number: int, gpus: int = 8, cpu: float = 64, prefix: str = "n", **more: Any) -> Scene:
         start = sum(isinstance(record, NodeRecord) for record in self.records)
@@ -126,7 +128,10 @@ class Scene:
         return self
 
     def cluster(self) -> ClusterModel:
-        return ClusterModel.build(self.records)
+        cluster = ClusterModel.build(self.records)
+        if self.marks:
+            cluster.memo["overtaken since"] = dict(self.marks)
+        return cluster
 
     def decide(self) -> Outcome:
         return Outcome(decide(self.cluster(), self.settings, self.now))

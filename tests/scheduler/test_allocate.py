@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gangline.scheduler.model.status import Status
+from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.records import (
     HostPort,
     NodeTerm,
@@ -10,9 +13,12 @@ from gangline.scheduler.records import (
     Requirement,
     StorageCapacityRecord,
     TaintRecord,
+    TaskRecord,
     TolerationRecord,
     VolumeClaimRecord,
 )
+from gangline.scheduler.session import Session
+from gangline.scheduler.settings import native_settings
 from scheduler.scene import NOW, Scene
 
 
@@ -227,3 +233,37 @@ def test_pods_that_want_each_other_stand_together() -> None:
     like = (PodTerm("kubernetes.io/hostname", (Requirement("app", "In", ("db",)),)),)
     scene = Scene().nodes(2).queue("a", quota=8).gang("a/db", 1, on="n1", task={"labels": {"app": "db"}})
     assert scene.gang("a/web", 1, task={"pod_affinity": like}).decide().bound == {"web-0": "n1"}
+
+
+def last_of_three(counts_succeeded: bool) -> Scene:
+    """A gang of three of which two have succeeded; the third was lost and made anew."""
+    scene = Scene().nodes(1).queue("a", quota=8).gang("a/job", 3, counts_succeeded=counts_succeeded)
+    scene.records[-2:] = [
+        replace(record, status=Status.SUCCEEDED) for record in scene.records[-2:] if isinstance(record, TaskRecord)
+    ]
+    return scene
+
+
+def test_pods_that_succeeded_are_part_of_the_minimum_so_the_last_pod_of_a_gang_starts() -> None:
+    assert last_of_three(counts_succeeded=True).decide().bound == {"job-0": "n0"}
+
+
+def test_in_upstreams_manner_the_last_pod_waits_for_those_that_succeeded() -> None:
+    assert last_of_three(counts_succeeded=False).decide().bound == {}
+
+
+def test_a_queue_whose_next_gang_is_a_better_one_than_thought_moves_up_before_all_others() -> None:
+    """The heap of queues is looked through from its top only as upstream does it, and so passes over the fourth."""
+    scene = Scene(settings=native_settings()).nodes(2, gpus=8)
+    for number, held in enumerate((1, 2, 2, 0)):
+        scene.queue(f"q{number}", quota=4)
+        if held:
+            scene.gang(f"q{number}/held{number}", held, on="n0" if number < 2 else "n1")
+        scene.gang(f"q{number}/next{number}", 1)
+    cluster = scene.gang("q3/large", 5, priority=40).cluster()
+    session = Session(cluster, scene.settings, NOW)
+    queue = GangQueue(session)
+    gangs = cluster.gangs
+    queue.fill([gangs["next0"], gangs["next1"], gangs["next2"], gangs["large"], gangs["next3"]])
+    assert queue.pop().uid == "next3"
+    session.close()

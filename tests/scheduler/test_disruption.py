@@ -70,6 +70,61 @@ def test_the_price_of_an_eviction_is_told_with_it() -> None:
     assert evict.lost == 8 * 10 * MINUTE
 
 
+# ── nobody is evicted in vain ──
+
+
+def one_borrows(*waiting: str) -> Scene:
+    """Queue a borrows one GPU, b is short of one; the gangs of b that wait, as name:GPUs, in their order."""
+    scene = Scene(settings=native()).nodes(2).queue("a", quota=8).queue("b", quota=8)
+    for number in range(9):
+        scene.gang(f"a/held{number}", 1, on=f"n{number // 8}", last_start=NOW - MINUTE)
+    scene.gang("b/held", 1, gpus=7, on="n1", last_start=NOW - MINUTE)
+    for gang in waiting:
+        name, _, gpus = gang.partition(":")
+        scene.gang(f"b/{name}", 1, gpus=int(gpus))
+    return scene
+
+
+def test_reclaim_tries_no_victim_that_would_have_its_place_back_before_the_gang_that_the_room_is_for() -> None:
+    """The large gang stands before the small one and beyond the quota of b, so that a has its turn before both."""
+    after = one_borrows("large:8", "small:1").decide()
+    assert not after.evicted and not after.decisions.steps
+
+
+def test_room_that_reclaim_made_goes_to_the_gang_that_it_was_made_for() -> None:
+    scene = one_borrows("small:1", "large:8")
+    cluster = scene.cluster()
+    first = decide(cluster, scene.settings, NOW)
+    (victim,) = [evict.task for evict in first.evictions]
+    book(cluster, first)
+    record = cluster.tasks[victim].record
+    cluster.remove(TaskRecord, victim)
+    cluster.apply(replace(record, status=Status.PENDING, node=""))
+    second = decide(cluster, scene.settings, NOW + 1)
+    assert [bind.task for bind in second.binds] == ["small-0"] and not second.evictions
+
+
+def test_victims_of_which_no_fair_plan_could_take_enough_are_not_tried() -> None:
+    """a borrows 2 GPUs and gives one gang of 4 for them at most; the node needs both of its gangs to go."""
+    scene = Scene(settings=native()).nodes(3).queue("a", quota=8, weight=0).queue("b", quota=8)
+    scene.queue("firm").queue("d", weight=0)
+    scene.gang("a/one", 1, gpus=4, on="n0").gang("a/two", 1, gpus=4, on="n0").gang("a/three", 1, gpus=2, on="n1")
+    scene.gang("firm/x", 1, gpus=6, on="n1", preemptible=False).gang("firm/y", 1, gpus=6, on="n2", preemptible=False)
+    after = scene.gang("d/small", 1, gpus=2, on="n2").gang("b/mine", 1, gpus=8).decide()
+    assert not after.evicted and not after.decisions.steps
+
+
+def test_queues_below_different_parents_give_in_the_same_way() -> None:
+    scene = Scene(settings=native()).nodes(2).queue("a", quota=8).queue("b", quota=8)
+    scene.queue("a1", quota=8, parent="a").queue("b1", quota=8, parent="b")
+    for number in range(9):
+        scene.gang(f"a1/held{number}", 1, on=f"n{number // 8}", last_start=NOW - MINUTE)
+    scene.gang("b1/held", 1, gpus=7, on="n1", last_start=NOW - MINUTE)
+    scene.gang("b1/large", 1, gpus=8).gang("b1/small", 1)
+    after = scene.decide()
+    assert not after.evicted and not after.decisions.steps
+
+
 # ── never more than it is worth ──
 
 

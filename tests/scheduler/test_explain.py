@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from gangline.rules.values.times import spoken
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import TaintRecord, TopologyRule
 from gangline.scheduler.why.explain import explain_waiting
-from gangline.scheduler.why.verdict import Verdict, amount, spoken
+from gangline.scheduler.why.verdict import Verdict, amount
 
 from .scene import Scene
 

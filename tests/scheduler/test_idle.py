@@ -46,6 +46,11 @@ def test_pieces_that_are_too_small_are_fragments_only_as_far_as_somebody_waits_f
     assert causes(told.gang("a/big", 1, gpus=4)) == {"fragments": 4, "no demand": 2}
 
 
+def test_gpus_are_short_where_who_waits_asks_for_more_than_all_that_are_free() -> None:
+    told = scene().nodes(3).gang("a/low", 3, gpus=6, on=("n0", "n1", "n2"))
+    assert causes(told.gang("a/big", 2, gpus=4)) == {"shortage": 6}
+
+
 def test_a_queue_at_its_limit_leaves_gpus_idle_by_quota() -> None:
     told = Scene(settings=native_settings()).queue("a", quota=4, limit=4).nodes(1).gang("a/old", 4, on="n0")
     assert causes(told.gang("a/more", 2)) == {"quota": 2, "no demand": 2}

@@ -64,6 +64,20 @@ def test_a_changed_record_replaces_the_old_one() -> None:
     assert (node.idle[2], node.releasing[2], cluster.queues["a"].held.gpu) == (2, 1, 300)
 
 
+def test_a_gang_that_lost_a_pod_takes_its_turn_as_if_the_cluster_was_read_anew() -> None:
+    """Below its minimum it goes before the surplus of others, whatever was known of it in an earlier cycle."""
+    scene = Scene().nodes(1, gpus=4).queue("a", quota=4)
+    scene.gang("a/first", 2, needs=1, gpus=2, on=("n0", "")).gang("a/second", 2, needs=1, gpus=2, on=("n0", ""))
+    cluster = ClusterModel.build(scene.records)
+    decide(cluster, SchedulerSettings(), NOW)
+    (held,) = [task for task in cluster.gangs["second"].tasks.values() if task.record.node]
+    cluster.remove(TaskRecord, held.uid)
+    records = [record for record in scene.records if getattr(record, "uid", "") != held.uid]
+    anew = decide(ClusterModel.build(records), SchedulerSettings(), NOW)
+    assert [bind.task for bind in anew.binds] == [task.uid for task in cluster.gangs["second"].tasks.values()]
+    assert decide(cluster, SchedulerSettings(), NOW) == anew
+
+
 def test_a_pod_on_an_unknown_node_waits_for_it() -> None:
     scene = Scene().queue("a", quota=4).gang("a/run", 1, on="late")
     cluster = scene.cluster()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import msgspec
 import pytest
 
-from gangline.api import kai
+from gangline.api import kai, resources
 from gangline.api.builtin import PriorityClass
 from gangline.api.core import Node, PersistentVolumeClaim, Pod
 from gangline.rules.gangs.priorities import priorities
@@ -16,6 +17,8 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects import ObjectReading, ObjectUnreadable
 from gangline.scheduler.objects.gangs import level_aliases
 from gangline.scheduler.records import GroupRecord, PodSetRecord, Requirement, Share, TaskRecord, TopologyRule
+from gangline.scheduler.refusals import QueueFigures
+from gangline.scheduler.thought.decision_objects import queue_details
 
 OURS = {"schedulerName": "kai-scheduler"}
 
@@ -194,6 +197,18 @@ def test_numa_zones_are_ordered_by_number() -> None:
 
 
 # --- queues and gangs -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("amount", [1e308, 2.0**1023, 9.3e18])
+def test_an_amount_that_nobody_has_is_one_that_can_be_written(amount: float) -> None:
+    bounds = {"quota": amount, "limit": amount, "overQuotaWeight": amount}
+    given = {"cpu": bounds, "memory": bounds, "gpu": bounds}
+    record = objects.queue_record(msgspec.convert({"metadata": {"name": "q"}, "spec": {"resources": given}}, kai.Queue))
+    triple = (2 * record.cpu.quota, 2 * record.memory.limit, 2 * record.gpu.quota)
+    figures = QueueFigures("q", triple, triple, triple, triple, triple, triple, triple)
+    written = queue_details(figures)["queueDeservedResources"]
+    assert all(math.isfinite(resources.number(text)) for text in written.values()) and len(written) == 3
+    assert math.isfinite(1000 * record.gpu.weight)
 
 
 def test_queue_memory_is_in_millions_of_bytes_and_minus_one_stays_unlimited() -> None:

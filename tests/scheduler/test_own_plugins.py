@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gangline import extend
+from gangline.binder import plugins as binder_plugins
 from gangline.binder.plugins import build
 from gangline.binder.plugins.plugin import BinderPlugin as BinderBase
 from gangline.binder.settings import BinderPluginSetting as BinderPlugin
@@ -158,9 +159,12 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "gangline.binder_plugins": [EntryPoint("stamp", f"{here}:Stamp", "gangline.binder_plugins")],
     }
     monkeypatch.setattr(extend, "entry_points", lambda group: found.get(group, []))
-    plugins._brought.cache_clear()
+    kept = (plugins._brought, binder_plugins._known)
+    for table in kept:
+        table.cache_clear()
     yield
-    plugins._brought.cache_clear()
+    for table in kept:
+        table.cache_clear()
 
 
 @pytest.mark.usefixtures("packages")

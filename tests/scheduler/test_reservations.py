@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gangline.errors import ConfigError
+from gangline.scheduler.model.status import Status
+from gangline.scheduler.records import TaskRecord
 from gangline.scheduler.settings import PluginSetting, native_settings
 from gangline.scheduler.time.earliest import NodeSlots, earliest_start
 from gangline.scheduler.time.learned import LearnedRuntimes, name_pattern
+from gangline.scheduler.time.learning import teach
 from gangline.scheduler.time.profile import MOST_SLOTS, slot_times
 from scheduler.scene import NOW, Outcome, Scene
 
@@ -53,9 +58,61 @@ def test_a_job_that_is_gone_by_then_starts_at_once() -> None:
     assert crowded().gang("a/short", 1, expected_runtime=HOUR / 4).decide().bound == {"short-0": "n1"}
 
 
+def test_a_gang_that_runs_and_lacks_a_pod_is_not_kept_out_of_a_reserved_place() -> None:
+    """Kept waiting, it would be ended as a gang below its minimum, and all its work be lost."""
+    scene = (
+        native().nodes(2).queue("a").gang("a/old", 1, gpus=7, on="n0", last_start=NOW - HOUR, expected_runtime=2 * HOUR)
+    )
+    scene.gang("a/big", 2, gpus=8).gang("a/torn", 2, on="n0", last_start=NOW - HOUR, expected_runtime=9 * HOUR)
+    lost = scene.records.pop()
+    assert isinstance(lost, TaskRecord)
+    scene.records.append(replace(lost, status=Status.PENDING, node=""))
+    assert scene.decide().bound == {"torn-1": "n1"}
+
+
+def test_consolidation_moves_nobody_for_room_that_is_kept_for_others() -> None:
+    scene = native().nodes(2).queue("a")
+    for number in range(8):
+        scene.gang(f"a/young{number}", 1, on="n0", last_start=NOW - 60, expected_runtime=HOUR)
+    after = scene.gang("a/big", 2, gpus=8).gang("a/long", 1, expected_runtime=3 * HOUR).decide()
+    assert start_of(after).keys() == {"big"}
+    assert not after.bound and not after.evicted and not after.decisions.steps
+
+
 def test_the_margin_says_how_much_sooner_it_must_be_gone() -> None:
     assert not crowded().gang("a/short", 1, expected_runtime=HOUR / 2).decide().bound
     assert crowded(margin="2").gang("a/short", 1, expected_runtime=HOUR / 2).decide().bound == {"short-0": "n1"}
+
+
+def test_where_gangs_are_known_to_end_as_they_say_they_need_no_margin() -> None:
+    scene = crowded().gang("a/short", 1, expected_runtime=HOUR, overrun=1.0)
+    assert scene.decide().bound == {"short-0": "n1"}
+    assert not crowded().gang("a/short", 1, expected_runtime=HOUR, overrun=1.5).decide().bound
+
+
+def overtaken(by: float, *gangs: str) -> Scene:
+    """Eight nodes, seven held for ten hours by work of unknown end; a gang that needs two is overtaken by so much."""
+    scene = native().nodes(8).queue("a")
+    for place in range(7):
+        scene.gang(f"a/old{place}", 1, gpus=8, on=f"n{place}", last_start=NOW - 10 * HOUR)
+    for name in gangs or ("big",):
+        scene.gang(f"a/{name}", 2, gpus=8)
+        scene.marks[name] = -by
+    return scene
+
+
+def test_before_a_place_that_is_drained_work_of_unknown_runtime_starts_until_the_gang_was_overtaken_by_much() -> None:
+    assert overtaken(32).gang("a/one", 1).decide().bound == {"one-0": "n7"}
+    after = overtaken(128).gang("a/one", 1).decide()
+    assert not after.bound and "kept for ns/big" in after.why("one")
+
+
+def test_places_are_drained_for_several_gangs_of_a_kind_as_long_as_few_nodes_are() -> None:
+    assert set(start_of(overtaken(32, "first", "second").decide())) == {"first"}
+    wide = overtaken(32, "first", "second").nodes(8)
+    for place in range(8, 16):
+        wide.gang(f"a/old{place}", 1, gpus=8, on=f"n{place}", last_start=NOW - 10 * HOUR)
+    assert set(start_of(wide.decide())) == {"first", "second"}
 
 
 def test_a_job_of_unknown_runtime_uses_only_what_the_gang_leaves() -> None:
@@ -184,3 +241,12 @@ def test_a_node_that_says_it_has_a_thousand_million_gpus_takes_no_list_as_long()
     times = slot_times([(0.0, 1e9), (5.0, 2e9)], 0.01)
     assert times == [0.0] * MOST_SLOTS
     assert slot_times([(0.0, 1.0), (5.0, 2.5)], 0.5) == [0.0, 0.0, 5.0, 5.0, 5.0]
+
+
+def test_a_gang_that_says_how_long_it_runs_learns_how_far_such_words_were_kept() -> None:
+    memory, cluster = LearnedRuntimes(), crowded().gang("a/short", 1, expected_runtime=HOUR).cluster()
+    assert teach(cluster, ["short"], memory) == []
+    for _ in range(20):
+        memory.overruns.note(100.0, 150.0)
+    assert [record.overrun for record in teach(cluster, ["short"], memory)] == [1.5]
+    assert cluster.gangs["short"].record.overrun == 1.5 and teach(cluster, ["short"], memory) == []

@@ -155,6 +155,16 @@ def test_parts_of_a_device_share_its_counters() -> None:
     assert given(records, wants(count=2)) is None
 
 
+def test_a_pod_may_ask_for_more_devices_than_the_stack_is_deep() -> None:
+    devices = [device(f"gpu-{number}") for number in range(2000)]
+    assert given(on_node(*devices), DeviceRequest("r", "gpu", count=2000)) == [item.name for item in devices]
+    assert given(on_node(*devices), DeviceRequest("r", "gpu", count=2000), DeviceRequest("one-more", "gpu")) is None
+
+
+def test_a_claim_that_asks_for_nothing_is_met() -> None:
+    assert given(on_node(device("gpu-0"))) == []
+
+
 def test_devices_of_the_network_are_within_reach_where_their_slice_says() -> None:
     here, elsewhere = ((NodeTerm((Requirement("zone", "In", (zone,)),)),) for zone in "ab")
     far = SliceRecord("far", "", DRIVER, "far", (device("far"),), nodes=elsewhere)

@@ -1,14 +1,15 @@
 """Is the told cause true? Counts again from the plain objects and the proof in the answer, without the scheduler's
 code.
 
-Small on purpose: what it says can be checked by reading it. `problem(objects, gang, data)` gives "" where every
-figure and every node's refusal holds and no node was left out, else the first thing that is wrong.
-"""
+Small on purpose, to be checked by reading it. `problem(objects, gang, data)` gives "" where every figure and every
+node's refusal holds and no node was left out, else the first thing that is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+
+from truth.spread_checker import firm_rules, uneven
 
 Raw = dict[str, Any]
 PLACES = {"gpu": "nvidia.com/gpu", "cpu": "cpu", "memory": "memory", "pods": "pods"}
@@ -97,7 +98,9 @@ def _nodes(nodes: dict[str, Raw], pods: dict[str, Raw], proof: Raw) -> str:
     for name in among:
         told = proof["nodes"].get(name) or [{"code": "nothing is said"}]
         near = [pods[item] for item, place in where.items() if place == name]
-        wrong = [item for item in told if not _holds(item, pods[proof["pod"]], nodes[name], near)]
+        pod, node = pods[proof["pod"]], nodes[name]
+        spread = uneven(pod, node, nodes, pods, where)
+        wrong = [item for item in told if not (spread if item["code"] == "spread" else _holds(item, pod, node, near))]
         if wrong:
             return f"not true of node {name}: {wrong}"
     return ""
@@ -115,7 +118,7 @@ def _holds(fact: Raw, pod: Raw, node: Raw, near: list[Raw]) -> bool:
         return any(taint["key"] not in tolerated for taint in hard)
     if code == "label":
         other = any(labels.get(key) != value for key, value in (pod["spec"].get("nodeSelector") or {}).items())
-        absent = any(term["topologyKey"] not in labels for term in _terms(pod, "podAffinity"))
+        absent = any(term["topologyKey"] not in labels for term in (*_terms(pod, "podAffinity"), *firm_rules(pod)))
         return other or absent or not _affine(pod, labels)
     if code == "anti-affinity":
         far = any(term["topologyKey"] != "kubernetes.io/hostname" for term in _terms(pod, "podAntiAffinity"))

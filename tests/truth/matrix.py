@@ -15,6 +15,8 @@ from truth.causes.room import ROOM
 from truth.causes.schedulers import SCHEDULERS
 from truth.causes.sets import SETS
 from truth.causes.sizes import SIZES
+from truth.causes.slips import SLIPS
+from truth.causes.spreads import SPREADS
 from truth.causes.states import STATES
 from truth.causes.things import THINGS
 from truth.causes.topologies import TOPOLOGIES
@@ -27,6 +29,7 @@ CHAPTERS: dict[str, list[TruthCase]] = {
     "Nodes that may not be used": NODES,
     "Volumes, claims and config maps": THINGS,
     "Topology": TOPOLOGIES,
+    "Spread over domains": SPREADS,
     "Queues": QUEUES,
     "Nobody makes room": ROOM,
     "Pods that are missing or held back": PODS,
@@ -36,5 +39,6 @@ CHAPTERS: dict[str, list[TruthCase]] = {
     "Several at once, and other workloads": [*WORKLOADS, *OTHERS],
     "More of what people meet": MORE_CAUSES,
     "Rarer causes": RARER,
+    "Slips of the pen, storage, Secrets and spreads": SLIPS,
 }
 MATRIX: list[TruthCase] = [case for cases in CHAPTERS.values() for case in cases]

@@ -42,6 +42,8 @@ class TruthCase:
     of: str = ""
     without: tuple[str, ...] = ()
     remedy_says: tuple[str, ...] = ()
+    started: bool = False
+    """It had its nodes already: after the remedy its containers run."""
 
 
 def flat(*given: Raw | list[Raw]) -> tuple[Raw, ...]:
@@ -90,7 +92,7 @@ async def play(case: TruthCase) -> None:
         absent = [fact for fact in case.remedy_says if fact not in printed]
         assert not absent, f"not in the remedy: {absent}\n{text}\n{printed}"
         await apply_printed(story, printed)
-        await _runs(story, case, f"{text}\n{printed}")
+        await runs(story, case, f"{text}\n{printed}")
 
 
 async def _made(story: Story, obj: Raw) -> None:
@@ -127,7 +129,7 @@ async def _patched(story: Story, document: Raw) -> None:
     await apply_meant(connection, await kind_of(connection, document), document, "patch")
 
 
-async def _runs(story: Story, case: TruthCase, what: str) -> None:
+async def runs(story: Story, case: TruthCase, what: str) -> None:
     of = case.of or case.ask.rpartition("/")[2]
 
     async def enough() -> bool:
@@ -136,6 +138,7 @@ async def _runs(story: Story, case: TruthCase, what: str) -> None:
             for pod in (await story.client.list(POD, "default")).items
             if pod.name == of or pod.name.startswith(f"{of}-")
         ]
-        return sum(bool(pod.spec.node_name) and not pod.metadata.deleting for pod in pods) >= (case.runs or 0)
+        held = [pod for pod in pods if pod.spec.node_name and not pod.metadata.deleting]
+        return sum(not case.started or pod.status.phase == "Running" for pod in held) >= (case.runs or 0)
 
-    await story.until(enough, what, seconds=15.0)
+    await story.until(enough, what)

@@ -46,13 +46,13 @@ async def test_every_form_of_a_name_leads_to_the_same_answer() -> None:
         assert texts.pop().startswith("train waits: node node-0, the only one, has 8 GPUs; the pod asks for 16 GPUs\n")
 
 
-async def test_a_set_is_told_gang_by_gang() -> None:
+async def test_a_set_is_told_gang_by_gang_and_gangs_that_are_alike_once() -> None:
     async with told() as story:
         await story.nodes(1)
         await story.apply(pod_clique_set("llm", clique("a", 1, gpus=16), replicas=2))
         await story.settles()
         text, _ = await asked(story, "set/llm")
-        assert "llm-0 waits: " in text and "llm-1 waits: " in text
+        assert "llm-0 waits: " in text and text.endswith("and 1 more like it: llm-1")
 
 
 async def test_a_name_that_means_several_things_lists_them() -> None:

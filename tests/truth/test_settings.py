@@ -161,3 +161,23 @@ def test_a_new_node_is_told_without_marks_of_the_simulation_or_the_name_of_anoth
     labels = dig(nodes[0].body, "metadata", "labels")
     assert labels["type"] == "h100" and labels["kubernetes.io/hostname"] == labels["example.com/host"] == nodes[0].name
     assert names.SIMULATED not in labels and names.POOL not in labels and "n0" not in labels.values()
+
+
+@pytest.mark.parametrize(
+    ("flag", "told"), [("--compat=kai", "does not keep"), ("--v=4", "looks at when a pod is placed")]
+)
+def test_pods_that_stand_unevenly_hear_what_their_scheduler_makes_of_it(flag: str, told: str) -> None:
+    rule = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    raws = [node("n0", zone="a"), node("n1", zone="b"), queue("q"), *gang("x", 50, "n0")]
+    (group, pod, priority) = raws[3:]
+    pod["metadata"]["labels"] = {"app": "x"}
+    pod["spec"]["topologySpreadConstraints"] = [{**rule, "labelSelector": {"matchLabels": {"app": "x"}}}]
+    pod["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    second = {**pod, "metadata": {**pod["metadata"], "name": "x-1", "uid": "x-1"}}
+    objects = among([*raws[:3], group, pod, second, priority, *deployment("", flag)])
+    (subject,) = find(objects, "x", "default")
+    (fact,) = cause_of(objects, subject, titles_of(objects)).facts
+    assert fact.startswith(
+        "its pods stand unevenly by zone (a 2, b 0): spec.topologySpreadConstraints asks for maxSkew 1"
+    )
+    assert told in fact

@@ -23,6 +23,8 @@ from truth.clusters import GANG, cluster
 
 Fates = dict[str, int]
 """Gang → how many of its pods have a node."""
+QUIET_SECONDS, MOST_SECONDS = 3, 30
+"""How long nothing may change for a copy to be at rest, and when it is taken as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +148,10 @@ async def _compared(source: Client, case: RandomCase) -> Agreement:
     """Asked of a cluster at rest; then the changes are made on a copy of it before any component looks."""
     apply = partial(apply_all, objects=case.files, namespace="default")
     async with Copy(source, KINDS) as rested:
-        before = await _placed(rested.client)
+        before = await _at_rest(rested)
         _, answer = await ask(rested.client, WhatifQuestion(case.changes, case.files, "default", apply), time.time())
         async with Copy(rested.client, KINDS, prepare=partial(_really, case=case)) as changed:
-            real = await _placed(changed.client)
+            real = await _at_rest(changed)
     return Agreement(_foretold(before, answer, case.changes.without), real)
 
 
@@ -172,6 +174,23 @@ async def _really(client: Client, case: RandomCase) -> None:
         await client.patch(kinds.NODE, obj["metadata"]["name"], "", {"status": obj["status"]}, subresource="status")
         await client.patch(kinds.NODE, obj["metadata"]["name"], "", {"spec": {"taints": None}})
     await apply_all(client, case.files, "default")
+
+
+async def _at_rest(copy: Copy) -> Fates:
+    """When nobody moves any more although time passes and something happens, as in every cluster: who was placed a
+    moment ago is left alone in the same second, and may have to make room in the next one."""
+    found, still = await _placed(copy.client), 0
+    first_node = next(iter(await copy.client.list_raw(kinds.NODE)))["metadata"]["name"]
+    for turn in range(MOST_SECONDS):
+        copy.passes(1.0)
+        await copy.client.patch(kinds.NODE, first_node, "", {"metadata": {"labels": {"example.com/turn": str(turn)}}})
+        await copy.settles()
+        now = await _placed(copy.client)
+        still = still + 1 if now == found else 0
+        found = now
+        if still == QUIET_SECONDS:
+            break
+    return found
 
 
 async def _placed(client: Client) -> Fates:

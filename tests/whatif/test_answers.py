@@ -22,6 +22,8 @@ from gangline.cli.whatif_text import lines
 from gangline.client import Client, User
 from gangline.errors import BadInput
 from gangline.local import Platform, PlatformSettings, write_kubeconfig
+from gangline.rules.values.times import timestamp
+from gangline.scheduler.time.learned import LEAST
 from gangline.whatif import WhatifChanges, WhatifQuestion, ask
 
 FREE = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
@@ -121,11 +123,11 @@ def job(name: str, gpus: int, queue: str = "q", pods: int = 1, **spec: Any) -> R
 async def test_pods_of_a_drained_node_move_where_there_is_room_and_wait_where_there_is_none() -> None:
     async with cluster(node("a"), node("b"), queue("q"), *gang("one", 3, "a"), *gang("two", 1, "a")) as here:
         assert await told(here, drain=("a",)) == [
-            "↷ one moves: 1 pod on b (1) by node a is drained",
-            "↷ two moves: 1 pod on b (1) by node a is drained",
+            "↷ one moves: 1 pod on b (1) by the drain of node a",
+            "↷ two moves: 1 pod on b (1) by the drain of node a",
         ]
         lost = await told(here, drain=("a", "b"))
-    assert lost[0] == "✗ one loses its place: 1 pod by node a is drained"
+    assert lost[0] == "✗ one loses its place: 1 pod by the drain of node a"
     assert lost[1].strip().startswith("one waits: ")
 
 
@@ -165,6 +167,17 @@ async def test_a_queue_and_a_node_of_a_file_are_there_for_its_gangs() -> None:
         assert await told(here, fresh, node("n9"), job("train", 2, queue="fresh")) == [
             "✓ train starts: 1 pod on n9 (1)"
         ]
+
+
+async def test_a_start_is_told_from_what_the_running_scheduler_has_learned() -> None:
+    runs = {"\n".join(("name", "q", "train-#", "4")): [3600.0] * LEAST}
+    kept = made("ConfigMap", "gangline-runtimes", space="kai-scheduler", data={"runtimes.json": json.dumps(runs)})
+    running = gang("train-7", 4, "a")
+    running[1]["status"]["startTime"] = timestamp(time.time() - 600)
+    for known, starts in ((), False), ((kept,), True):
+        async with cluster(node("a"), queue("q"), *running, *known) as platform:
+            text = "\n".join(await told(platform, job("x", 4)))
+            assert ("starts probably at " in text) is starts, text
 
 
 async def test_pods_of_another_scheduler_are_not_judged() -> None:
@@ -207,7 +220,7 @@ async def test_a_script_learns_from_the_exit_code_that_something_waits(
         await _whatif([], drain, False, "yaml", where, None)
         assert yaml.safe_load(capsys.readouterr().out) == found
         await _whatif([], WhatifChanges(without=("runs",)), True, "text", where, None)
-        assert capsys.readouterr().out.splitlines()[0].startswith("1 nodes, 1 pods, 1 podgroups, 3 queues of https://")
+        assert capsys.readouterr().out.splitlines()[0].startswith("1 node, 1 pod, 1 podgroup, 3 queues of https://")
     (outcome,) = found["others"]
     assert (found["waits"], outcome["name"], outcome["fate"], outcome["queue"]) == (
         True,

@@ -128,6 +128,7 @@ class Rights(Object, frozen=True):
 class StorageClass(Object, frozen=True):
     provisioner: str = ""
     volume_binding_mode: str = ""
+    allowed_topologies: tuple[Raw, ...] = ()
 
 
 class StorageCapacity(Object, frozen=True):

@@ -15,11 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gangline.api import notation
 from gangline.api.descriptions import HEAD, described
 from gangline.api.notation import MISSING, Field, Struct, Type
+from gangline.api.yaml_text import yaml_text
 
 Obj = dict[str, Any]
 QUANTITY_PATTERN = (
@@ -259,8 +258,7 @@ def crds() -> list[Obj]:
 def printed() -> dict[str, str]:
     """File name → YAML of one definition."""
     return {
-        f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": yaml.safe_dump(crd, sort_keys=False, width=120)
-        for crd in crds()
+        f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": yaml_text(crd, width=120) for crd in crds()
     }
 
 

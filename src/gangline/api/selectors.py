@@ -7,13 +7,19 @@ fetches anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from gangline.api.meta import LabelSelector
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,63}")
+
+
+LabelTest = Callable[[Mapping[str, str]], bool]
+FEW = 8
+"""So many requirements are asked one by one; of more, only those about labels that an object has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +29,6 @@ class SelectorRequirement:
     """One of in, notin, exists, !exists, =, !=, gt, lt."""
     values: tuple[str, ...] = ()
 
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        value = labels.get(self.key)
-        return _OPERATORS[self.operator](value, self.values)
-
 
 def whole_number(text: str | None) -> int | None:
     """A label's value as Go reads an integer of 64 bits: no underscores, no spaces."""
@@ -34,29 +36,101 @@ def whole_number(text: str | None) -> int | None:
     return number if number is not None and -(2**63) <= number < 2**63 else None
 
 
-def _compare(value: str | None, values: tuple[str, ...], test: Callable[[int, int], bool]) -> bool:
-    number, wanted = whole_number(value), whole_number(values[0])
-    return number is not None and wanted is not None and test(number, wanted)
-
-
-_OPERATORS: dict[str, Callable[[str | None, tuple[str, ...]], bool]] = {
-    "=": lambda value, values: value is not None and value == values[0],
-    "in": lambda value, values: value is not None and value in values,
-    "!=": lambda value, values: value is None or value != values[0],
-    "notin": lambda value, values: value is None or value not in values,
-    "exists": lambda value, values: value is not None,
-    "!exists": lambda value, values: value is None,
-    "gt": lambda value, values: _compare(value, values, lambda a, b: a > b),
-    "lt": lambda value, values: _compare(value, values, lambda a, b: a < b),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Selector:
     requirements: tuple[SelectorRequirement, ...] = ()
+    _test: LabelTest | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def test(self) -> LabelTest:
+        """What it asks of labels, compiled."""
+        if self._test is None:
+            object.__setattr__(self, "_test", _compiled(self.requirements))
+        return cast(LabelTest, self._test)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        return all(requirement.matches(labels) for requirement in self.requirements)
+        return self.test(labels)
+
+
+def _compiled(requirements: Sequence[SelectorRequirement]) -> LabelTest:
+    if len(requirements) > FEW:
+        return _by_key(requirements)
+    tests = [_alone(requirement) for requirement in requirements]
+    return tests[0] if len(tests) == 1 else lambda labels: all(test(labels) for test in tests)
+
+
+def _alone(requirement: SelectorRequirement) -> LabelTest:
+    key, values = requirement.key, frozenset(requirement.values)
+    match requirement.operator:
+        case "exists":
+            return lambda labels: key in labels
+        case "!exists":
+            return lambda labels: key not in labels
+        case "=" | "in":
+            return lambda labels: labels.get(key) in values
+        case "!=" | "notin":
+            return lambda labels: key not in labels or labels[key] not in values
+    rule = LabelRule()
+    rule.add(requirement)
+    return lambda labels: key in labels and rule.holds(labels[key])
+
+
+def _by_key(requirements: Sequence[SelectorRequirement]) -> LabelTest:
+    """A selector may be far longer than the labels of an object: what it costs is in their number, not in its own."""
+    rules: dict[str, LabelRule] = defaultdict(LabelRule)
+    for requirement in requirements:
+        rules[requirement.key].add(requirement)
+    needed = [key for key, rule in rules.items() if rule.needed]
+    return lambda labels: (
+        all(key in labels for key in needed)
+        and all(rules[key].holds(value) for key, value in labels.items() if key in rules)
+    )
+
+
+@dataclass(slots=True)
+class LabelRule:
+    """All that a selector asks of one label."""
+
+    needed: bool = False
+    absent: bool = False
+    allowed: set[str] | None = None
+    banned: set[str] = field(default_factory=set)
+    above: int | None = None
+    below: int | None = None
+
+    def add(self, requirement: SelectorRequirement) -> None:
+        operator, values = requirement.operator, requirement.values
+        self.needed = self.needed or operator in ("exists", "=", "in", "gt", "lt")
+        match operator:
+            case "!exists":
+                self.absent = True
+            case "=" | "in":
+                self.allowed = set(values) if self.allowed is None else self.allowed & set(values)
+            case "!=" | "notin":
+                self.banned.update(values)
+            case "gt":
+                self.above = _tighter(max, self.above, whole_number(values[0]))
+            case "lt":
+                self.below = _tighter(min, self.below, whole_number(values[0]))
+
+    def holds(self, value: str) -> bool:
+        """Of a label that is there."""
+        if self.absent or value in self.banned or (self.allowed is not None and value not in self.allowed):
+            return False
+        if self.above is None and self.below is None:
+            return True
+        number = whole_number(value)
+        return (
+            number is not None
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+        )
+
+
+def _tighter(choose: Callable[[int, int], int], known: int | None, bound: int | None) -> int:
+    """The bound that leaves less; one that is no number leaves nothing."""
+    number = bound if bound is not None else choose(-(2**64), 2**64)
+    return number if known is None else choose(known, number)
 
 
 EVERYTHING = Selector()

@@ -23,6 +23,7 @@ from gangline.binder.pod_binder import PodBinder, tell_bound
 from gangline.binder.request_rules import SUCCESS, failures_of
 from gangline.binder.settings import DEFAULTS, BinderSettings
 from gangline.rules.gangs.bind_requests import FAILED, SUCCEEDED, by_gpu_group, by_pod, live
+from gangline.rules.lean import lean_pod
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.writer import Writer
 
@@ -170,4 +171,5 @@ def controller(settings: BinderSettings = DEFAULTS) -> Controller:
             (BIND_REQUEST, "pod", by_pod),
             (POD, "volume", lambda pod: [f"{pod.namespace}/{name}" for name in claims_of(pod)]),
         ),
+        trims={POD: lean_pod},
     )

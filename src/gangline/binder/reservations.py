@@ -33,6 +33,7 @@ from gangline.binder.settings import BinderSettings
 from gangline.client import Client
 from gangline.errors import AlreadyExists, Conflict, NotFound
 from gangline.rules.gangs.bind_requests import by_gpu_group
+from gangline.rules.lean import lean_pod
 from gangline.rules.values import times
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch
 
@@ -144,6 +145,7 @@ def clean_up(settings: BinderSettings) -> Controller:
             (BIND_REQUEST, GROUP, by_gpu_group),
             (POD, ON_NODE, lambda pod: [pod.spec.node_name] if pod.namespace == settings.reservation_namespace else []),
         ),
+        trims={POD: lean_pod},
     )
 
 

@@ -17,6 +17,7 @@ import click
 from gangline import __version__
 from gangline.cli.hints import hint
 from gangline.cli.suggestions import did_you_mean
+from gangline.cli.terminal import guarded_output
 from gangline.errors import GanglineError
 
 
@@ -27,32 +28,32 @@ class CommandEntry(NamedTuple):
 
 
 COMMANDS = {
-    "up": CommandEntry("local.up", "start the platform on this machine and keep it running"),
-    "demo": CommandEntry("local.demo", "start the platform, play six scenes, stop"),
+    "up": CommandEntry("local.up", "start the platform on this machine, until Ctrl-C"),
+    "demo": CommandEntry("local.demo", "start the platform, play six scenes, and stop"),
     "examples": CommandEntry("local.examples", "write the examples into a folder"),
     "run": CommandEntry("deploy.run", "run one component against a cluster"),
-    "install": CommandEntry("deploy.install", "bring everything into a cluster, and keep it there"),
-    "uninstall": CommandEntry("deploy.uninstall", "take it out again"),
-    "rights": CommandEntry("deploy.rights", "print what components need to be allowed in a cluster"),
+    "install": CommandEntry("deploy.install", "install gangline into a cluster"),
+    "uninstall": CommandEntry("deploy.uninstall", "remove gangline from a cluster"),
+    "rights": CommandEntry("deploy.rights", "print the rights (RBAC) that components need"),
     "apply": CommandEntry("objects.apply", "create or change objects from files"),
     "get": CommandEntry("objects.get", "show gangs, queues, nodes or any objects"),
     "delete": CommandEntry("objects.delete", "delete objects by name or from files"),
     "queue": CommandEntry("objects.queue", "change quota, limit and other settings of a queue"),
-    "top": CommandEntry("look.top", "show nodes, queues and gangs, renewed every few seconds"),
+    "top": CommandEntry("look.top", "show nodes, queues and gangs, updated every few seconds"),
     "explain": CommandEntry("explain", "say why a gang waits, and what would start it"),
-    "whatif": CommandEntry("whatif", "say what a workload would do to a cluster, without touching it"),
-    "history": CommandEntry("look.history", "tell what became of a gang, from the scheduler's recording"),
-    "why-evicted": CommandEntry("look.why_evicted", "say who took a pod's place, and by which rule"),
-    "replay": CommandEntry("look.replay", "decide recorded cycles again, and compare"),
-    "recording": CommandEntry("look.recording", "say what is recorded, or copy it without names"),
-    "tree": CommandEntry("look.tree", "draw a PodCliqueSet with all that belongs to it"),
-    "dashboard": CommandEntry("look.dashboard", "serve a web page: what waits and why, who holds the GPUs"),
-    "simulate": CommandEntry("local.simulate", "play a trace of work in virtual time: who would wait how long"),
-    "idle": CommandEntry("look.idle", "say where the idle GPUs go, each with its one cause"),
-    "fairshare": CommandEntry("fairshare", "say what share of a cluster each queue would get"),
-    "doctor": CommandEntry("care.doctor", "examine a cluster: what is wrong, with a remedy for each"),
-    "bundle": CommandEntry("care.bundle", "pack what others need to look into a problem, without secrets"),
-    "completion": CommandEntry("local.completion", "make bash, zsh or fish complete commands and names"),
+    "whatif": CommandEntry("whatif", "show what a change would do to a cluster, without making it"),
+    "history": CommandEntry("look.history", "show what happened to a gang"),
+    "why-evicted": CommandEntry("look.why_evicted", "show why a pod was evicted, and for which gang"),
+    "replay": CommandEntry("look.replay", "decide recorded cycles again, and compare the results"),
+    "recording": CommandEntry("look.recording", "list recordings, or copy one without names"),
+    "tree": CommandEntry("look.tree", "show a PodCliqueSet with its cliques and pods"),
+    "dashboard": CommandEntry("look.dashboard", "serve the dashboard: what waits and why, who uses the GPUs"),
+    "simulate": CommandEntry("local.simulate", "play a list of jobs in virtual time: how long each waits"),
+    "idle": CommandEntry("look.idle", "show why GPUs are idle"),
+    "fairshare": CommandEntry("fairshare", "show the fair share of each queue"),
+    "doctor": CommandEntry("care.doctor", "check a cluster: what is wrong, and what to do about it"),
+    "bundle": CommandEntry("care.bundle", "collect data about a problem into a file, without secrets"),
+    "completion": CommandEntry("local.completion", "print a completion script for bash, zsh or fish"),
     "initc": CommandEntry("deploy.initc", "wait in an init container for cliques that start first"),
 }
 
@@ -80,14 +81,19 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="gangline %(version)s")
 def group() -> None:
-    """Gang scheduling for Kubernetes: everyone pulls, or nobody moves.
+    """Gang scheduling for Kubernetes: all pods of a job start, or none.
 
     Start with `gangline demo`, or `gangline up` and then kubectl.
     """
 
 
 def main() -> None:
-    """The console script: errors of ours are one line, never a traceback."""
+    """The console script: errors of ours are one line, never a traceback; nothing printed commands the terminal."""
+    with guarded_output():
+        _main()
+
+
+def _main() -> None:
     try:
         group(standalone_mode=False, prog_name=_called(), complete_var="_GANGLINE_COMPLETE", color=_colour())
     except click.exceptions.Abort:

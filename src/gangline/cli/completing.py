@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -35,6 +36,10 @@ def from_cluster(read: Reader) -> Completer:
 
 
 async def _read(read: Reader, given: dict[str, Any]) -> list[str]:
+    """The cluster has PATIENCE seconds; what is loaded from our own disk before does not count."""
+    for module in ("gangline.cli.look.sight", "gangline.cli.look.summaries", "gangline.client.kubeconfig"):
+        importlib.import_module(module)
+
     async def asked() -> list[str]:
         async with connect(given.get("kubeconfig"), given.get("namespace")) as connection:
             return sorted(await read(connection, given))

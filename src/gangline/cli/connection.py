@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.api import names
 from gangline.cli.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput
 
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
 
 PREFERRED = ("", "grove.io", "scheduler.grove.io", "scheduling.run.ai")
 """Groups that win where several have a kind of the same name."""
+SPOKEN = {"set": "podcliquesets", "sets": "podcliquesets"}
+"""What our own texts call a kind (`set/llm`), and no server."""
+RECORDING = "recording"
+"""The folder beside a platform's kubeconfig in which its scheduler records."""
 
 
 def home() -> Path:
@@ -35,15 +38,9 @@ def home() -> Path:
     return Path(os.environ.get("GANGLINE_HOME") or ".gangline")
 
 
-def recordings() -> Path:
-    """Where a recording is looked for: on this machine, or in the pod that we run in."""
-    mine, there = own_recordings(), Path(names.RECORDINGS)
-    return there if in_pod() and there.is_dir() and not mine.exists() else mine
-
-
 def own_recordings() -> Path:
     """Where schedulers that are started here record their cycles."""
-    return home() / "recording"
+    return home() / RECORDING
 
 
 def in_pod() -> bool:
@@ -67,7 +64,7 @@ class ClusterConnection:
     async def kind(self, name: str) -> Kind[Object]:
         """The kind a user means by `pods`, `pcs`, `podgroup` or `podgroups.scheduling.run.ai`."""
         served = await self.served()
-        wanted = name.lower()
+        wanted = SPOKEN.get(name.lower(), name.lower())
         matches = [item for item in served if wanted in item.names or wanted == item.kind.resource]
         if not matches:
             words = sorted({word for item in served for word in item.names})

@@ -2,7 +2,8 @@
 
 The first signal asks: the command's task is cancelled and tidies up. Should that hang, it is cancelled once more, and
 then the process ends, within ten seconds of the signal. The second signal ends it at once. A thread sees to this
-(`signals.py`), so that a loop which is blocked cannot keep a process alive. Nothing here knows what a command does.
+(`signals.py`), so that a loop which is blocked cannot keep a process alive. Nobody waits for what other
+threads still think, such as a long cycle of a scheduler. Nothing here knows what a command does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from gangline.cli.signals import Ending, watched
@@ -24,8 +26,22 @@ def run(work: Coroutine[Any, Any, None], serves: bool = False) -> None:
         sys.exit(128 + ending.number)
 
 
+class _Threads(ThreadPoolExecutor):
+    """Of a command's loop: waited for at its end, unless a signal ends it."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(thread_name_prefix="asyncio")
+        self._ending = ending
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        told = bool(self._ending.number)
+        super().shutdown(wait and not told, cancel_futures=cancel_futures or told)
+
+
 async def _guarded(work: Coroutine[Any, Any, None], ending: Ending) -> None:
-    ending.of(asyncio.get_running_loop(), asyncio.current_task())
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(_Threads(ending))
+    ending.of(loop, asyncio.current_task())
     if ending.number:
         work.close()
         return

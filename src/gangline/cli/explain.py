@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,11 @@ import click
 from gangline.cli.completing import gangs_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
-from gangline.client import Client
 from gangline.errors import BadInput
-from gangline.rules.verdicts import GangAnswer
-from gangline.why.words.printed import printed, printed_fix
 
 if TYPE_CHECKING:
+    from gangline.client import Client
+    from gangline.rules.verdicts import GangAnswer
     from gangline.why.changes import Remedy
 
 PAUSE = 2.0
@@ -33,8 +32,8 @@ OVER = ("runs", "has finished", "has failed", "was evicted")
 
 
 @click.command(
-    help="Say why a workload waits or what became of it, and what would start it. NAME: a gang, a set, a PodGroup, a "
-    "pod, a Job or another workload, as in job/train; without it, every gang that waits."
+    help="Show why a workload waits or what happened to it, and what would start it. NAME: a gang, set, PodGroup, "
+    "pod, Job or another workload, as in job/train; without it, every gang that waits."
 )
 @click.argument("name", required=False, default="", shell_complete=gangs_of_cluster)
 @click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="look in every namespace")
@@ -49,7 +48,7 @@ OVER = ("runs", "has finished", "has failed", "was evicted")
     "--try", "tried", is_flag=True, help="play each remedy on a copy of the cluster with the whole platform, and report"
 )
 @click.option(
-    "-w", "--watch", "watched", is_flag=True, help="say it anew when it changes, until all of it runs or ended"
+    "-w", "--watch", "watched", is_flag=True, help="print it again when it changes, until the workload runs or ends"
 )
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @cluster_options
@@ -89,11 +88,13 @@ async def _explain(
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
+    from gangline.why.words.printed import printed, printed_fix
+
     async with connect(kubeconfig, namespace) as connection:
         if watched:
             await _watch(connection, name, everywhere, output)
             return
-        answers = await explained(connection, name, everywhere)
+        answers = await explained(connection, name, everywhere, _warn)
         if tried:
             click.echo("\n".join(await _played(connection, answers, number)))
         elif number is not None:
@@ -102,10 +103,22 @@ async def _explain(
             click.echo(printed([answer for answer, _ in answers], output))
 
 
+def _warn(text: str) -> None:
+    click.echo(f"warning: {text}", err=True)
+
+
+def _hush(text: str) -> None:
+    """It was said already, or nobody is there to hear it."""
+
+
 async def _watch(connection: ClusterConnection, name: str, everywhere: bool, output: str) -> None:
+    from gangline.why.words.printed import printed
+
     told: list[tuple[str, ...]] = []
+    tell = _warn
     while True:
-        answers = [answer for answer, _ in await explained(connection, name, everywhere)]
+        answers = [answer for answer, _ in await explained(connection, name, everywhere, tell)]
+        tell = _hush
         now = [(item.data["gang"], item.data["state"], item.data["cause"], *item.data["facts"]) for item in answers]
         if now != told:
             click.echo(printed(answers, output))
@@ -116,12 +129,14 @@ async def _watch(connection: ClusterConnection, name: str, everywhere: bool, out
 
 
 async def explained(
-    connection: ClusterConnection, name: str, everywhere: bool = False
+    connection: ClusterConnection, name: str, everywhere: bool = False, tell: Callable[[str], None] = _hush
 ) -> list[tuple[GangAnswer, list[Remedy]]]:
     from gangline.explaining.explain import explain_name
 
     served = [item.kind for item in await connection.served()]
-    return await explain_name(connection.client, name, connection.namespace, everywhere=everywhere, served=served)
+    return await explain_name(
+        connection.client, name, connection.namespace, everywhere=everywhere, served=served, tell=tell
+    )
 
 
 async def explain(client: Client, name: str, namespace: str) -> list[GangAnswer]:

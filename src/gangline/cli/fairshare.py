@@ -7,20 +7,17 @@ Of a live cluster, or of a file in the form of KAI's fair-share simulator; with 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.fairshare_table import as_data, as_text, by_name, outside_text
 from gangline.cli.manifests import standard_input
 from gangline.errors import BadInput, GanglineError
-from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -89,15 +86,21 @@ async def _live(output: str, kubeconfig: str | None, namespace: str | None) -> N
 
 
 def _show(data: Any, text: str, output: str) -> None:
+    from gangline.rules.values.documents import json_text
+
     if output == "json":
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        click.echo(json_text(data))
     elif output == "yaml":
-        click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True), nl=False)
+        from gangline.api.yaml_text import yaml_text
+
+        click.echo(yaml_text(data, unicode=True), nl=False)
     else:
         click.echo(text)
 
 
 def _read(file: str) -> dict[str, Any]:
+    from gangline.rules.values.documents import DocumentUnreadable, read_yaml
+
     try:
         question = read_yaml(standard_input() if file == "-" else Path(file).read_text())
     except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
@@ -110,13 +113,14 @@ def _read(file: str) -> dict[str, Any]:
 def application() -> web.Application:
     from aiohttp import web
 
+    from gangline.rules.values.documents import read_json
     from gangline.scheduler.fairness.simulate import simulate
 
     async def answer(request: web.Request) -> web.Response:
         if request.method != "POST":
             return web.Response(status=405, text="Method not allowed\n")
         try:
-            question = await request.json()
+            question = read_json(await request.read())
             return web.json_response(simulate(question if isinstance(question, dict) else {}, time.time()))
         except (ValueError, GanglineError) as error:
             return web.Response(status=400, text=f"{error}\n")

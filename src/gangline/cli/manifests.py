@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gangline.api.meta import Raw
 from gangline.errors import BadInput
-from gangline.rules.values.documents import DocumentUnreadable, read_documents
+
+if TYPE_CHECKING:
+    from gangline.api.meta import Raw
 
 
 def read(sources: Iterable[str]) -> list[Raw]:
@@ -52,6 +54,8 @@ def _text(file: Path) -> str:
 
 def parse(text: str, name: str) -> list[Raw]:
     """The documents of one text; a List is taken apart."""
+    from gangline.rules.values.documents import DocumentUnreadable, read_documents
+
     try:
         documents = [read_document for read_document in read_documents(text) if read_document is not None]
     except DocumentUnreadable as error:

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangline.api.kinds import Kind
-from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.apply import apply_one
-from gangline.cli.whatif_text import shown
-from gangline.client import Client
+from gangline.cli.terminal import moved
 from gangline.errors import ApiError, BadInput
 
 if TYPE_CHECKING:
+    from gangline.api.kinds import Kind
+    from gangline.api.meta import Object, Raw
+    from gangline.client import Client
     from gangline.whatif import WhatifChanges
 
+CLEAR_LINE = moved("\x1b[G\x1b[K")
 EXIT_WAITING = 3
 """The exit code of `--fail-if-waiting` when something would wait; 1 is an error, 2 a wrong command line."""
 NODE_FILE = ("v1", "Node")
@@ -105,6 +106,8 @@ async def _whatif(
             counts, answer = await ask(cluster.client, question, time.time(), progress.tell)
         finally:
             progress.clear()
+        from gangline.cli.whatif_text import shown
+
         click.echo(shown(counts, answer, output, cluster.server))
     if fail_if_waiting and answer.waits:
         sys.exit(EXIT_WAITING)
@@ -118,11 +121,11 @@ class Progress:
 
     def tell(self, text: str) -> None:
         if self._on:
-            click.echo(f"\r\x1b[K{text} …", err=True, nl=False)
+            click.echo(f"{CLEAR_LINE}{text} …", err=True, nl=False)
 
     def clear(self) -> None:
         if self._on:
-            click.echo("\r\x1b[K", err=True, nl=False)
+            click.echo(CLEAR_LINE, err=True, nl=False)
 
 
 async def apply_all(client: Client, objects: list[Raw], namespace: str) -> None:

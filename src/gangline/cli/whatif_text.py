@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import click
 import yaml
+
+from gangline.cli.terminal import painted
+from gangline.rules.values.documents import json_text
 
 if TYPE_CHECKING:
     from gangline.whatif import WhatifAnswer
@@ -27,11 +28,11 @@ MARKS = {
 
 def shown(counts: Counter[str], answer: WhatifAnswer, output: str, server: str) -> str:
     if output == "text":
-        read = ", ".join(f"{counts[kind]} {word}" for kind, word in COUNTED.items())
+        read = ", ".join(_counted(counts[kind], word) for kind, word in COUNTED.items())
         return "\n".join([f"{read} of {server} read; nothing there is changed", *lines(answer)])
     data = {"read": {word: counts[kind] for kind, word in COUNTED.items()}, **as_data(answer)}
     if output == "json":
-        return json.dumps(data, indent=2, ensure_ascii=False)
+        return json_text(data)
     return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
 
 
@@ -60,12 +61,12 @@ def _still(gangs: list[GangOutcome]) -> list[str]:
         return []
     who = ", ".join(gang.name for gang in gangs[:SHOWN]) + (f" and {len(gangs) - SHOWN} more" if gangs[SHOWN:] else "")
     many = "1 gang still waits" if len(gangs) == 1 else f"{len(gangs)} gangs still wait"
-    return [f"{click.style('✗', fg='red')} {many}: {who}"]
+    return [f"{painted('✗', 'red')} {many}: {who}"]
 
 
 def _new(gang: GangOutcome) -> list[str]:
     mark, colour = MARKS[gang.fate]
-    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{_where(gang)}"
+    first = f"{painted(mark, colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{_where(gang)}"
     return [first, *(f"    {line}" for line in gang.why.splitlines())]
 
 
@@ -75,7 +76,7 @@ def _other(gang: GangOutcome) -> list[str]:
     happened, *verdict = gang.why.splitlines() or [""]
     why = f" by {happened}" if happened else ""
     where = _where(gang) if gang.fate in ("starts", "moves") else ""
-    first = f"{click.style(mark, fg=colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{where}{why}"
+    first = f"{painted(mark, colour)} {gang.name} {gang.fate}: {_pods(gang.pods)}{where}{why}"
     return [first, *(f"    {line}" for line in verdict)]
 
 
@@ -84,4 +85,9 @@ def _where(gang: GangOutcome) -> str:
 
 
 def _pods(count: int) -> str:
-    return f"{count} pod{'' if count == 1 else 's'}"
+    return _counted(count, "pods")
+
+
+def _counted(count: int, word: str) -> str:
+    """`word` is a plural."""
+    return f"{count} {word.removesuffix('s') if count == 1 else word}"

@@ -30,7 +30,7 @@ from gangline.client.typed_views import (
     unreadable,
     view,
 )
-from gangline.client.watch_events import LARGE, WatchEvent, batch_of, shared_batch, whole_lines
+from gangline.client.watch_events import LARGE, EventBatch, WatchEvent, batch_of, own_batch, shared_batch, whole_lines
 from gangline.client.wire import APPLY_PATCH, JSON, MERGE_PATCH, Request, Response, Transport
 from gangline.errors import ApiError, TooManyRequests, Unavailable, api_error
 
@@ -67,7 +67,8 @@ def label_query(labels: Labels) -> str:
 
 class Client:
     """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it
-    is a report; `may_write` is asked before each write is sent, and raises what keeps it."""
+    is a report; `may_write` is asked before each write is sent, and raises what keeps it. `alone`: nobody else in this
+    process watches, so nothing that was decoded is kept for others."""
 
     def __init__(
         self,
@@ -76,20 +77,22 @@ class Client:
         retries: int = 4,
         lanes: Lanes | None = None,
         may_write: Callable[[], None] | None = None,
+        alone: bool = False,
     ) -> None:
         self.transport = transport
         self.manager = manager
         self._retries = retries
         self._lanes = lanes
         self._may_write = may_write
+        self._alone = alone
 
     def urgent(self, lanes: Lanes) -> Client:
         """The same, for writes that reports have to wait for."""
-        return Client(self.transport, self.manager, self._retries, lanes, self._may_write)
+        return Client(self.transport, self.manager, self._retries, lanes, self._may_write, self._alone)
 
     def fenced(self, may_write: Callable[[], None]) -> Client:
         """The same, for who may write only while something holds."""
-        return Client(self.transport, self.manager, self._retries, self._lanes, may_write)
+        return Client(self.transport, self.manager, self._retries, self._lanes, may_write, self._alone)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -181,11 +184,16 @@ class Client:
         if answer.stream is None:
             raise Unavailable({"message": f"the server did not answer a watch of {kind.resource} with a stream"})
         async for lines in whole_lines(answer.stream):
-            batch = shared_batch(kind, lines) if len(lines) < LARGE else batch_of(kind, lines)
+            batch = self._batch(kind, lines)
             if batch.events:
                 yield batch.events
             if batch.failure is not None:
                 raise api_error(batch.failure)
+
+    def _batch(self, kind: Kind[Any], lines: bytes) -> EventBatch:
+        if self._alone:
+            return own_batch(kind, lines)
+        return shared_batch(kind, lines) if len(lines) < LARGE else batch_of(kind, lines)
 
     # --- writing ------------------------------------------------------------------------------------------------------
 

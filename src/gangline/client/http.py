@@ -7,16 +7,17 @@ takes longer to import than a command may take). Nothing here knows kinds; clien
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import getproxies_environment, proxy_bypass
 
 from gangline.client.connection import ClientConnection
 from gangline.client.exchange import ask
+from gangline.client.pool import ConnectionPool
 from gangline.client.wire import ByteStream, Request, Response
 from gangline.errors import ConfigError, Unavailable
 
@@ -28,9 +29,6 @@ CONNECTING, PATIENCE = 10.0, 60.0
 """Seconds for a connection to be made, and without a byte of an answer."""
 ROOM = 256 * 1024
 """Bytes read at once, at most."""
-KEPT = 30.0
-"""Seconds for which a connection that nobody uses is kept: servers keep them longer, and one must not be ended while we
-send."""
 _PLAIN = "/%:@!$&'()*+,;=~"
 """What may stand in a path as it is; a path that is already quoted stays as it is."""
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/%:@!$&'()*+,;=~._-]*")
@@ -47,6 +45,10 @@ def target_of(request: Request) -> str:
 
 
 def _environment_names_proxy(server: str) -> bool:
+    if not any(name.lower().endswith("_proxy") for name in os.environ):
+        return False
+    from urllib.request import getproxies_environment, proxy_bypass
+
     named, where = getproxies_environment(), urlsplit(server)
     return where.scheme in named and not proxy_bypass(where.netloc)
 
@@ -87,7 +89,7 @@ class Http:
         except OSError as error:
             raise Unavailable(
                 {
-                    "message": f"no answer from {self.server}: {error or type(error).__name__}",
+                    "message": f"no answer from {self.server}: {_in_words(error)}",
                     "reason": "ServiceUnavailable",
                     "code": 503,
                 }
@@ -98,6 +100,13 @@ class Http:
 
     async def close(self) -> None:
         await self._line.close()
+
+
+def _in_words(error: OSError) -> str:
+    """Says "connection refused", not "[Errno 111] Connect call failed"; other errors have better words themselves."""
+    if isinstance(error, ConnectionError | TimeoutError) and error.errno:
+        return os.strerror(error.errno).lower()
+    return str(error) or type(error).__name__
 
 
 async def _whole(stream: ByteStream) -> AsyncGenerator[bytes, None]:
@@ -121,15 +130,14 @@ class Direct:
         self._tls = tls
         self._room = memoryview(bytearray(ROOM))
         self._connections: dict[ClientConnection, None] = {}
-        self._free: dict[ClientConnection, None] = {}
+        self._pool = ConnectionPool()
 
     async def send(self, request: Request, headers: dict[str, str], watching: bool) -> Response:
         text = self._text(request, headers)
         connection = await self._connection()
         answer = await ask(connection, text, watching, PATIENCE)
         if connection.usable:
-            connection.free_since = asyncio.get_running_loop().time()
-            self._free[connection] = None
+            self._pool.give(connection)
         return answer
 
     def _text(self, request: Request, headers: dict[str, str]) -> bytes:
@@ -145,14 +153,23 @@ class Direct:
         return "\r\n".join((*lines, "", "")).encode() + request.body
 
     async def _connection(self) -> ClientConnection:
-        """One that is free, or a new one."""
-        oldest = asyncio.get_running_loop().time() - KEPT
-        while self._free:
-            connection, _ = self._free.popitem()
-            if connection.usable and connection.free_since > oldest:
-                return connection
-            connection.abort()
-        return await self._open()
+        """One that is free, or the first that becomes so."""
+        free = self._pool.take()
+        if free is None and not self._pool.may_open():
+            place = self._pool.wait()
+            try:
+                free = await place
+            except asyncio.CancelledError:
+                self._pool.give_back(place)
+                raise
+            if free is not None and not free.usable:
+                return await self._connection()
+        if free is not None:
+            return free
+        try:
+            return await self._open()
+        finally:
+            self._pool.opened()
 
     async def _open(self) -> ClientConnection:
         if self._secure and self._tls is None:
@@ -169,7 +186,7 @@ class Direct:
 
     def _gone(self, connection: ClientConnection) -> None:
         self._connections.pop(connection, None)
-        self._free.pop(connection, None)
+        self._pool.forget(connection)
 
     async def close(self) -> None:
         for connection in list(self._connections):

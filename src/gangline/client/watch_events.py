@@ -5,7 +5,7 @@ client.py hands the stream here; what a server ends a watch with becomes an erro
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic
@@ -83,16 +83,24 @@ def shared_batch(kind: Kind[Any], lines: bytes) -> EventBatch:
 
 
 def batch_of(kind: Kind[Any], lines: bytes) -> EventBatch:
+    return _batch(lines, lambda line: _shared_event(kind, line))
+
+
+def own_batch(kind: Kind[Any], lines: bytes) -> EventBatch:
+    """For the only watcher of a process: nothing is kept."""
+    return _batch(lines, lambda line: _event(kind, line))
+
+
+def _batch(lines: bytes, read: Callable[[bytes], WatchEvent[Any]]) -> EventBatch:
     events: list[WatchEvent[Any]] = []
     try:
-        events.extend(_shared_event(kind, line) for line in lines.split(b"\n") if line)
+        events.extend(read(line) for line in lines.split(b"\n") if line)
     except ApiError as error:
         return EventBatch(events, error.status)
     return EventBatch(events)
 
 
-@kept_pairs(SHARED, LONGEST_SHARED)
-def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
+def _event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
     event = _EVENT.decode(line)
     if event.type == "ERROR":
         raise api_error(STATUS.decode(event.object))
@@ -103,3 +111,6 @@ def _shared_event(kind: Kind[T], line: bytes) -> WatchEvent[T]:
     except UNREADABLE as error:
         known = kind.type(metadata=metadata_of(event.object))
         return WatchEvent("DELETED", known) if event.type == "DELETED" else WatchEvent("UNREAD", known, str(error))
+
+
+_shared_event = kept_pairs(SHARED, LONGEST_SHARED)(_event)

@@ -19,7 +19,7 @@ from gangline.cluster.server_host import ServerHost
 from gangline.cluster.world.component import components
 from gangline.cluster.world.settings import WorldSettings, read_settings
 from gangline.errors import ConfigError
-from gangline.runtime import Manager
+from gangline.runtime import Manager, stop_all
 
 LOOK_AGAIN = 0.01
 """Seconds between two looks whether the nodes have registered."""
@@ -57,8 +57,7 @@ class RunningCluster:
 
     async def close(self) -> None:
         await self.host.hang_up()
-        for manager in reversed(self.managers):
-            await manager.stop()
+        await stop_all(self.managers)
         await self.host.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 

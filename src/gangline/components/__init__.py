@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gangline.api import names
@@ -18,7 +19,7 @@ from gangline.components.admission_hooks import hooks
 from gangline.components.installer_parts import installer_parts
 from gangline.components.options import ComponentOptions as ComponentOptions
 from gangline.components.options import admission_settings, named_flags, operator_settings, operator_settings_now
-from gangline.config import manner
+from gangline.config import Manner, manner
 from gangline.errors import ConfigError
 from gangline.rights import BACKEND as BACKEND
 from gangline.rights import EVERYWHERE as EVERYWHERE
@@ -26,6 +27,12 @@ from gangline.rights import LEASES
 from gangline.rights import home as home
 from gangline.rules.schedulers import SERVED, read_names
 from gangline.runtime import Component
+
+if TYPE_CHECKING:
+    from gangline.scheduler.thought.options import GroupOfSingle, SchedulerOptions
+
+GATHERING = 0.5
+"""Seconds for which a native scheduler tells nothing of a gang whose pods are still coming; a period at the most."""
 
 
 def _operator(options: ComponentOptions) -> Component:
@@ -68,11 +75,29 @@ def _scheduler(options: ComponentOptions) -> Component:
         note_evictions=not how.evictions_unmarked,
         signs_verdicts=not how.decides_as_upstream,
         honours_budgets=not how.decides_as_upstream,
+        eager=not how.decides_as_upstream,
+        gathering=0.0 if how.decides_as_upstream else min(GATHERING, started.options.period),
         memory_namespace="" if how.decides_as_upstream else started.namespace,
         tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
         recording_folder=recording if started.options.recording else "",
     )
+    if told.singles_at_once and options.singles and not how.decides_as_upstream:
+        told = replace(told, group_of_single=_group_of_single(told, how))
     return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
+
+
+def _group_of_single(options: SchedulerOptions, how: Manner) -> GroupOfSingle:
+    """The grouper's thought about pods that stand for themselves, for the scheduler."""
+    from gangline.grouper.settings import GrouperSettings
+    from gangline.grouper.singles import group_of_single
+
+    settings = GrouperSettings(
+        manner=how,
+        scheduler_names=options.scheduler_names,
+        queue_label=options.settings.queue_label,
+        node_pool_label=options.node_pool_key,
+    )
+    return group_of_single(settings)
 
 
 def _explainer(options: ComponentOptions) -> Component:

@@ -27,6 +27,9 @@ class ComponentOptions:
     """Where the cluster reaches our admission webhook, as a URL; empty: through its service inside the cluster."""
     nodes: str = ""
     """Simulated nodes, as the text of a nodes file; empty: the default ones."""
+    singles: bool = True
+    """The scheduler may place pods that stand for themselves before their PodGroup: the grouper is ours, and is told
+    nothing that the scheduler is not."""
     flags: Mapping[str, str] = field(default_factory=dict)
     """Upstream's flags of this component, without dashes."""
     config: Mapping[str, Any] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from gangline.api import names
@@ -40,7 +41,13 @@ def standing(pod: Pod) -> PodStanding:
     phase = pod.status.phase
     started = RUNNING if phase == RUNNING or pod.spec.node_name else PENDING
     state = phase if phase in (SUCCEEDED, FAILED) else started
-    return PodStanding(pod.labels.get(names.SUB_GROUP, ""), state)
+    return _known(pod.labels.get(names.SUB_GROUP, ""), state)
+
+
+@lru_cache(maxsize=1024)
+def _known(part: str, state: str) -> PodStanding:
+    """Pods that stand alike share it."""
+    return PodStanding(part, state)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from gangline.api import names
 from gangline.api.core import Node, Pod
 from gangline.api.kai import PodGroup
@@ -22,6 +24,7 @@ from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
 from gangline.rules import requests
 from gangline.rules.gangs.priorities import preemptible, priorities
+from gangline.rules.lean import lean_group, lean_pod, shared
 from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp
@@ -38,8 +41,8 @@ class GroupSums:
     standings: Standings = field(default_factory=Standings)
     written: list[Raw] = field(default_factory=list)
     """The conditions as last written."""
-    sent: tuple[str, Raw] = ("", {})
-    """The revision of the group that was looked at, and what was written then."""
+    sent: tuple[str, bytes] = ("", b"")
+    """The revision of the group that was looked at, and what was written then, as text."""
     changed: dict[Key, None] = field(default_factory=dict)
 
     def put(self, key: Key, pod: Pod | None, value: PodPart) -> None:
@@ -155,14 +158,16 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         if group is None:
             ledger.forget(key)
             return None
+        if ledger.account(key).changed:
+            ctx.writer.take_turn()
         account = ledger.bring_up_to_date(key, ctx.read)
         may_be_evicted = preemptible(group, priorities(ctx.read.list(PRIORITY_CLASS)))
         patch = status_patch(group, account, may_be_evicted, manner, timestamp(ctx.clock.now()))
-        seen = group.metadata.resource_version
-        if patch is not None and (seen, patch) != account.sent:
+        now_sent = group.metadata.resource_version, msgspec.json.encode(patch)
+        if patch is not None and now_sent != account.sent:
             if await ctx.writer.report(POD_GROUP, key.name, key.namespace, patch):
-                account.written = patch["status"].get("conditions", account.written)
-                account.sent = seen, patch
+                account.written = shared("written conditions", patch["status"].get("conditions", account.written))
+                account.sent = now_sent
             else:
                 ledger.forget(key)
         return None
@@ -189,6 +194,7 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
             (POD, "memory-on", lambda pod: [pod.spec.node_name] if names.GPU_MEMORY in pod.annotations else []),
         ),
         selectors={POD: ("", pod_fields(schedulers))},
+        trims={POD: lean_pod, POD_GROUP: lean_group},
     )
 
 

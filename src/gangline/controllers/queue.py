@@ -14,9 +14,10 @@ from gangline.api.meta import Raw
 from gangline.controllers.queue_metrics import QueueMetrics
 from gangline.controllers.queue_tree import FIELDS, QueueTree, parts_of
 from gangline.controllers.sums import merge_patch
+from gangline.rules.lean import lean_group
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
 
-AT_ONCE, STEADY = 20.0, 2.0
+AT_ONCE, STEADY = 8.0, 1.0
 """Writes of a queue's status in a row, and per second after that."""
 
 
@@ -111,4 +112,5 @@ def controller(metrics: QueueMetrics | None = None, workers: int = 4) -> Control
             Watch(QUEUE, seen.concerned, seen.queue_changed),
             Watch(POD_GROUP, seen.concerned, seen.group_changed),
         ),
+        trims={POD_GROUP: lean_group},
     )

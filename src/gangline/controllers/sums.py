@@ -8,6 +8,7 @@ here knows pods or queues.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from gangline.api import resources
@@ -55,6 +56,12 @@ def printed(values: Amounts) -> dict[str, str]:
     return {name: str(values[name]) for name in sorted(values)}
 
 
+@lru_cache(maxsize=1024)
+def _known(part: tuple[tuple[str, ExactAmount], ...]) -> Amounts:
+    """Most members have the same part: they share it."""
+    return dict(part)
+
+
 class _Running:
     """One resource of a sum: how much, how many members name it, how many of them in binary form."""
 
@@ -72,6 +79,8 @@ class _Running:
 class Sum:
     """The sum over members that come, change and go."""
 
+    __slots__ = ("_parts", "_running")
+
     def __init__(self) -> None:
         self._parts: dict[Hashable, Amounts] = {}
         self._running: dict[str, _Running] = {}
@@ -84,7 +93,7 @@ class Sum:
         self._add(before, -1)
         self._add(part, 1)
         if part:
-            self._parts[member] = part
+            self._parts[member] = _known(tuple(part.items()))
         else:
             del self._parts[member]
         return True

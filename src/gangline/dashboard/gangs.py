@@ -17,6 +17,7 @@ from gangline.dashboard import evictions
 from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.look import ClusterView, PodFact, first_owner
 from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
+from gangline.dashboard.nodes import natural
 from gangline.rules import verdicts
 from gangline.rules.gangs.evictions import failure_of, is_over, prospects
 from gangline.rules.gangs.starts import start_text, start_times
@@ -184,8 +185,12 @@ class CountedGang:
 
     @property
     def started(self) -> float | None:
-        """When it got its place last, as its PodGroup says."""
-        return times.seconds(self.group.annotations.get(names.LAST_START)) if self.group is not None else None
+        """When it got its place last, as its PodGroup or its PodGang says."""
+        stamped = times.seconds(self.group.annotations.get(names.LAST_START)) if self.group is not None else None
+        told = condition(self.gang.status.conditions, "Scheduled") if self.gang is not None else None
+        if stamped is None and told is not None and told.status == "True":
+            return times.seconds(told.last_transition_time)
+        return stamped
 
     @property
     def since(self) -> float | None:
@@ -351,12 +356,12 @@ def _count(given: object) -> int:
 
 def longest_first(gangs: Iterable[CountedGang]) -> list[CountedGang]:
     """Who waits longest comes first."""
-    return sorted(gangs, key=lambda gang: (gang.since or 0.0, gang.namespace, gang.name))
+    return sorted(gangs, key=lambda gang: (gang.since or 0.0, gang.namespace, natural(gang.name)))
 
 
 def largest_first(gangs: Iterable[CountedGang]) -> list[CountedGang]:
     """Who holds most GPUs comes first."""
-    return sorted(gangs, key=lambda gang: (-gang.held, gang.namespace, gang.name))
+    return sorted(gangs, key=lambda gang: (-gang.held, gang.namespace, natural(gang.name)))
 
 
 def matches(gang: CountedGang, search: str) -> bool:

@@ -17,7 +17,8 @@ from gangline.api.kai import PodGroup, Queue, Topology
 from gangline.api.meta import OwnerReference
 from gangline.dashboard.page_data import Source
 from gangline.rules import requests
-from gangline.scheduler.objects.nodes import by_name, gpu_memory, not_ready_because
+from gangline.rules.capacity.node_facts import gpu_memory, not_ready_because
+from gangline.rules.requests import by_name
 
 ENDED = ("Succeeded", "Failed")
 MOST = 256
@@ -81,6 +82,14 @@ class IdleGpus(msgspec.Struct, frozen=True):
     """Until when they are reserved."""
 
 
+class KnownIdle(msgspec.Struct, frozen=True):
+    """Why GPUs are idle, as it was worked out at a moment; None: not yet, or not at all because of a problem."""
+
+    parts: tuple[IdleGpus, ...] = ()
+    at: float | None = None
+    problem: str = ""
+
+
 class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the pages are made of."""
 
@@ -96,8 +105,29 @@ class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     topologies: Sequence[Topology] = ()
     events: Sequence[Event] = ()
     jobs: Sequence[Job] = ()
-    idle: Sequence[IdleGpus] = ()
-    """Why GPUs are idle, where that was worked out."""
+    idle: KnownIdle = KnownIdle()
+
+    def __post_init__(self) -> None:
+        """A pod that asks for memory of a GPU has GPUs only once it has a node: then the part that this is there."""
+        if any(_unsized(fact) for fact in self.pods):
+            nodes = {fact.node.name: fact for fact in self.nodes}
+            sized = [_sized(fact, nodes.get(fact.node)) if _unsized(fact) else fact for fact in self.pods]
+            msgspec.structs.force_setattr(self, "pods", sized)
+
+
+def _unsized(fact: PodFact) -> bool:
+    return bool(fact.memory and fact.node) and not fact.gpus
+
+
+def _sized(fact: PodFact, node: NodeFact | None) -> PodFact:
+    if node is None:
+        return fact
+    return msgspec.structs.replace(fact, gpus=round(portion(fact, node) * len(fact.shared), 2))
+
+
+def portion(pod: PodFact, node: NodeFact) -> float:
+    """The part of each device that a sharing pod has there."""
+    return pod.portion or min(pod.memory / node.gpu_memory if node.gpu_memory else 1.0, 1.0)
 
 
 def pod_fact(pod: Pod) -> PodFact:

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from gangline.api.kai import Topology
-from gangline.dashboard.look import MOST, ClusterView, NodeFact, PodFact
+from gangline.dashboard.look import MOST, ClusterView, NodeFact, PodFact, portion
 from gangline.dashboard.model import FreeDomain, FreeRoom, GpuCell, NodeLine, Piece
 
 HOST = "kubernetes.io/hostname"
@@ -63,11 +63,6 @@ class Use:
     @property
     def spare(self) -> float:
         return sum(max(1.0 - used, 0.0) for used in self.groups.values())
-
-
-def portion(pod: PodFact, node: NodeFact) -> float:
-    """The part of each device that a sharing pod has there."""
-    return pod.portion or min(pod.memory / node.gpu_memory if node.gpu_memory else 1.0, 1.0)
 
 
 def node_line(fact: NodeFact, pods: Sequence[PodFact]) -> NodeLine:

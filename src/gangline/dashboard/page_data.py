@@ -34,6 +34,8 @@ class Source(PageData, frozen=True):
     """Where the data comes from, and how fresh it is."""
 
     server: str = ""
+    version: int = 0
+    """Grows with every change that pages can show; a browser asks for news since this one."""
     now: float = 0.0
     heard: float | None = None
     """When the cluster last answered; None: never yet."""
@@ -47,5 +49,11 @@ class Source(PageData, frozen=True):
     """Who looks, where people log in."""
     leaves: bool = False
     """They can log out here."""
+    hidden: tuple[str, ...] = ()
+    """Kinds that the viewer may not list."""
     troubles: tuple[str, ...] = ()
     """Kinds that cannot be read, each with the reason."""
+    unseen: tuple[str, ...] = ()
+    """Kinds (plural) of which whoever asks may read nothing: none of them is not the same as none seen."""
+    partly: tuple[str, ...] = ()
+    """Kinds of which they may read those of one namespace."""

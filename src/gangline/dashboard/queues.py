@@ -91,11 +91,13 @@ def _line(queue: Queue, depth: int, has_children: bool, counts: Mapping[str, Cou
 
 
 def _amounts(queue: Queue, given: QueueResource, read: Any, unit: float) -> Amounts:
+    """What is held was asked for: a status does not count requests by GPU memory."""
+    allocated = read(queue.status.allocated)
     return Amounts(
         quota=_bound(given.quota, unit),
         limit=_bound(given.limit, unit),
-        allocated=read(queue.status.allocated),
-        requested=read(queue.status.requested),
+        allocated=allocated,
+        requested=max(read(queue.status.requested), allocated),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from gangline.api.kai import Queue
 from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, CountedGang, matches
 from gangline.dashboard.model import GangChoice, GangOptions
+from gangline.dashboard.nodes import natural
 from gangline.dashboard.queues import line_up
 
 STATES = (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)
@@ -19,14 +20,15 @@ MOST_LETTERS = 300
 Key = Callable[[CountedGang], tuple[object, ...]]
 ORDERS: dict[str, Key] = {
     "state": lambda gang: (STATES.index(gang.state), gang.since or 0.0),
-    "name": lambda gang: (gang.title,),
-    "namespace": lambda gang: (gang.namespace, gang.title),
-    "queue": lambda gang: (gang.queue, gang.title),
-    "user": lambda gang: (gang.user, gang.title),
-    "priority": lambda gang: (gang.priority, gang.title),
-    "gpus": lambda gang: (max(gang.asked, gang.held), gang.title),
-    "since": lambda gang: (gang.since or 0.0, gang.title),
+    "name": lambda gang: (natural(gang.title),),
+    "namespace": lambda gang: (gang.namespace,),
+    "queue": lambda gang: (gang.queue,),
+    "user": lambda gang: (gang.user,),
+    "priority": lambda gang: (gang.priority,),
+    "gpus": lambda gang: (max(gang.asked, gang.held),),
+    "since": lambda gang: (gang.since or 0.0,),
 }
+"""Equals come by name, whichever way round."""
 USUAL = "state"
 
 
@@ -44,7 +46,8 @@ def selected(gangs: Iterable[CountedGang], choice: GangChoice, queues: Sequence[
         gang for gang in gangs if _fits(gang, choice) and _in_queue(gang, choice.queue, by_name) and matches(gang, word)
     ]
     order = ORDERS[choice.sort.removeprefix("-")]
-    return sorted(chosen, key=order, reverse=choice.sort.startswith("-"))
+    named = sorted(chosen, key=lambda gang: natural(gang.title))
+    return sorted(named, key=order, reverse=choice.sort.startswith("-"))
 
 
 def _fits(gang: CountedGang, choice: GangChoice) -> bool:

@@ -9,13 +9,16 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 from aiohttp import web
 
 from gangline.client import Client
 from gangline.dashboard.following.follower import Follower, Sight
+from gangline.dashboard.following.idle_reckoner import IdleReckoner
 from gangline.dashboard.gangs import GangTable
 from gangline.dashboard.login.gates import Gate, OpenGate
 from gangline.dashboard.login.scope import ViewScope, namespaces_of, narrowed
+from gangline.dashboard.look import ClusterView
 from gangline.dashboard.pages import KnownPast
 from gangline.dashboard.past.data import GangMoment
 from gangline.dashboard.past.keeper import PastKeeper
@@ -30,14 +33,20 @@ class Dashboard:
     """Serves until it is stopped."""
 
     def __init__(
-        self, sight: Sight, clock: Clock | None = None, recording: Path | None = None, gate: Gate | None = None
+        self,
+        sight: Sight,
+        clock: Clock | None = None,
+        recording: Path | None = None,
+        gate: Gate | None = None,
+        idle: IdleReckoner | None = None,
+        kept: Path | None = None,
     ) -> None:
-        self._sight, self._clock = sight, clock or SystemClock()
-        self._past = PastKeeper(sight.look, self._clock, recording)
+        self._sight, self._clock, self._idle = sight, clock or SystemClock(), idle
+        self._past = PastKeeper(sight.look, self._clock, recording, kept)
         self._gate = gate or OpenGate()
         self._tasks: list[asyncio.Task[None]] = []
         self._kept = KeptPages()
-        self._live = LiveStream(self._clock, lambda: sight.version, lambda: self._kept.pace)
+        self._live = LiveStream(self._clock, lambda: self._version, lambda: self._kept.pace)
         self._endpoint = Endpoint(lambda: self.complete, rest=self._answer, streams={"/live": self._follow})
 
     @classmethod
@@ -48,17 +57,22 @@ class Dashboard:
         clock: Clock | None = None,
         recording: Path | None = None,
         gate: Gate | None = None,
+        kept: Path | None = None,
     ) -> Dashboard:
         """Of the cluster that this client speaks to; `server` is how it is called on the pages, `recording` the folder
-        of what its scheduler recorded, if that can be read here."""
+        of what its scheduler recorded, if that can be read here, `kept` a folder for what the page remembers."""
         clock = clock or SystemClock()
-        return cls(Follower(client, server, clock), clock, recording, gate)
+        sight = Follower(client, server, clock)
+        idle = IdleReckoner(client, clock, sight.look, lambda: sight.version)
+        return cls(sight, clock, recording, gate, idle, kept)
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve at once; gives the address. Raises OSError where the port is taken."""
         bound = await self._endpoint.open(host, port)
         await self._sight.start()
         self._tasks = [background.start("dashboard past", self._past.run, self._clock)]
+        if self._idle is not None:
+            self._tasks.append(background.start("dashboard idle", self._idle.run, self._clock))
         return f"http://{_shown(host)}:{bound}"
 
     async def stop(self) -> None:
@@ -66,6 +80,7 @@ class Dashboard:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._past.keep()
         await self._sight.stop()
         await self._endpoint.close()
 
@@ -73,6 +88,19 @@ class Dashboard:
     def complete(self) -> bool:
         """Everything has been read once, as far as it can be."""
         return self._sight.complete
+
+    @property
+    def _version(self) -> int:
+        return self._sight.version + (self._idle.version if self._idle is not None else 0)
+
+    def _look(self, path: str) -> ClusterView:
+        """What is known now; on the map also why GPUs are idle."""
+        view = self._sight.look()
+        view = msgspec.structs.replace(view, source=msgspec.structs.replace(view.source, version=self._version))
+        if self._idle is None or parts_of(path) != ["map"]:
+            return view
+        self._idle.ask()
+        return msgspec.structs.replace(view, idle=self._idle.known)
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         refused = await self._gate.refusal(request)
@@ -101,9 +129,9 @@ class Dashboard:
         """The page at an address, as HTML or as data, for whoever may see this."""
         past = KnownPast(self._past.memory, await self._story(path, scope), scope.namespaces)
         return self._kept.get(
-            (self._sight.version, scope, path, *sorted(query.items())),
+            (self._version, scope, path, *sorted(query.items())),
             self._clock.monotonic(),
-            lambda: reply(narrowed(self._sight.look(), scope), path, query, past),
+            lambda: reply(narrowed(self._look(path), scope), path, query, past),
         )
 
     async def _story(self, path: str, scope: ViewScope) -> tuple[GangMoment, ...]:

@@ -89,7 +89,7 @@ def document(page: Page) -> str:
     )
     main = tag("main", _fresh(page.source), *body, id="main", tabindex="-1")
     inside = [link("#main", "skip to the content", "skip"), _header(page), _alarms(page.source), main]
-    return "<!doctype html>\n" + tag("html", head, tag("body", *inside), lang="en")
+    return "<!doctype html>\n" + tag("html", head, tag("body", *inside, data_version=page.source.version), lang="en")
 
 
 def _body(page: Page) -> tuple[str, Sequence[Html]]:
@@ -166,6 +166,9 @@ def _alarms(source: Source) -> Html:
     notes += [
         tag("p", tag("strong", "Cannot be read: "), trouble, class_="alarm") for trouble in source.troubles if not lost
     ]
+    if source.hidden:
+        told = f"Not shown: {' and '.join(source.hidden)}, which you may not list."
+        notes.append(tag("p", told, class_="note"))
     if source.reading:
         notes.append(tag("p", f"Reading {', '.join(source.reading)} for the first time …", class_="note"))
     return tag("div", *notes, id="state", role="status")
@@ -178,7 +181,7 @@ def _known(source: Source) -> str:
 def _fresh(source: Source) -> Html:
     if source.heard is None:
         return Html("")
-    ago = "now" if source.now - source.heard < 1 else f"{age(source.heard, source.now)} ago"
+    ago = "just now" if source.now - source.heard < 1 else f"{age(source.heard, source.now)} ago"
     return tag("p", "last heard from the cluster ", tag("time", ago), class_="fresh")
 
 
@@ -191,7 +194,7 @@ def gang(page: GangPage) -> list[Html]:
     return [
         tag("h1", line.title, " ", badge(line.state)),
         _about(line, page.source),
-        tag("p", link(f"{gang_address(line.namespace, line.name)}/timeline", "What became of it, from created to now")),
+        tag("p", link(f"{gang_address(line.namespace, line.name)}/timeline", "Timeline, from created to now")),
         _lost(line, page.source),
         _verdict(line),
         made_of,
@@ -215,7 +218,7 @@ def _about(line: GangLine, source: Source) -> Html:
     if line.priority:
         facts.append(("Priority", line.priority))
     return fact_list(
-        [*facts, ("Waits for" if line.state in ("waiting", "evicted") else "Age", age(line.since, source.now) or "–")]
+        [*facts, ("Waited" if line.state in ("waiting", "evicted") else "Age", age(line.since, source.now) or "–")]
     )
 
 
@@ -300,9 +303,9 @@ def queue(page: QueuePage) -> list[Html]:
 
 def _queue_facts(page: QueuePage) -> Iterator[tuple[object, object]]:
     line = page.queue
-    yield "Below", join([queue_link(item) for item in page.path[:-1]], " › ") or "the root"
+    yield "Parent", join([queue_link(item) for item in page.path[:-1]], " › ") or "none"
     yield "Gangs", gang_count(line)
-    yield "Weight above quota", number(line.weight)
+    yield "Over-quota weight", number(line.weight)
     if line.priority is not None:
         yield "Priority", number(line.priority)
     if line.problem:

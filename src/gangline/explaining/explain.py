@@ -9,12 +9,14 @@ work.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from gangline.api import kinds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.client import Client
+from gangline.errors import BadInput
 from gangline.explaining.platform_trial import starts_on_copy
 from gangline.rules.verdicts import GangAnswer
 from gangline.why.answers import answer, titles_of
@@ -24,6 +26,7 @@ from gangline.why.changes import Remedy
 from gangline.why.objects import ClusterObjects
 from gangline.why.read import read_cluster
 from gangline.why.remedies import remedies
+from gangline.why.schedulers.unread import NOT_TOLD
 from gangline.why.subjects import find, waiting
 from gangline.why.workloads import Subject
 
@@ -56,15 +59,20 @@ async def explain_name(
     everywhere: bool = False,
     served: Sequence[Kind[Object]] = (),
     now: float | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> list[Explained]:
     """One answer per gang that NAME stands for, with its remedies; without a name, one for each gang that waits.
 
-    `served`: the kinds that a copy of the platform is made of; without them nothing is tried there."""
+    `served`: the kinds that a copy of the platform is made of; without them nothing is tried there. `tell` hears what
+    of the cluster was not looked at. Raises BadInput where nothing can be told of any."""
     objects = await read_cluster(client, time.time() if now is None else now, namespace)
+    if everywhere and kinds.POD.resource in objects.unread:
+        tell(f"only namespace {namespace} was looked at: you may not list pods of others")
     subjects = (
         find(objects, name, namespace, everywhere) if name else waiting(objects, None if everywhere else namespace)
     )
     judged = [_judged(objects, subject) for subject in subjects]
+    _check_told(judged)
     readable = not {"pods", "nodes"} & objects.unread.keys()
     if served and readable and objects.count_pods() <= LARGEST_COPY:
         for item in judged:
@@ -72,6 +80,18 @@ async def explain_name(
         if name:
             await _start_together(client, served, judged)
     return [(answer(objects, item.subject, item.cause, item.remedies, item.line), item.remedies) for item in judged]
+
+
+def _check_told(judged: Sequence[Judged]) -> None:
+    """An answer that says of no workload more than that it may not be read is an error."""
+    names: dict[str, list[str]] = {}
+    for item in judged:
+        if item.cause.code != NOT_TOLD:
+            return
+        names.setdefault(item.cause.why, []).append(item.subject.name)
+    lines = [f"{', '.join(some)} {'waits' if len(some) == 1 else 'wait'}: {why}" for why, some in names.items()]
+    if lines:
+        raise BadInput("\n".join(lines))
 
 
 def _judged(objects: ClusterObjects, subject: Subject) -> Judged:

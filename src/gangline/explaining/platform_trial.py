@@ -62,7 +62,7 @@ async def _settled(copy: Copy, asked: Sequence[tuple[str, str]]) -> tuple[Cluste
         causes = [cause_of(objects, item, titles_of(objects)) for item in subjects_there]
         if not any(cause.transient or cause.pods_change for cause in causes if not _well(cause)):
             break
-        await asyncio.sleep(PAUSE)
+        copy.passes(PAUSE)
     return objects, subjects_there, causes
 
 
@@ -97,8 +97,8 @@ async def play(client: Client, served: Sequence[Kind[Object]], about: Raw, chang
 
 
 async def _make(client: Client, changes: Sequence[ObjectChange]) -> None:
-    """Before anybody looks: no controller has been refused anything yet. Nobody watches over nodes on a copy: a new one
-    is welcome at once."""
+    """Before anybody looks: no controller has been refused anything yet, and none is by a quota that is larger now but
+    whose controller has not come to it. Nobody watches over nodes on a copy: a new one is welcome at once."""
     for change in changes:
         if change.how == "replace":
             await _collect(client, change)
@@ -106,10 +106,16 @@ async def _make(client: Client, changes: Sequence[ObjectChange]) -> None:
         if change.kind is kinds.NODE and change.how == "new":
             taints = dig(change.body, "spec", "taints") or None
             await client.patch(kinds.NODE, change.name, "", {"spec": {"taints": taints}})
+        if change.kind is kinds.RESOURCE_QUOTA and (hard := dig(change.body, "spec", "hard")):
+            status = {"status": {"hard": hard}}
+            await client.patch(change.kind, change.name, change.namespace, status, subresource="status")
 
 
 async def _collect(client: Client, change: ObjectChange) -> None:
-    """What belongs to an object that is made anew goes with it: no garbage collector is at work yet."""
+    """What belongs to an object that is made anew goes with it: no garbage collector is at work yet, nor whoever
+    protects claims."""
+    if change.kind is kinds.PVC:
+        await client.patch(change.kind, change.name, change.namespace, {"metadata": {"finalizers": None}})
     uid = (await client.get_raw(change.kind, change.name, change.namespace))["metadata"].get("uid")
     owned: tuple[Kind[Any], ...] = (kinds.POD, kinds.POD_GROUP)
     for kind in owned:

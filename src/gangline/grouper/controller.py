@@ -16,13 +16,24 @@ from gangline.grouper import write
 from gangline.grouper.foreign import Foreign
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
-from gangline.grouper.marks import before_mark, known_without_mark, possible_groups
+from gangline.grouper.marks import (
+    before_mark,
+    can_wait,
+    goes_with_owner,
+    is_settled,
+    known_without_mark,
+    possible_groups,
+)
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
+from gangline.rules.lean import lean_group, lean_pod
 from gangline.rules.schedulers import pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 WARNING = "PodGrouperWarning"
+LONGEST_WAIT = 10.0
+"""Seconds until a pod that cannot be grouped is looked at again, at most: its owner may have been mended, and owners
+are not watched."""
 MEMBERS = "members"
 """Index of pods by the groups they may be in."""
 
@@ -39,7 +50,7 @@ def controller(settings: GrouperSettings) -> Controller:
         reads.append(NAMESPACE)
     reconciler = Reconciler(settings)
     pods = Watch(POD, itself, when=None if settings.manner.every_pod_event_counts else matters)
-    lost_groups = Watch(POD_GROUP, reconciler.lost, when=lambda before, after: after is None)
+    lost_groups = Watch(POD_GROUP, reconciler.lost, when=reconciler.group_changed)
     return Controller(
         "grouper",
         reconciler,
@@ -48,6 +59,8 @@ def controller(settings: GrouperSettings) -> Controller:
         workers=settings.workers,
         indexes=[(POD, MEMBERS, possible_groups)],
         selectors=selectors,
+        trims={POD: lean_pod, POD_GROUP: lean_group},
+        longest_wait=LONGEST_WAIT,
     )
 
 
@@ -57,6 +70,19 @@ class Reconciler:
         self._foreign: Foreign | None = None
         self._written: dict[Key, PodGroup] = {}
         """Groups as we last wrote them, until the cache shows them: it may be a little behind."""
+
+        self._grouped: set[Key] = set()
+        """Pods that we have put into their group."""
+
+    def group_changed(self, before: PodGroup | None, after: PodGroup | None) -> bool:
+        """Whether a group is gone; what we wrote is forgotten once the cache shows it."""
+        if after is None:
+            return True
+        key = key_of(after)
+        written = self._written.get(key)
+        if written is not None and write.revision(after) >= write.revision(written):
+            del self._written[key]
+        return False
 
     def lost(self, group: PodGroup, read: Reader) -> list[Key]:
         """A group is gone: its members need a new one."""
@@ -68,11 +94,13 @@ class Reconciler:
     async def __call__(self, ctx: Context, key: Key) -> Again | None:
         pod = ctx.read.get(POD, key.name, key.namespace)
         if pod is None or not self._selected(ctx, pod):
+            self._grouped.discard(key)
             return None
         try:
             grouping = await self._think(ctx, pod)
             if grouping is not None:
-                await self._write_group(ctx, grouping)
+                await self._write_group(ctx, pod, grouping)
+                self._grouped.add(key)
                 wait = before_mark(pod, grouping, self._settings, ctx.clock.now())
                 if wait > 0:
                     return Again(wait)
@@ -80,6 +108,8 @@ class Reconciler:
         except Conflict:
             raise
         except (Ungroupable, ApiError) as error:
+            if goes_with_owner(error, pod, self._settings, key in self._grouped):
+                return None
             ctx.events.tell(POD, pod, WARNING, str(error), warning=True)
             if pod.metadata.deleting:
                 return None
@@ -107,16 +137,18 @@ class Reconciler:
             except NotFetched as unseen:
                 seen[unseen.ref] = await self._foreign.fetch(unseen.ref)
 
-    async def _write_group(self, ctx: Context, grouping: Grouping) -> None:
+    async def _write_group(self, ctx: Context, pod: Pod, grouping: Grouping) -> None:
         key = Key(grouping.namespace, grouping.name)
         live = self._live(ctx, key)
         if live is None:
             try:
-                self._written[key] = await ctx.client.create(POD_GROUP, write.new_object(grouping))
+                waits = can_wait(pod, grouping, self._settings)
+                create = ctx.writer.create_in_turn if waits else ctx.client.create
+                self._written[key] = await create(POD_GROUP, write.new_object(grouping))
                 return
             except AlreadyExists:
                 live = await ctx.client.get(POD_GROUP, grouping.name, grouping.namespace)
-        patch = write.change(live, grouping, self._settings)
+        patch = None if is_settled(pod, grouping) else write.change(live, grouping, self._settings)
         if patch is None:
             return
         try:
@@ -128,14 +160,10 @@ class Reconciler:
     def _live(self, ctx: Context, key: Key) -> PodGroup | None:
         """The newer of what the cache shows and what we wrote."""
         shown, written = ctx.read.get(POD_GROUP, key.name, key.namespace), self._written.get(key)
-        if written is not None and shown is not None and _revision(shown) >= _revision(written):
+        if written is not None and shown is not None and write.revision(shown) >= write.revision(written):
             del self._written[key]
             return shown
         return written or shown
-
-
-def _revision(group: PodGroup) -> int:
-    return int(group.metadata.resource_version or 0)
 
 
 async def _write_pod(ctx: Context, pod: Pod, grouping: Grouping) -> None:

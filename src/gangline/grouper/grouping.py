@@ -15,6 +15,10 @@ class Ungroupable(GanglineError):
     """A pod cannot be put into a group as things stand; the text ends in an event on the pod."""
 
 
+class OwnerGone(Ungroupable):
+    """The object that a pod belongs to is not there: deleted, or not made yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupTopology:
     """A topology constraint: a Topology by name, and the levels that are required and preferred in it."""

@@ -1,4 +1,4 @@
-"""When a pod is marked as a member of its group.
+"""When a pod is marked as a member of its group, and whether its group can wait.
 
 A pod whose group is known without a mark (rules/gangs/memberships.py) is marked by its bind, and by the grouper only
 when it has to wait for a node. Pure; controller.py writes the mark."""
@@ -9,8 +9,9 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.meta import condition
 from gangline.grouper import write
-from gangline.grouper.grouping import Grouping
+from gangline.grouper.grouping import Grouping, OwnerGone
 from gangline.grouper.settings import GrouperSettings
+from gangline.grouper.singles import stands_for_itself
 from gangline.rules.gangs.memberships import OWNED, candidates, own_group, owners_group
 from gangline.rules.values import times
 
@@ -36,7 +37,24 @@ def known_without_mark(pod: Pod, grouping: Grouping) -> bool:
     return (whole or grouping.name == own_group(pod)) and not grouping.leaf
 
 
+def can_wait(pod: Pod, grouping: Grouping, settings: GrouperSettings) -> bool:
+    """Whether nobody waits for the group to be written: the scheduler places a pod that stands for itself without
+    (singles.py), unless it has said that it cannot; then the verdict needs the group."""
+    return stands_for_itself(pod, grouping) and not settings.manner.decides_as_upstream and not _refused(pod)
+
+
+def is_settled(pod: Pod, grouping: Grouping) -> bool:
+    """Whether a pod that stands for itself was marked for its group by its bind: the group stays as it is from then."""
+    return pod.annotations.get(names.POD_GROUP_NAME) == grouping.name and stands_for_itself(pod, grouping)
+
+
 def _refused(pod: Pod) -> bool:
     """Whether the scheduler has said that it has no node for the pod."""
     scheduled = condition(pod.status.conditions, "PodScheduled")
     return scheduled is not None and scheduled.status == "False"
+
+
+def goes_with_owner(error: Exception, pod: Pod, settings: GrouperSettings, grouped: bool) -> bool:
+    """Whether a pod lacks only its owner, and was grouped while that was there: both go, and that is no warning."""
+    known = grouped or bool(pod.spec.node_name) or names.POD_GROUP_NAME in pod.annotations
+    return isinstance(error, OwnerGone) and known and not settings.manner.lost_owner_warns

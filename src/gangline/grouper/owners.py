@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.api.meta import OwnerReference, Raw
-from gangline.errors import ApiError, Forbidden
-from gangline.grouper.grouping import Ungroupable
+from gangline.errors import ApiError, Forbidden, NotFound
+from gangline.grouper.grouping import OwnerGone, Ungroupable
 from gangline.grouper.look import GrouperView
 
 LONGEST_CHAIN = 64
@@ -35,10 +35,12 @@ def walk(pod: Pod, look: GrouperView) -> Chain:
             owner = look.get(reference.api_version, reference.kind, pod.namespace, reference.name)
         except Forbidden:
             break
+        except NotFound as error:
+            raise OwnerGone(f"failed to find {_where(reference, pod)}: {error}") from error
         except ApiError as error:
             raise Ungroupable(f"failed to find {_where(reference, pod)}: {error}") from error
         if uid_of(owner) != reference.uid:
-            raise Ungroupable(
+            raise OwnerGone(
                 f"failed to find {_where(reference, pod)}: an object of that name exists, but it is another one "
                 f"(uid {uid_of(owner)}); the pod goes with its owner"
             )

@@ -37,7 +37,7 @@ class GrouperSettings:
     """Only pods with these labels are grouped."""
     namespace_selector: Mapping[str, str] = field(default_factory=dict, metadata={"flag": "namespace-label-selector"})
     """Only pods in namespaces with these labels are grouped."""
-    workers: int = field(default=32, metadata={"flag": "max-concurrent-reconciles"})
+    workers: int = field(default=64, metadata={"flag": "max-concurrent-reconciles"})
     """How many pods are looked at side by side."""
 
     mark_after: float = 30.0

@@ -135,3 +135,8 @@ def pod_change(pod: Pod, grouping: Grouping) -> Raw | None:
     if grouping.leaf and pod.labels.get(names.SUB_GROUP) != grouping.leaf:
         meta["labels"] = {names.SUB_GROUP: grouping.leaf}
     return {"metadata": meta} if meta else None
+
+
+def revision(group: PodGroup) -> int:
+    """Of two looks at a group the one with the higher number is newer."""
+    return int(group.metadata.resource_version or 0)

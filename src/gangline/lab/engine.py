@@ -16,13 +16,14 @@ from gangline.lab.fleet import gang_record, node_record, pod_records, topology_r
 from gangline.lab.jobs import Machine, NodeChange, TraceJob
 from gangline.lab.measures import GpuClock, JobRun, PlayedTrace
 from gangline.lab.runtimes import ExpectedRuntimes
+from gangline.rules.capacity.idle_causes import STARTING
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, TaskRecord
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.thought.booking import book
-from gangline.scheduler.time.idle import STARTING, idle_gpus
+from gangline.scheduler.time.idle import idle_gpus
 from gangline.scheduler.time.learned import Overruns
 from gangline.scheduler.time.promises import latest_start
 
@@ -174,7 +175,9 @@ class Simulation:
         run = JobRun(job.name, queue, job.all_gpus, job.arrival, job.duration)
         playing = self._playing[job.name] = Playing(job, run, pod_records(job))
         self._runs.append(run)
-        self._cluster.apply(gang_record(job, queue, self._it.runtimes.of(job)))
+        runtimes = self._it.runtimes
+        stated, learned = runtimes.stated(job), runtimes.learned(job)
+        self._cluster.apply(gang_record(job, queue, stated, learned, self._overruns.learned()))
         self._wait(playing)
 
     def _wait(self, playing: Playing) -> None:

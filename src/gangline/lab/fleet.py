@@ -59,7 +59,9 @@ def topology_records(jobs: Iterable[TraceJob]) -> list[TopologyRecord]:
     return [TopologyRecord(label, (label,)) for label in sorted({job.topology for job in jobs if job.topology})]
 
 
-def gang_record(job: TraceJob, queue: str, expected: float | None) -> GangRecord:
+def gang_record(
+    job: TraceJob, queue: str, stated: float | None, learned: float | None = None, overrun: float | None = None
+) -> GangRecord:
     rule = TopologyRule(job.topology, job.topology) if job.topology else None
     return GangRecord(
         job.name,
@@ -70,8 +72,10 @@ def gang_record(job: TraceJob, queue: str, expected: float | None) -> GangRecord
         job.preemptible,
         job.arrival,
         plain_gang(job.pods, rule),
-        expected_runtime=expected,
+        expected_runtime=stated,
         checkpoint_interval=job.checkpoint,
+        learned_runtime=learned,
+        overrun=overrun,
     )
 
 

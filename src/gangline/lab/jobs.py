@@ -17,7 +17,8 @@ class TraceJob:
 
     `gpus` is per pod; below 1 it is a share of one GPU. `models`: the GPU models that will do (none: any). `cpu` is in
     milli-cores, `memory` in bytes, both per pod. `checkpoint`: seconds between checkpoints (0: none); what ran since
-    the last one is lost by an eviction. `topology`: the node label in whose domain all pods must be."""
+    the last one is lost by an eviction. `topology`: the node label in whose domain all pods must be. `line`: where it
+    stands in its trace (0: not known)."""
 
     name: str
     arrival: float
@@ -32,6 +33,7 @@ class TraceJob:
     preemptible: bool = True
     checkpoint: float = 0
     models: tuple[str, ...] = ()
+    line: int = 0
 
     @property
     def all_gpus(self) -> float:

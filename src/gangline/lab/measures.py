@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gangline.scheduler.time.idle import NO_DEMAND, STARTING
+from gangline.rules.capacity.idle_causes import NO_DEMAND, STARTING
 
 HOUR = 3600.0
 SIZE_CLASSES: tuple[tuple[str, Callable[[float], bool]], ...] = (

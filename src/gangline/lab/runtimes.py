@@ -18,7 +18,12 @@ from gangline.scheduler.time.learned import LearnedRuntimes
 class ExpectedRuntimes:
     """Nothing is known."""
 
-    def of(self, job: TraceJob) -> float | None:
+    def stated(self, job: TraceJob) -> float | None:
+        """What somebody says."""
+        return None
+
+    def learned(self, job: TraceJob) -> float | None:
+        """What jobs like it took."""
         return None
 
     def ended(self, job: TraceJob, seconds: float) -> None:
@@ -29,7 +34,7 @@ class _Known(ExpectedRuntimes):
     def __init__(self, jobs: Sequence[TraceJob], factors: Sequence[float]) -> None:
         self._factors = {job.name: factor for job, factor in zip(jobs, factors, strict=True)}
 
-    def of(self, job: TraceJob) -> float | None:
+    def stated(self, job: TraceJob) -> float | None:
         return job.duration * self._factors[job.name] if math.isfinite(job.duration) else None
 
 
@@ -37,7 +42,7 @@ class _Learned(ExpectedRuntimes):
     def __init__(self) -> None:
         self._memory = LearnedRuntimes()
 
-    def of(self, job: TraceJob) -> float | None:
+    def learned(self, job: TraceJob) -> float | None:
         return self._memory.expected(job.name, job.queue, job.all_gpus)
 
     def ended(self, job: TraceJob, seconds: float) -> None:

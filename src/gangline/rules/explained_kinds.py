@@ -46,3 +46,27 @@ SPOKEN_OF: tuple[Kind[Any], ...] = (
     kinds.SCHEDULING_SHARD,
     kinds.NODE_RESOURCE_TOPOLOGY,
 )
+
+DECIDED_ON: tuple[Kind[Any], ...] = tuple(
+    kind
+    for kind in SPOKEN_OF
+    if kind
+    not in (
+        kinds.SERVICE_ACCOUNT,
+        kinds.LEASE,
+        kinds.EVENT,
+        kinds.JOB,
+        kinds.CRON_JOB,
+        kinds.REPLICA_SET,
+        kinds.STATEFUL_SET,
+        kinds.DAEMON_SET,
+        kinds.LIMIT_RANGE,
+        kinds.RESOURCE_QUOTA,
+        kinds.POD_CLIQUE_SET,
+        kinds.POD_CLIQUE,
+        kinds.SCALING_GROUP,
+        kinds.POD_GANG,
+        kinds.TOPOLOGY_BINDING,
+    )
+)
+"""Those of which a cycle is decided, and the scheduler's settings: what the page reads to say why GPUs are idle."""

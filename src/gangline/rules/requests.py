@@ -139,6 +139,15 @@ def amounts_of(quantities: Mapping[str, Any]) -> dict[str, float]:
     return amounts
 
 
+def by_name(quantities: Mapping[str, Any]) -> dict[str, float]:
+    """Amounts with every maker's GPUs under the one name `gpu`."""
+    amounts: dict[str, float] = {}
+    for name, value in amounts_of(quantities).items():
+        key = GPU if is_gpu(name) else name
+        amounts[key] = amounts.get(key, 0.0) + value
+    return amounts
+
+
 def amount_of(name: str, value: Any) -> float | None:
     if name == "cpu":
         return float(resources.milli(value))

@@ -13,13 +13,14 @@ from typing import Any
 from gangline.api import resources
 from gangline.api.core import PersistentVolumeClaim
 from gangline.api.meta import Raw
-from gangline.api.selectors import Selector, SelectorRequirement, from_selector
+from gangline.api.selectors import from_selector
 
 CLASS_NOTE = "volume.beta.kubernetes.io/storage-class"
 """Where the class stood before it had a field; it still counts first."""
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+"""What marks the StorageClass of claims that name none."""
 FILESYSTEM = "Filesystem"
 AVAILABLE = "Available"
-_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}
 
 
 def class_of(claim: PersistentVolumeClaim) -> str:
@@ -98,19 +99,8 @@ def _term(term: Raw, labels: Mapping[str, str], name: str) -> bool:
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     return (
         bool(expressions or fields)
-        and _selector(expressions).matches(labels)
-        and _selector(fields).matches({"metadata.name": name})
-    )
-
-
-def _selector(expressions: Iterable[Raw]) -> Selector:
-    return Selector(
-        tuple(
-            SelectorRequirement(
-                str(expression["key"]), _OPERATORS[str(expression["operator"])], tuple(expression.get("values") or ())
-            )
-            for expression in expressions
-        )
+        and from_selector({"matchExpressions": expressions}).matches(labels)
+        and from_selector({"matchExpressions": fields}).matches({"metadata.name": name})
     )
 
 

@@ -5,7 +5,7 @@ from gangline.runtime.cache import Cache, Reader
 from gangline.runtime.clock import Clock, ManualClock, SystemClock
 from gangline.runtime.controller import Again, Context, Controller, Watch, itself, owner
 from gangline.runtime.keys import Key, key_of
-from gangline.runtime.manager import BackgroundService, Component, Manager
+from gangline.runtime.manager import BackgroundService, Component, Manager, stop_all
 
 __all__ = [
     "Again",
@@ -24,4 +24,5 @@ __all__ = [
     "itself",
     "key_of",
     "owner",
+    "stop_all",
 ]

@@ -58,6 +58,45 @@ async def _keep(name: str, work: Callable[[], Awaitable[None]], clock: Clock) ->
         began = clock.monotonic()
 
 
+def later(seconds: float, act: Callable[[], None], clock: Clock) -> asyncio.Task[None]:
+    """What is done once, when its time has come; not at all if the task is cancelled before. The time counts from now,
+    not from when the task gets to run."""
+    due = clock.monotonic() + seconds
+
+    async def wait() -> None:
+        await clock.sleep(due - clock.monotonic())
+        act()
+
+    return noticed(asyncio.create_task(wait(), name="a timer"))
+
+
+class WorkerPool:
+    """Workers that all do the same, at most so many at once: one more begins when there is work, and goes when `work`
+    returns, which is when it finds nothing more to do."""
+
+    def __init__(self, name: str, work: Callable[[], Awaitable[None]], most: int, clock: Clock) -> None:
+        self._name, self._work, self._most, self._clock = name, work, most, clock
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopped = False
+
+    def call(self) -> None:
+        """There is something to do."""
+        if len(self._tasks) < self._most and not self._stopped:
+            self._tasks.add(start(self._name, self._work_once, self._clock))
+
+    async def _work_once(self) -> None:
+        await self._work()
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.remove(task)  # at once, and not when it is done: whoever calls until then needs another one
+
+    async def stop(self) -> None:
+        self._stopped = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
 def cancelled() -> bool:
     """Whether somebody cancelled this task; a CancelledError may also come out of what it waited for."""
     task = asyncio.current_task()

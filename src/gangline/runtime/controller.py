@@ -16,6 +16,7 @@ from gangline.runtime.cache import Reader
 from gangline.runtime.clock import Clock
 from gangline.runtime.events import Recorder
 from gangline.runtime.keys import Key, key_of
+from gangline.runtime.queue import LONGEST_DELAY
 from gangline.runtime.watching.object_copy import Index
 from gangline.runtime.writer import Writer
 
@@ -89,3 +90,5 @@ class Controller:
     """Told when it is at work, for those that give it more to watch while it runs."""
     trims: Mapping[Kind[Any], Callable[[Any], Any]] = field(default_factory=dict)
     """What of each object is kept, per kind; for the same end."""
+    longest_wait: float = LONGEST_DELAY
+    """Seconds until what failed is tried again, at most."""

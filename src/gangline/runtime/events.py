@@ -19,6 +19,7 @@ from gangline.errors import ApiError, NotFound
 from gangline.runtime import background
 from gangline.runtime.clock import Clock, timestamp
 from gangline.runtime.metrics import EVENTS_DROPPED
+from gangline.runtime.writer import timed
 
 log = logging.getLogger(__name__)
 REMEMBERED = 4096
@@ -96,7 +97,8 @@ class Recorder:
             try:
                 if not self._stopping:
                     await self._lanes.turn()
-                await self._write(told, at)
+                with timed(self._lanes, self._clock):
+                    await self._write(told, at)
             except ApiError as error:
                 log.debug("event on %s %s not written: %s", told.kind, told.name, error)
             except Exception:

@@ -6,7 +6,9 @@ here changes anything."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
@@ -14,6 +16,9 @@ from aiohttp.typedefs import Handler
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 
 from gangline.rules.values.hosts import is_loopback, names_this_machine
+from gangline.runtime import background
+from gangline.runtime.clock import SystemClock
+from gangline.runtime.listening.idle_connections import IdleConnections, ListenerBounds
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 ELSEWHERE = "This page is served on this machine only; ask for it as http://127.0.0.1 or http://localhost.\n"
@@ -46,12 +51,56 @@ Streams = Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]
 FAREWELL_SECONDS = 1.0
 
 
-def runner(app: web.Application, host: str) -> web.AppRunner:
+BOUNDS = ListenerBounds()
+
+
+class BoundedRunner(web.AppRunner):
+    """Serves an application within bounds: who asks nothing, or never ends asking, is not waited for."""
+
+    def __init__(self, app: web.Application, bounds: ListenerBounds = BOUNDS) -> None:
+        self._bounds, self._idle = bounds, IdleConnections[web.RequestHandler](bounds)
+        self._looking: asyncio.Task[None] | None = None
+        app.middlewares.append(self._within_bounds)
+        super().__init__(app, access_log=None, shutdown_timeout=FAREWELL_SECONDS)
+
+    async def setup(self) -> None:
+        await super().setup()
+        self._looking = background.start("listener bounds", self._look, SystemClock())
+
+    async def cleanup(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+        await super().cleanup()
+
+    async def _look(self) -> None:
+        while self.server is not None:
+            for late in self._idle.late(self.server.connections, time.monotonic()):
+                late.force_close()
+            await asyncio.sleep(self._bounds.look)
+
+    @web.middleware
+    async def _within_bounds(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        self._idle.asks(request.protocol)
+        try:
+            if request.can_read_body:
+                async with asyncio.timeout(self._bounds.body):
+                    await request.read()
+            return await handler(request)
+        except TimeoutError:
+            if request.protocol.transport is not None and not request.content.is_eof():
+                request.protocol.close()
+                return web.Response(status=408, text="the body did not come in time\n")
+            raise
+        finally:
+            self._idle.answered(request.protocol)
+
+
+def runner(app: web.Application, host: str, bounds: ListenerBounds = BOUNDS) -> web.AppRunner:
     """Serves an application on `host`; every listener but the API server's is made here. When it stops, who has not
     asked to the end does not keep it from stopping."""
     if is_loopback(host):
         app.middlewares.append(_check_host)
-    return web.AppRunner(app, access_log=None, shutdown_timeout=FAREWELL_SECONDS)
+    return BoundedRunner(app, bounds)
 
 
 class Endpoint:

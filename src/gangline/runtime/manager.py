@@ -7,10 +7,12 @@ Nothing here knows which components exist; components/ does.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from gangline.api.core import Pod
+from gangline.api.kinds import POD
 from gangline.client import Client, Lanes
 from gangline.runtime import background
 from gangline.runtime.cache import Cache
@@ -66,6 +68,7 @@ class Manager:
     async def start(self) -> None:
         await self.cache.start()
         self.events.start()
+        self._look_for_crowds()
         for running in self.running:
             running.start()
         self._tasks = [
@@ -73,12 +76,21 @@ class Manager:
             for service in self.component.services
         ]
 
+    def _look_for_crowds(self) -> None:
+        """Where components run apart, pods that come or are bound are the traces of what others write."""
+        lanes = self.writer.lanes
+
+        def changed(before: Pod | None, after: Pod | None) -> None:
+            if after is not None and (before is None or (after.spec.node_name and not before.spec.node_name)):
+                lanes.seen()
+
+        if lanes.apart and self.cache.follows(POD):
+            self.cache.informer(POD).on_change(changed)
+
     async def stop(self) -> None:
-        for running in self.running:
-            await running.stop()
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(running.stop() for running in self.running), *self._tasks, return_exceptions=True)
         await self.writer.stop()
         await self.events.stop()
         await self.cache.stop()
@@ -104,3 +116,8 @@ class Manager:
             and not informer.selects
             and (informer.revision or informer.kind.resource not in served)
         )
+
+
+async def stop_all(managers: Iterable[Manager]) -> None:
+    """Components of one process stop together: while one says its last words, no other makes work for them all."""
+    await asyncio.gather(*(manager.stop() for manager in managers))

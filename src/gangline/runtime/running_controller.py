@@ -17,6 +17,7 @@ from typing import Any
 from gangline.api.kinds import Kind
 from gangline.errors import ApiError, Conflict, GanglineError, NotFound
 from gangline.runtime import background
+from gangline.runtime.background import WorkerPool
 from gangline.runtime.cache import Cache
 from gangline.runtime.controller import Context, Controller, Watch, itself
 from gangline.runtime.keys import Key, key_of
@@ -31,15 +32,19 @@ REPORTERS = 8
 
 
 class RunningController:
-    """A controller at work: its queue and its workers."""
+    """A controller at work: its queue, and workers while there is something in it."""
 
     def __init__(self, controller: Controller, context: Context, cache: Cache) -> None:
         self.controller = controller
-        self.queue = WorkQueue(context.clock)
+        self.queue = WorkQueue(context.clock, controller.longest_wait)
         self._context, self._in_turn = context, replace(context, writer=context.writer.in_turn())
         self._cache = cache
-        self._tasks: list[asyncio.Task[None]] = []
+        clock, workers = context.clock, controller.workers
+        self._workers = WorkerPool(controller.name, self._work, workers, clock)
+        self._reporters = WorkerPool(f"{controller.name} reports", self._work_in_turn, min(workers, REPORTERS), clock)
         self._followed: list[Watch] = []
+        self._problems: dict[Key, str] = {}
+        """What each key failed with last: the same again is no news."""
         self._meter = ReconcileMeter(controller.name)
         for kind in [watch.kind for watch in controller.watches] + list(controller.reads):
             self._informer(kind)
@@ -52,12 +57,9 @@ class RunningController:
 
     def start(self) -> None:
         """Called once the cache is complete."""
+        self.queue.call, self.queue.call_later = self._workers.call, self._reporters.call
         for watch in self.controller.watches:
             self.follow(watch)
-        name, clock = self.controller.name, self._context.clock
-        self._tasks = [background.start(name, self._work, clock) for _ in range(self.controller.workers)]
-        reporters = min(self.controller.workers, REPORTERS)
-        self._tasks += [background.start(f"{name} reports", self._work_in_turn, clock) for _ in range(reporters)]
         self.controller.started(self)
 
     def follow(self, watch: Watch) -> None:
@@ -87,8 +89,7 @@ class RunningController:
         return changed
 
     async def _work(self) -> None:
-        while True:
-            key = await self.queue.take()
+        while (key := self.queue.take()) is not None:
             try:
                 await self._reconcile(key, self._context)
             finally:
@@ -97,9 +98,9 @@ class RunningController:
 
     async def _work_in_turn(self) -> None:
         """Work on what was put off, in turn: what changed meanwhile is told with it."""
-        while True:
-            await self.queue.some_put_off()
-            await self._context.writer.lanes.turn()
+        while self.queue.has_put_off:
+            if not self.queue.overdue:
+                await self._context.writer.lanes.turn()
             key = self.queue.take_put_off()
             if key is not None:
                 try:
@@ -119,6 +120,7 @@ class RunningController:
             again = await self.controller.reconcile(context, key)
             outcome = "again" if again else "done"
             self.queue.forget(key)
+            self._problems.pop(key, None)
             if again is not None and again.in_turn:
                 self.queue.put_off(key)
             elif again is not None:
@@ -132,7 +134,9 @@ class RunningController:
             self.queue.retry(key)
         except (ApiError, GanglineError) as error:
             wait = self.queue.retry(key)
-            log.warning("%s %s: %s; again in %.1f s", name, key, error, wait, extra=self._fields(key))
+            level = logging.DEBUG if self._problems.get(key) == str(error) else logging.WARNING
+            self._problems[key] = str(error)
+            log.log(level, "%s %s: %s; again in %.1f s", name, key, error, wait, extra=self._fields(key))
         except asyncio.CancelledError:
             if background.cancelled():
                 raise
@@ -151,6 +155,5 @@ class RunningController:
 
     async def stop(self) -> None:
         self.queue.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._workers.stop()
+        await self._reporters.stop()

@@ -13,7 +13,8 @@ import asyncio
 import copy
 import enum
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -29,9 +30,10 @@ from gangline.runtime.clock import Clock
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 R = TypeVar("R")
+K = TypeVar("K", bound=Object)
 AT_ONCE = 16
 """Writes of one reconcile that are on their way together."""
-BESIDE = 64
+BESIDE = 32
 """Writes beside a cycle that are on their way together."""
 TRIES = 6
 """How often an urgent write is sent to a server in trouble before it is given up."""
@@ -57,6 +59,18 @@ class WriteBeside:
     work: Work
     failed: Failed | None
     priority: Priority
+
+
+@contextmanager
+def timed(lanes: Lanes, clock: Clock) -> Iterator[None]:
+    """Tells the lanes how the server takes a report: how long its answer took, or that it wants none now."""
+    began = clock.monotonic()
+    try:
+        yield
+    except TooManyRequests as error:
+        lanes.refused(error.retry_after or 1.0)
+        raise
+    lanes.answered(clock.monotonic() - began)
 
 
 class Writer:
@@ -99,7 +113,14 @@ class Writer:
     ) -> bool:
         """Patch a status when reports have their turn; says whether the object is there."""
         self.take_turn()
-        return await _patched(self._reports, kind, name, namespace, patch, subresource, content_type)
+        with timed(self.lanes, self._clock):
+            return await _patched(self._reports, kind, name, namespace, patch, subresource, content_type)
+
+    async def create_in_turn(self, kind: Kind[K], obj: Raw) -> K:
+        """Create what nobody waits for, when reports have their turn."""
+        self.take_turn()
+        with timed(self.lanes, self._clock):
+            return await self._reports.create(kind, obj)
 
     async def report_beside(self, key: Hashable, work: Callable[[Writer], Awaitable[None]]) -> None:
         """Do it if reports have their turn, else beside the caller when they have. `work` is given the writer to

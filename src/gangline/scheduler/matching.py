@@ -7,15 +7,22 @@ The semantics are Kubernetes'. Plain functions; nothing is remembered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from gangline.api.selectors import whole_number
-from gangline.scheduler.records import NodeTerm, Requirement, TaintRecord, TolerationRecord
-
-if TYPE_CHECKING:
-    from gangline.scheduler.model.node import NodeInfo
+from gangline.scheduler.records import NodeTerm, Requirement, SpreadTerm, TaintRecord, TolerationRecord
 
 BLOCKING = ("NoSchedule", "NoExecute")
+
+
+class LabelledNode(Protocol):
+    """A node of the model, or the object itself."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
 
 
 def matches(requirement: Requirement, labels: Mapping[str, str]) -> bool:
@@ -45,7 +52,13 @@ def all_match(requirements: Iterable[Requirement], labels: Mapping[str, str]) ->
     return all(matches(requirement, labels) for requirement in requirements)
 
 
-def node_matches(terms: tuple[NodeTerm, ...], node: NodeInfo) -> bool:
+def counts(term: SpreadTerm, labels: Mapping[str, str]) -> bool:
+    """Whether a pod of the namespace with these labels counts. As kube-scheduler has it, an empty selector counts
+    nobody."""
+    return bool(term.selector) and all_match(term.selector or (), labels)
+
+
+def node_matches(terms: tuple[NodeTerm, ...], node: LabelledNode) -> bool:
     """One of the terms must hold; a term without requirements matches nothing."""
     fields = {"metadata.name": node.name}
     return any(

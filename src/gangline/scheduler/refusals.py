@@ -6,6 +6,7 @@ The reasons are upstream's words, because people search for them and tools match
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ SEVERAL = "Unable to schedule podgroup"
 SEPARATOR = ". \n"
 NO_POD = "Unable to schedule pod"
 NO_NODE = "no nodes with enough resources were found"
+
+DOUBLE_STOP = re.compile(r"(?<!\.)\.\.(?!\.)")
 
 Triple = tuple[float, float, float]
 
@@ -76,3 +79,8 @@ def summary(refusals: Sequence[GangRefusals]) -> str:
     counted = Counter(message for refusal in refusals for message in refusal.messages)
     lines = sorted(f"{number} {message}" if number > 1 else message for message, number in counted.items())
     return f"{reason}: {SEPARATOR.join(lines)}." if lines else reason
+
+
+def one_stop(text: str) -> str:
+    """Without the second stop that upstream's texts have where a message ends with one of its own."""
+    return DOUBLE_STOP.sub(".", text)

@@ -9,6 +9,8 @@ from typing import Final
 
 NOMINATED_NODE: Final = 10_000_000.0
 POD_AFFINITY: Final = 1_000_000.0
+SPREAD: Final = 1_000_000.0
+"""For each pod of its kind that stands in the domain already; more where there are many domains."""
 TOPOLOGY: Final = 100_000.0
 """Times 0 to 10."""
 GPU_SHARING: Final = 10_000.0

@@ -30,7 +30,7 @@ from gangline.scheduler.refusals import NO_QUEUE, PODS, GangRefusals, summary
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
 from gangline.scheduler.tally import CycleTally
-from gangline.scheduler.victims.free import FreeGpus
+from gangline.scheduler.victims.free import free_gpus
 from gangline.scheduler.victims.price import lost_gpu_seconds
 
 
@@ -78,7 +78,7 @@ class Session:
         self.token = self._token
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.lists = GangLists(self)
-        self.free = FreeGpus(cluster)
+        self.free = free_gpus(cluster)
         self.built_in_only = all(setting.name in BUILT_IN for setting in settings.plugins)
         """No plugin of another package has a say."""
         self.hooks = NO_HOOKS
@@ -108,6 +108,7 @@ class Session:
         """Put the model back as it was when the session was opened."""
         self.journal.rollback(self._start)
         self.journal.clear()
+        self.lists.give_back()
 
     @property
     def all_nodes(self) -> NodeList:

@@ -83,11 +83,16 @@ NATIVE_PLUGINS: tuple[PluginSetting, ...] = tuple(
     PluginSetting(setting.name, {"cpu": "binpack", "gpu": "fewest-fragments"})
     if setting.name == "nodeplacement"
     else setting
-    for setting in (*SHARD_PLUGINS, PluginSetting("reservations"), PluginSetting("disruption"))
+    for setting in (
+        *SHARD_PLUGINS,
+        PluginSetting("topologyspread"),
+        PluginSetting("reservations"),
+        PluginSetting("disruption"),
+    )
     if setting.name not in ("gpupack", "gpusharingorder")
 )
-"""The same with our own placement, which also says which device is shared, with reservations, and with a price for
-every eviction."""
+"""The same with our own placement, which also says which device is shared, with pods spread over domains as they
+ask, with reservations, and with a price for every eviction."""
 
 
 STEPS_PER_SECOND = 200
@@ -132,8 +137,11 @@ class SchedulerSettings:
     as victims one by one on a node stay together in the next try, so that one which turned out not to be needed may go
     all the same. `skips_alike`: allocate tries gangs that ask for the same in the same queue only until the first of
     them fails, and tells the others what it was told. `whole_domains`: a required domain may be used though all nodes
-    of its tree stand in a part of it, as a rack of one node. `explains`: gangs that are not placed are told why; the
-    lab, where nobody listens, saves the time."""
+    of its tree stand in a part of it, as a rack of one node. `counts_succeeded`: pods of a gang that have succeeded are
+    part of its minimum, so that the last pods of a Job are not kept waiting for those that are done. `strict_turns`:
+    whenever a queue has a better gang at its head it moves up among the others, where upstream looks only at the first
+    of them; and reclaim takes nobody who would have its turn, and so its place back, before the gang that the room is
+    for. `explains`: gangs that are not placed are told why; the lab, where nobody listens, saves the time."""
 
     actions: tuple[str, ...] = ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
@@ -157,12 +165,19 @@ class SchedulerSettings:
     fewest_moves: bool = True
     skips_alike: bool = False
     whole_domains: bool = False
+    counts_succeeded: bool = False
+    strict_turns: bool = False
     explains: bool = True
 
     @property
     def plugins_key(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
         """The plugins and their arguments as something to compare and to look up by."""
         return tuple((plugin.name, tuple(sorted(plugin.arguments.items()))) for plugin in self.plugins)
+
+    @property
+    def spreads(self) -> bool:
+        """Whether topologySpreadConstraints are honoured."""
+        return any(plugin.name == "topologyspread" for plugin in self.plugins)
 
     def arguments(self, plugin: str) -> Mapping[str, str]:
         for setting in self.plugins:
@@ -177,7 +192,14 @@ def shard_settings() -> SchedulerSettings:
 
 def native_settings() -> SchedulerSettings:
     """What a scheduler does by default, unless `compat: kai` asks for upstream's manner."""
-    return replace(shard_settings(), plugins=NATIVE_PLUGINS, skips_alike=True, whole_domains=True)
+    return replace(
+        shard_settings(),
+        plugins=NATIVE_PLUGINS,
+        skips_alike=True,
+        whole_domains=True,
+        counts_succeeded=True,
+        strict_turns=True,
+    )
 
 
 def read_config(config: Mapping[str, Any], base: SchedulerSettings | None = None) -> SchedulerSettings:

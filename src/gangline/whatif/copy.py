@@ -3,11 +3,13 @@ components at work.
 
 Only reads the cluster. What would reach out of the copy or act by itself there (webhooks, secrets, autoscalers,
 clean-up of what was left out) is not copied or does not run. Time on the copy's nodes is short: pods start and stop at
-once, and Jobs that run go on running."""
+once, and Jobs that run go on running. It also passes only when `passes` says so, and then at once: nobody who asks
+waits for what a controller would do in a few seconds."""
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
@@ -19,7 +21,9 @@ from gangline.cluster.world.component import components
 from gangline.cluster.world.settings import NodePace, WorldSettings
 from gangline.components.options import ComponentOptions
 from gangline.errors import ApiError
-from gangline.local import Platform, PlatformSettings
+from gangline.local import PlatformSettings
+from gangline.runtime import ManualClock
+from gangline.whatif.prepared import PreparedPlatform
 
 LEFT_OUT = frozenset(
     {
@@ -50,6 +54,7 @@ TEAM = ("operator", "grouper", "scheduler", "binder", "podgroup-controller", "qu
 FOREVER = 1e9
 WORLD = WorldSettings(
     nodes=(),
+    needs=False,
     pace=NodePace(job=FOREVER),
     off=frozenset(
         {
@@ -82,7 +87,10 @@ class Copy:
     ) -> None:
         self._source, self._prepare = source, prepare
         self._kinds = [kind for kind in kinds if kind.plural not in LEFT_OUT and kind.group not in CLOSED_GROUPS]
-        self.platform = Platform(PlatformSettings(components=TEAM, options=options or ComponentOptions(period=0.05)))
+        self._clock = ManualClock(time.time())
+        self.platform = PreparedPlatform(
+            PlatformSettings(components=TEAM, clock=self._clock, options=options or ComponentOptions(period=0.0))
+        )
         self.copied: Counter[str] = Counter()
 
     @property
@@ -114,6 +122,10 @@ class Copy:
     async def settles(self, seconds: float = 60.0) -> None:
         with contextlib.suppress(TimeoutError):
             await self.platform.settles(seconds)
+
+    def passes(self, seconds: float) -> None:
+        """So much time passes there; what follows from it is done once the copy `settles`."""
+        self._clock.advance(seconds)
 
     async def _copy(self, kind: Kind[Object]) -> None:
         """All objects of a kind the source lets us read and the copy serves."""

@@ -40,14 +40,18 @@ from gangline.scheduler.records import (
     VolumeClaimRecord,
 )
 from gangline.scheduler.snapshots.whole import records_from_objects
-from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
+from gangline.scheduler.thought.booking import bound, claims_of, name_groups, remember_evictions, updated_gang
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.readings import object_reading
+from gangline.scheduler.time.kept import kept_runtimes
+from gangline.scheduler.time.learning import teach
 from gangline.scheduler.time.promises import told_times
 from gangline.scheduler.why.explain import explain_waiting
 from gangline.whatif.looks import Disturbance, GangLook, PoolLook
 
 MOST_CYCLES = 12
+BETWEEN_CYCLES = 1.0
+"""Seconds; what a cycle has placed is no longer fresh in the next one."""
 CONTEXT: tuple[Kind[Any], ...] = (
     kinds.PRIORITY_CLASS,
     kinds.TOPOLOGY,
@@ -61,6 +65,9 @@ LEAVING = Status.RELEASING
 STAYS = ("DaemonSet", "Node")
 """Owners whose pods a drain leaves where they are."""
 
+BACK_LATER = (kinds.JOB.kind,)
+"""Owners that see a lost pod go, and wait before they make it anew (a Job's back-off): others take its room first."""
+
 
 class WhatifModel:
     def __init__(self, objects: Sequence[Raw], options: SchedulerOptions, now: float) -> None:
@@ -73,6 +80,10 @@ class WhatifModel:
         """Pod → the kind of its controller."""
         self._groups: dict[tuple[str, str], PodGroup] = {}
         """By namespace and name."""
+        self._leaving: list[TaskRecord] = []
+        """Pods that are on their way out in the next cycle, as they come back."""
+        self._gone: list[TaskRecord] = []
+        """Pods that are gone in the next cycle, and back after it."""
         self._refusals: dict[str, Refuse] = {}
         self._starts: dict[str, str] = {}
         """When gangs that wait would start, in words."""
@@ -86,8 +97,10 @@ class WhatifModel:
         self._context: dict[ObjectKey, Raw] = {}
         self._note(objects)
         self.cluster = ClusterModel.build(records_from_objects(self._marked(objects), self._reading).records)
-        for uid in [task.uid for task in self.cluster.tasks.values() if task.record.status is LEAVING]:
-            self.cluster.remove(TaskRecord, uid)
+        remember_evictions(self.cluster, self._groups.values(), now)
+        self.drop_pods([task.uid for task in self.cluster.tasks.values() if task.record.status is LEAVING])
+        self._memory = kept_runtimes(objects, options.node_pool, options.settings)
+        self._teach()
 
     # ── changes ──
 
@@ -99,6 +112,12 @@ class WhatifModel:
         for key, record in _by_key(records_from_objects(both.values(), self._reading).records).items():
             if before.get(key) != record and not self._is_placed(record):
                 self.cluster.apply(record)
+        self._teach()
+
+    def _teach(self) -> None:
+        """Gangs of which nobody says how long they run are expected to run as long as those like them did."""
+        if self._memory is not None:
+            teach(self.cluster, self.cluster.gangs, self._memory)
 
     def _is_placed(self, record: Record) -> bool:
         held = self.cluster.tasks.get(record.uid) if isinstance(record, TaskRecord) else None
@@ -119,7 +138,7 @@ class WhatifModel:
         held = [task for task in self.cluster.tasks.values() if task.record.node == node]
         for task in held:
             if self._owners.get(task.uid) not in STAYS:
-                self.disturbed[task.uid] = Disturbance(f"node {node} is drained")
+                self.disturbed[task.uid] = Disturbance(f"the drain of node {node}")
                 self._leave(task.record)
 
     def _note(self, objects: Iterable[Raw]) -> None:
@@ -158,13 +177,20 @@ class WhatifModel:
     def rest(self) -> None:
         """Cycle after cycle until one changes nothing."""
         for _ in range(MOST_CYCLES):
+            leaving, back = self._leaving, self._gone
+            self._leaving, self._gone = [], leaving
+            self.now += BETWEEN_CYCLES
             decided = decide(self.cluster, self.options.settings, self.now)
             decisions = name_groups(decided, lambda: f"device-{next(self._numbers)}")
             self._refusals = {refuse.gang: refuse for refuse in decisions.refusals}
             self._starts = {
                 made.gang: start_text(told_times(made, self.now), self.now) for made in decisions.reservations
             }
-            if not self._carry_out(decisions):
+            changed = self._carry_out(decisions)
+            self.drop_pods(record.uid for record in leaving)
+            for record in back:
+                self.cluster.apply(record)
+            if not changed and not leaving and not back:
                 return
 
     def _carry_out(self, decisions: Decisions) -> bool:
@@ -180,7 +206,7 @@ class WhatifModel:
             if isinstance(commit, Bind):
                 for claim in claims_of(cluster, commit):
                     cluster.apply(claim)
-                cluster.apply(bound(task.record, commit))
+                cluster.apply(replace(bound(task.record, commit), status=Status.RUNNING, started=self.now))
                 changed = True
             elif isinstance(commit, Evict):
                 taker = self.titles.get(commit.preemptor, commit.preemptor)
@@ -191,8 +217,12 @@ class WhatifModel:
         return changed
 
     def _leave(self, record: TaskRecord) -> None:
-        if self._owners.get(record.uid):
-            again = replace(record, status=Status.PENDING, node="", gpu_groups=(), nominated_node="")
+        again = replace(record, status=Status.PENDING, node="", gpu_groups=(), nominated_node="")
+        owner_kind = self._owners.get(record.uid)
+        if owner_kind in BACK_LATER:
+            self.cluster.apply(replace(record, status=LEAVING))
+            self._leaving.append(again)
+        elif owner_kind:
             self.cluster.apply(again)
         else:
             self.cluster.remove(TaskRecord, record.uid)

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gangline.api import kinds
-from gangline.api.crds import crds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.client import Client
@@ -22,8 +21,9 @@ from gangline.cluster.world.component import PARTS, components
 from gangline.cluster.world.settings import WorldSettings
 from gangline.components import ComponentOptions
 from gangline.errors import ApiError
-from gangline.local import Platform, PlatformSettings
-from gangline.whatif.staged import established, running
+from gangline.local import PlatformSettings
+from gangline.whatif.prepared import PreparedPlatform
+from gangline.whatif.staged import running
 
 TEAM = ("operator", "grouper")
 WORLD_PARTS = frozenset(
@@ -34,21 +34,12 @@ SEEN: tuple[Kind[Any], ...] = (kinds.POD, kinds.POD_GROUP, kinds.RESOURCE_CLAIM,
 SETTLES = 20.0
 
 
-class StagePlatform(Platform):
-    """Takes our definitions as they are, for its own rules have nothing to find in them."""
-
-    async def install(self) -> None:
-        for definition in crds():
-            self.server.plant(kinds.CRD.group, kinds.CRD.plural, established(definition))
-        await super().install()
-
-
 class WorkloadStage:
     """`async with WorkloadStage(...) as stage`: open, with nothing on it. `set_up` puts the ground there and lets
     controllers begin."""
 
     def __init__(self, compat: tuple[str, ...] = ()) -> None:
-        self.platform = StagePlatform(PlatformSettings(components=TEAM, options=ComponentOptions(compat=compat)))
+        self.platform = PreparedPlatform(PlatformSettings(components=TEAM, options=ComponentOptions(compat=compat)))
 
     @property
     def client(self) -> Client:

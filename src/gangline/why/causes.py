@@ -22,6 +22,7 @@ from gangline.why.replay import at_rest, place_in_line
 from gangline.why.schedulers.components import binding, no_shard, pool_of
 from gangline.why.schedulers.outside import elsewhere, held_by_backend, missing_kind
 from gangline.why.schedulers.scheduler_names import scheduler_cause
+from gangline.why.schedulers.unread import unread_gang
 from gangline.why.states.deletion import deletion
 from gangline.why.states.ended import ended
 from gangline.why.states.evictions import evicted
@@ -46,6 +47,9 @@ def cause_of(objects: ClusterObjects, subject: Subject, titles: dict[str, str]) 
     state = state_of(objects, subject)
     if state is not None and state.code != "surplus":
         return state
+    unread = unread_gang(objects, subject)
+    if unread is not None:
+        return unread
     cause = _before_scheduling(objects, subject, titles) if state is None else None
     if cause is not None:
         return cause

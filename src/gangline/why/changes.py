@@ -103,7 +103,7 @@ class Remedy:
 
 
 def _new_nodes(nodes: Sequence[ObjectChange]) -> list[str]:
-    return [more_nodes_text([node.name for node in nodes], nodes[0].body)] if nodes else []
+    return [more_nodes_text([node.name for node in nodes], [node.body for node in nodes])] if nodes else []
 
 
 def squashed(changes: Sequence[ObjectChange]) -> tuple[ObjectChange, ...]:

@@ -51,6 +51,12 @@ class ClusterObjects:
         """Whether the server knows the kind at all."""
         return kind.resource in self._by_kind
 
+    def hidden(self, *kinds: Kind[Any]) -> list[str]:
+        """Those of the kinds (as `plural.group`) of which nothing may be read, not even in the namespace that was asked
+        about: what is not found among them may well be there."""
+        read = self.base._by_kind
+        return [kind.resource for kind in kinds if kind.resource in self.unread and kind.resource not in read]
+
     def raw(self, kind: Kind[Any], name: str, namespace: str = "") -> Raw | None:
         return self._by_kind.get(kind.resource, {}).get((namespace if kind.namespaced else "", name))
 

@@ -4,10 +4,10 @@ are left out and named."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
-from gangline.api import kinds
-from gangline.api.kinds import Kind
+from gangline.api.kinds import POD, Kind
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.errors import ApiError, Forbidden, NotFound
@@ -17,7 +17,9 @@ from gangline.why.objects import ClusterObjects
 AT_ONCE = 8
 
 
-async def read_cluster(client: Client, now: float, namespace: str = "") -> ClusterObjects:
+async def read_cluster(
+    client: Client, now: float, namespace: str = "", kinds: Sequence[Kind[Any]] = SPOKEN_OF
+) -> ClusterObjects:
     """`namespace`: what may be read there where the whole cluster may not; such kinds count as unread all the same."""
     turns = asyncio.Semaphore(AT_ONCE)
     unread: dict[str, str] = {}
@@ -32,7 +34,7 @@ async def read_cluster(client: Client, now: float, namespace: str = "") -> Clust
                 unread[kind.resource] = str(error)
                 return await _listed_there(client, kind, namespace, error)
 
-    answers = await asyncio.gather(*(listed(kind) for kind in SPOKEN_OF))
+    answers = await asyncio.gather(*(listed(kind) for kind in kinds))
     return ClusterObjects.of([answer for answer in answers if answer is not None], now, unread)
 
 
@@ -45,6 +47,6 @@ async def _listed_there(
             return kind, await client.list_raw(kind, namespace)
     except ApiError as error:
         refused = error
-    if kind is kinds.POD:
+    if kind is POD:
         raise refused
     return None

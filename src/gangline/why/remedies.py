@@ -45,12 +45,48 @@ def remedies(objects: ClusterObjects, subject: Subject, cause: Cause, titles: di
         return [Remedy(tuple(fix)) for fix in cause.fixes]
     if subject.group is None or cause.code == "deleting":
         return [Remedy(tuple(fix)) for fix in cause.fixes]
-    working = list(_first_level(objects, subject, cause, titles, tries))
-    working = working or list(_deeper(objects, subject, cause, Remedy(()), titles, tries, 1))
+    working = _found(objects, subject, cause, titles, tries)
     if not working:
         return [Remedy(tuple(fix)) for fix in cause.anew]
     shrunk = [replace(item, changes=_shrunk(objects, subject, item.changes, tries)) for item in working[:TOLD]]
-    return list({tuple((change.title, str(change.body)) for change in item.changes): item for item in shrunk}.values())
+    first: dict[tuple[str, ...], Remedy] = {}
+    for item in shrunk:
+        first.setdefault(tuple(map(_likeness, item.changes)), item)
+    return list(first.values())
+
+
+def _found(
+    objects: ClusterObjects, subject: Subject, cause: Cause, titles: dict[str, str], tries: Tries
+) -> list[Remedy]:
+    """Single changes that start the gang; where there are none but a lower minimum, chains of changes before that."""
+    alone = list(_first_level(objects, subject, cause, titles, tries))
+    if not all(_asks_less(item.changes) for item in alone):
+        return alone
+    if not alone:
+        return list(_deeper(objects, subject, cause, Remedy(()), titles, tries, 1))
+    whole = replace(cause, fixes=tuple(fix for fix in cause.fixes if not _asks_less(fix)))
+    chains = _deeper(objects, subject, whole, Remedy(()), titles, tries, 1)
+    return [*(item for item in chains if not _lowers(item.changes)), *alone]
+
+
+def _asks_less(fix: Sequence[ObjectChange]) -> bool:
+    """It does nothing but lower the gang's own minimum: what starts it whole comes first."""
+    return all(_lowers([change]) for change in fix)
+
+
+def _lowers(fix: Sequence[ObjectChange]) -> bool:
+    return any(
+        dig(change.body, "spec", "minMember") is not None
+        or names.BATCH_MIN_MEMBER in (dig(change.body, "metadata", "annotations") or {})
+        for change in fix
+        if change.how == "patch"
+    )
+
+
+def _likeness(change: ObjectChange) -> str:
+    """What it does, whatever a new node is called."""
+    told = f"{change.title} {change.body}"
+    return told.replace(change.name, "") if change.kind is kinds.NODE and change.how == "new" else told
 
 
 def _shrunk(

@@ -40,6 +40,8 @@ from gangline.scheduler.session import Session
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.whole import records_from_objects
 from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
+from gangline.scheduler.time.kept import kept_runtimes
+from gangline.scheduler.time.learning import teach
 from gangline.why.objects import ClusterObjects, Difference, dig
 from gangline.why.schedulers.running_settings import running_settings
 
@@ -123,10 +125,18 @@ class CycleModel:
         self._pool, self._now = pool, objects.now
         self._settings = running_settings(objects, pool)
         spaces = {item.name: item.labels for item in objects.all(kinds.NAMESPACE)}
-        self._reading = ObjectReading(now=objects.now, node_pool=pool, namespaces=spaces)
+        self._reading = ObjectReading(
+            now=objects.now, node_pool=pool, namespaces=spaces, counts_succeeded=self._settings.counts_succeeded
+        )
         self._base = {key_of(record): record for record in self._records(objects, objects.everything())}
         self._cluster = ClusterModel.build(self._base.values())
+        self._memory = kept_runtimes(objects.raws(kinds.CONFIG_MAP), pool, self._settings)
+        self._base |= {key_of(record): record for record in self._taught(self._cluster.gangs)}
         self._touched: dict[RecordKey, None] = {}
+
+    def _taught(self, gangs: Iterable[str]) -> list[GangRecord]:
+        """Gangs of which nobody says how long they run, with what the running scheduler has learned."""
+        return teach(self._cluster, gangs, self._memory) if self._memory is not None else []
 
     def at_rest(self, objects: ClusterObjects) -> AtRest:
         self._put_back()
@@ -178,6 +188,7 @@ class CycleModel:
             if self._base.get(key) != record:
                 self._touched[key] = None
                 self._cluster.apply(record)
+        self._taught(str(key) for kind, key in records if kind is GangRecord)
 
     def _drop(
         self, objects: ClusterObjects, before: Raw | None, now: Raw | None, records: Mapping[RecordKey, Record]

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from gangline.api import kinds, names
 from gangline.api.core import Pod
+from gangline.api.kinds import Kind
 from gangline.errors import BadInput
 from gangline.why.objects import ClusterObjects
+from gangline.why.pods.refused import refused_beside
+from gangline.why.words.refusals import ASK, may_not_read
 from gangline.why.workloads import (
     OWNERS,
     Subject,
@@ -22,6 +26,7 @@ from gangline.why.workloads import (
     of_owner,
     of_pod,
     of_set,
+    of_unseen_gang,
     pods_of_group,
 )
 
@@ -74,6 +79,18 @@ SEARCHED = (
 )
 
 
+LOOKED_AT: Mapping[str, tuple[Kind[Any], ...]] = {
+    **{word: (kind,) for word, kind in OWNERS.items()},
+    "set": (kinds.POD_CLIQUE_SET,),
+    "gang": (kinds.POD_GANG, kinds.POD_GROUP),
+    "clique": (kinds.POD_GANG,),
+    "group": (kinds.POD_GROUP,),
+    "pod": (kinds.POD,),
+}
+"""What must be read to know that there is nothing of a name; of a kind that is not here, PodGroups tell."""
+EVERY_KIND = tuple(dict.fromkeys(kind for of_word in LOOKED_AT.values() for kind in of_word))
+
+
 def find(objects: ClusterObjects, name: str, namespace: str, everywhere: bool = False) -> list[Subject]:
     """The workload of a name, one subject per gang; raises BadInput where there is none, or more than one."""
     kind, bare = _kind_and_name(objects, name)
@@ -98,9 +115,9 @@ def _kind_and_name(objects: ClusterObjects, name: str) -> tuple[str, str]:
         return "", name
     short = word.lower().split(".")[0]
     kind = WORDS.get(short) or (short if short in _owner_kinds(objects) else "")
-    if not kind:
+    if not kind and not objects.hidden(kinds.POD_GROUP):
         raise BadInput(f"{word!r} is no kind of workload; write one of {', '.join(SEARCHED)}, as in job/train")
-    return kind, bare
+    return kind or short, bare
 
 
 def _distinct(by_label: Mapping[str, Sequence[Subject]]) -> list[str]:
@@ -162,7 +179,8 @@ def _of(objects: ClusterObjects, kind: str, name: str, namespace: str) -> Iterat
         return
     owner = objects.raw(OWNERS[kind], name, namespace)
     if owner is not None:
-        yield from of_owner(objects, kind, owner)
+        subjects = list(of_owner(objects, kind, owner))
+        yield from (*subjects, *refused_beside(objects, subjects))
     else:
         yield from of_gone_owner(objects, kind, name, namespace)
 
@@ -175,6 +193,8 @@ def _named_gang(objects: ClusterObjects, name: str, namespace: str) -> Iterator[
         yield of_gang(objects, gang)
     elif group is not None and not group.metadata.owner_references:
         yield of_group(objects, group)
+    else:
+        yield from of_unseen_gang(objects, name, namespace)
 
 
 def _named_group(objects: ClusterObjects, name: str, namespace: str) -> Iterator[Subject]:
@@ -195,6 +215,8 @@ def _named_clique(objects: ClusterObjects, name: str, namespace: str) -> Iterato
         gang = objects.get(kinds.POD_GANG, gang_name, namespace)
         if gang is not None:
             yield of_gang(objects, gang)
+        else:
+            yield from of_unseen_gang(objects, gang_name, namespace)
 
 
 FINDERS: Mapping[str, Callable[[ClusterObjects, str, str], Iterator[Subject]]] = {
@@ -230,9 +252,16 @@ def unknown_name(objects: ClusterObjects, name: str, namespace: str, kind: str) 
     )
     near = difflib.get_close_matches(name, list(here), n=3, cutoff=0.6)
     what = kind or "gang, set, PodGroup, pod or Job"
-    absent = f"there is no {what} {name!r} in namespace {namespace}"
+    hidden = objects.hidden(*LOOKED_AT.get(kind, (kinds.POD_GROUP,)) if kind else EVERY_KIND)
+    absent = (
+        f"{may_not_read(hidden, namespace)}, so whether there is a {what} {name!r} cannot be told"
+        if hidden
+        else f"there is no {what} {name!r} in namespace {namespace}"
+    )
     if elsewhere:
         return f"{absent}; there is {', '.join(elsewhere[:3])}"
     if near:
         return f"{absent}; did you mean {' or '.join(here[item] for item in near)}?"
+    if hidden:
+        return f"{absent}; {ASK}"
     return f"{absent}; `gangline get podgangs` and `gangline get podgroups` list what there is"

@@ -68,11 +68,13 @@ class Subject:
 
 def of_set(objects: ClusterObjects, name: str, namespace: str) -> Iterator[Subject]:
     pcs = objects.raw(kinds.POD_CLIQUE_SET, name, namespace)
-    if pcs is None:
+    if pcs is None and not objects.hidden(kinds.POD_CLIQUE_SET):
         return
     gangs = [gang for gang in objects.all(kinds.POD_GANG, namespace) if gang.labels.get(names.PART_OF) == name]
-    if not gangs:
-        pods = tuple(pod for pod in objects.all(kinds.POD, namespace) if pod.labels.get(names.PART_OF) == name)
+    pods = tuple(pod for pod in objects.all(kinds.POD, namespace) if pod.labels.get(names.PART_OF) == name)
+    unseen = list(_unseen_gangs(objects, pods))
+    yield from unseen
+    if not gangs and not unseen and (pods or pcs is not None):
         yield Subject("set", name, namespace, pcs, pods=pods)
     for gang in sorted(gangs, key=lambda gang: gang.name):
         yield of_gang(objects, gang)
@@ -89,12 +91,38 @@ def of_gang(objects: ClusterObjects, gang: PodGang) -> Subject:
     return Subject("gang", gang.name, gang.namespace, top, gang, group, tuple(pods[key] for key in sorted(pods)))
 
 
+def _unseen_gangs(objects: ClusterObjects, pods: Sequence[Pod]) -> Iterator[Subject]:
+    for name in sorted({pod.labels.get(names.POD_GANG, "") for pod in pods} - {""}):
+        yield from of_unseen_gang(objects, name, pods[0].namespace)
+
+
+def of_unseen_gang(objects: ClusterObjects, name: str, namespace: str) -> Iterator[Subject]:
+    """A PodGang that may not be read, from its pods and the PodGroup that it owns."""
+    if not name or not objects.hidden(kinds.POD_GANG):
+        return
+    mine = [pod for pod in objects.all(kinds.POD, namespace) if pod.labels.get(names.POD_GANG) == name]
+    group = next((item for item in objects.all(kinds.POD_GROUP, namespace) if _gang_named(item) == name), None)
+    pods = {pod.name: pod for pod in (*mine, *(pods_of_group(objects, group) if group is not None else ()))}
+    if group is not None or pods:
+        part_of = next((pod.labels.get(names.PART_OF, "") for pod in mine), "")
+        top = objects.raw(kinds.POD_CLIQUE_SET, part_of, namespace)
+        yield Subject("gang", name, namespace, top, None, group, tuple(pods[key] for key in sorted(pods)))
+
+
+def _gang_named(group: PodGroup) -> str:
+    """The PodGang that a PodGroup belongs to; "" where it belongs to none."""
+    owners = group.metadata.owner_references
+    return next((owner.name for owner in owners if owner.kind == kinds.POD_GANG.kind), "")
+
+
 def of_group(objects: ClusterObjects, group: PodGroup) -> Subject:
     reference = next(iter(group.metadata.owner_references), None)
     if reference is not None and reference.kind == kinds.POD_GANG.kind:
         gang = objects.get(kinds.POD_GANG, reference.name, group.namespace)
         if gang is not None:
             return of_gang(objects, gang)
+        for unseen in of_unseen_gang(objects, reference.name, group.namespace):
+            return unseen
     pods = tuple(sorted(pods_of_group(objects, group), key=lambda pod: pod.name))
     if reference is None:
         return Subject("gang", group.name, group.namespace, group=group, pods=pods)
@@ -112,6 +140,10 @@ def of_pod(objects: ClusterObjects, pod: Pod) -> Iterator[Subject]:
     gang = objects.get(kinds.POD_GANG, pod.labels.get(names.POD_GANG, ""), pod.namespace)
     if gang is not None:
         yield of_gang(objects, gang)
+        return
+    unseen = list(of_unseen_gang(objects, pod.labels.get(names.POD_GANG, ""), pod.namespace))
+    if unseen:
+        yield from unseen
         return
     owner = top_owner(objects, pod)
     word = next((word for word, item in OWNERS.items() if owner is not None and item.kind == owner.get("kind")), "")

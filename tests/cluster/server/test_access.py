@@ -6,6 +6,7 @@ from cluster.server.conftest import MAPS, PODS, Api, config_map, in_process
 from gangline.client.wire import Request, User
 from gangline.cluster.server.access.identity import CertificateAuthority, account_user, certificate_user, kubeconfig
 from gangline.cluster.server.access.rbac import AUTHENTICATED
+from gangline.cluster.server.bootstrap import bootstrap
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.http import serve
 
@@ -226,3 +227,57 @@ async def test_requests_are_counted_by_what_they_were(server: Server) -> None:
         'apiserver_storage_objects{resource="configmaps"} 1.0',
     ):
         assert line in text.splitlines(), text
+
+
+def cluster_role(name: str, into: str) -> dict[str, object]:
+    labels = {f"rbac.authorization.k8s.io/aggregate-to-{into}": "true"}
+    rule = {"apiGroups": ["example.com"], "resources": [name], "verbs": ["list"]}
+    return {"metadata": {"name": name, "labels": labels}, "rules": [rule]}
+
+
+async def test_view_edit_and_admin_take_in_the_roles_that_are_meant_for_them(server: Server) -> None:
+    admin = in_process(server)
+    await admin.post(f"{RBAC}/clusterroles", cluster_role("seen", "view"))
+    await admin.post(f"{RBAC}/clusterroles", cluster_role("ruled", "admin"))
+    allowed = {}
+    for name in ("view", "edit", "admin"):
+        bound = binding(name, name, name) | {
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
+        }
+        await admin.post(f"{RBAC}/namespaces/default/rolebindings", bound)
+        user = as_user(server, name)
+        asked = {
+            (verb, group, resource): await _may(user, verb, group, resource)
+            for verb, group, resource in (
+                ("list", "", "pods"),
+                ("create", "", "pods"),
+                ("create", "rbac.authorization.k8s.io", "roles"),
+                ("list", "example.com", "seen"),
+                ("list", "example.com", "ruled"),
+            )
+        }
+        allowed[name] = list(asked.values())
+    assert allowed == {
+        "view": [True, False, False, True, False],
+        "edit": [True, True, False, True, False],
+        "admin": [True, True, True, True, True],
+    }
+
+
+async def _may(user: Api, verb: str, group: str, resource: str) -> bool:
+    asked = {"verb": verb, "group": group, "resource": resource, "namespace": "default"}
+    answer = await user.post(
+        "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {"spec": {"resourceAttributes": asked}}
+    )
+    return bool(answer.body["status"]["allowed"])
+
+
+async def test_a_role_that_an_older_version_made_takes_in_others_once_the_server_opens_anew(server: Server) -> None:
+    admin = in_process(server)
+    before = (await admin.get(f"{RBAC}/clusterroles/view")).body
+    await admin.merge(f"{RBAC}/clusterroles/view", {"aggregationRule": None, "metadata": {"labels": {"kept": "yes"}}})
+    bootstrap(server.core)
+    after = (await admin.get(f"{RBAC}/clusterroles/view")).body
+    assert after["aggregationRule"] == before["aggregationRule"] and after["rules"] == before["rules"]
+    assert after["metadata"]["labels"] == {**before["metadata"]["labels"], "kept": "yes"}
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]

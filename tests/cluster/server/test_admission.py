@@ -274,8 +274,7 @@ async def patched(server: Server, *operations: Any) -> Answer:
 @pytest.mark.parametrize(
     ("path", "value", "left"),
     [
-        ("", 5, "no object with metadata"),
-        ("", None, "no object with metadata"),
+        ("", [], "no object with metadata"),
         ("/metadata", [], "no object with metadata"),
         ("/kind", "Pod", "an object of another kind: v1, Kind=Pod"),
         ("/kind", 5, "an object of another kind: v1, Kind=5"),
@@ -296,7 +295,7 @@ async def patched(server: Server, *operations: Any) -> Answer:
 async def test_a_patch_that_leaves_no_object_of_that_kind_is_refused(
     server: Server, path: str, value: Any, left: str
 ) -> None:
-    answer = await patched(server, {"op": "add", "path": path, "value": value})
+    answer = await patched(server, {"op": "add" if path else "replace", "path": path, "value": value})
     assert (answer.status, answer.message) == (
         500,
         f'Internal error occurred: the patch of webhook "check.example.com" leaves {left}',

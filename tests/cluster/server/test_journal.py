@@ -140,7 +140,10 @@ def written_until_the_disk_is_full(folder: Path, limit: int, size: int) -> list[
         asyncio.run(main())
     """)
     return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-B", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,  # no half compiled module
     ).stdout.splitlines()
 
 

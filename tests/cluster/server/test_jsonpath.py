@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gangline.cluster.server.show.jsonpath import BadPath, compile_path
+from gangline.cluster.server.show.jsonpath import MOST_VISITED, BadPath, compile_path
 from gangline.cluster.server.show.tables import custom_printer
 
 THING = {
@@ -56,3 +56,23 @@ def test_a_kind_with_a_column_that_cannot_be_read_is_shown_by_name_and_age() -> 
         {"additionalPrinterColumns": [{"name": "Odd", "type": "string", "jsonPath": ".spec[oops]"}]}
     )
     assert [column.name for column in printer.columns] == ["Name", "Age"]
+
+
+class Looked(dict[str, Any]):
+    """A mapping that counts how often any of them is looked into."""
+
+    times = 0
+
+    def __contains__(self, key: object) -> bool:
+        Looked.times += 1
+        return super().__contains__(key)
+
+
+@pytest.mark.parametrize("path", ["..a" * 500, "..a" * 5 + "..zz", "..list[?(@..a..a..zz==1)]"])
+def test_a_path_that_comes_by_the_same_values_again_and_again_ends(path: str) -> None:
+    chain: Any = Looked(leaves=Looked(), list=[Looked(a=Looked()) for _ in range(1000)])
+    for _ in range(90):
+        chain = Looked(a=chain, list=[chain])
+    Looked.times = 0
+    compile_path(path)(chain)
+    assert 0 < Looked.times <= MOST_VISITED

@@ -4,6 +4,7 @@ fills the log."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import inspect
 import logging
@@ -17,7 +18,7 @@ from typing import Any, cast
 import pytest
 
 from cluster.server.conftest import MAPS, TOKEN, config_map, in_process
-from embedded import until
+from embedded import PATIENCE, until
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.connection import SOCKET_BUFFERS, ConnectionTimeouts
 from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve
@@ -113,6 +114,21 @@ async def test_who_asks_nothing_more_is_hung_up_on_and_who_watches_is_not(listen
     assert (await reader.read()).endswith(b"ok")
     await in_process(server).post(MAPS, config_map("a"))
     assert b'"name":"a"' in await watching.readuntil(b"\n\r\n")
+
+
+async def test_who_asks_nothing_does_not_keep_it_from_closing(listen: Listen) -> None:
+    """A client whose program does something else does not even say goodbye."""
+    listener = await listen(farewell=10 * PATIENCE)
+
+    def ask() -> ssl.SSLSocket:
+        client = trusting().wrap_socket(socket.create_connection(("127.0.0.1", listener.port)))
+        client.sendall(ASK)
+        assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
+        return client
+
+    with await asyncio.to_thread(ask):
+        async with asyncio.timeout(PATIENCE):
+            await listener.close()
 
 
 async def test_who_does_not_take_its_answer_is_hung_up_on(listen: Listen, server: Server) -> None:
@@ -280,7 +296,7 @@ async def test_connections_that_fail_leave_nothing_in_the_log_and_nothing_in_mem
     try:
         with caplog.at_level(logging.INFO):
             await asyncio.to_thread(misbehave, listener.port)
-            await until(lambda: not listener._connections and not listener._waiting)
+            await until(lambda: not listener._callers)
             assert await healthy(listener, True)
             await until(lambda: not any(isinstance(get_object, TlsProtocol) for get_object in gc.get_objects()))
     finally:
@@ -315,3 +331,20 @@ async def test_an_idle_connection_has_no_buffer_of_its_own(listen: Listen) -> No
     for plug in plugs:
         plug.close()
     assert used / count < 50_000
+
+
+@pytest.mark.parametrize("said", [b"", b"\x16\x03\x01"])
+@pytest.mark.parametrize("rounds", range(8))
+async def test_no_connection_outlives_the_listener_however_late_it_came(
+    listen: Listen, rounds: int, said: bytes
+) -> None:
+    """A connection takes some rounds of the loop from the queue of the socket to its protocol."""
+    listener = await listen()
+    with socket.create_connection(("127.0.0.1", listener.port)) as late:
+        late.setblocking(False)
+        late.send(said)
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        await listener.close()
+        with contextlib.suppress(ConnectionError):
+            assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(late, 1), PATIENCE) == b""

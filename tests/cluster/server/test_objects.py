@@ -146,6 +146,7 @@ async def test_finalizing_a_namespace_replaces_it_whole(api: Api) -> None:
 
 
 async def test_nothing_runs_inside_a_simulated_pod_and_the_answer_says_so(api: Api) -> None:
+    await api.post("/api/v1/nodes", {"metadata": {"name": "n"}})
     assert (await api.post(f"{PODS}/p/exec", None)).message == 'pods "p" not found'
     await api.post(PODS, pod("p"))
     assert (await api.post(f"{PODS}/p/exec", None)).message == "pod p does not have a host assigned"

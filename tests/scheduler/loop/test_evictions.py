@@ -12,8 +12,11 @@ from gangline.rules.gangs.evictions import EvictionNote, last_eviction, sentence
 from gangline.runtime import Component
 from gangline.runtime.clock import ManualClock
 from gangline.scheduler.loop.component import component as scheduler
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.settings import shard_settings
+from gangline.scheduler.thought.booking import remember_evictions
 from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.victims.ledger import DAY, ledger_of
 from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
@@ -126,6 +129,25 @@ async def test_what_is_left_of_a_gang_that_lost_its_minimum_says_so() -> None:
         )
         found = last_eviction(await here.get_group("g"))
         assert found is not None and (found.action, found.by, found.pods) == ("stalegangeviction", "", 1)
+
+
+async def test_what_a_gang_lost_is_counted_also_after_a_restart() -> None:
+    async with scheduler_world(fast(), binder()) as here:
+        await preempted(here)
+        noted = last_eviction(await here.get_group("old"))
+        assert noted is not None
+        (charge,) = noted.lately
+        assert (charge.action, charge.broken) == ("preempt", True) and charge.lost >= 0
+        groups = [await here.get_group(name) for name in ("old", "new")]
+        after_a_restart = ClusterModel()
+        remember_evictions(after_a_restart, groups, charge.moment + 60)
+        ledger = ledger_of(after_a_restart)
+        assert ledger.last_broken("work/old", "preempt") == charge.moment
+        assert ledger.of_gang("work/old")[0].queue == groups[0].spec.queue
+        assert ledger.of_gang("work/new") == []
+        a_day_later = ClusterModel()
+        remember_evictions(a_day_later, groups, charge.moment + DAY + 1)
+        assert ledger_of(a_day_later).entries() == []
 
 
 async def test_as_kai_does_it_nothing_is_marked_unless_a_flag_asks() -> None:

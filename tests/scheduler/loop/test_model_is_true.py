@@ -12,9 +12,15 @@ from embedded import until
 from gangline.api.kinds import POD
 from gangline.binder.component import component as binder
 from gangline.errors import NotFound
-from gangline.runtime import BackgroundService, Component
+from gangline.runtime import BackgroundService, Cache, Component
+from gangline.scheduler.decisions import Refuse
+from gangline.scheduler.loop.lookup import ModelObjects
 from gangline.scheduler.loop.service import SchedulerService
+from gangline.scheduler.loop.teller import GangTeller
+from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.standings import GangStanding
+from gangline.scheduler.thought.told_gang import Members
 from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
@@ -97,3 +103,23 @@ async def test_a_failed_cycle_is_survived_by_building_the_model_anew(caplog: pyt
         await until(bound, "the second gang to be bound")
         assert "a cycle failed; the model is built anew" in caplog.text
         await scheduler.stop()
+
+
+class Stumbling(GangTeller):
+    """Finds no words for one gang."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
+        if standing.gang == "ns/a":
+            raise ValueError("no words")
+        self.heard.append(standing.gang)
+
+
+def test_a_gang_that_cannot_be_told_keeps_nobody_else_from_being_told(caplog: pytest.LogCaptureFixture) -> None:
+    teller, cluster = Stumbling(), ClusterModel()
+    standings = [GangStanding(gang, True, True, False, False) for gang in ("ns/a", "ns/b")]
+    teller.tell_all(standings, [], ModelObjects(Cache({}), cluster))  # type: ignore[arg-type]
+    assert teller.heard == ["ns/b"]
+    assert "how gang ns/a stands cannot be told" in caplog.text

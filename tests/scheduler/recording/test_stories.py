@@ -60,7 +60,7 @@ def test_a_gang_that_waits_is_told_why_once_and_who_overtook_it() -> None:
         scene.gang(name, 1)
     assert whats(scene, "large") == ["queued", "refused", "overtaken"]
     assert texts(scene, "large", "overtaken") == ["by small-1 (1 GPU): came later, were placed first"]
-    assert "GPUs" in texts(scene, "large", "refused")[0]
+    assert texts(scene, "large", "refused")[0].endswith(" GPUs.")
 
 
 def test_an_eviction_names_who_took_the_place_and_by_which_rule() -> None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.api import names
-from truth.causes.builders import deployment, queued
+from gangline.api.meta import Raw
+from truth.causes.builders import FEW, deployment, queued
 from truth.causes.common import DEPARTMENT, HOST, ONE, ZONE
 from truth.objects import (
     affinity,
+    claim,
     clique,
     group,
     job,
@@ -18,10 +20,20 @@ from truth.objects import (
     priority_class,
     queue,
     resource_claim,
+    uses,
     uses_claim,
 )
 from truth.player import TruthCase, flat
 
+FAST = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "fast"},
+    "provisioner": "example.com/disks",
+    "volumeBindingMode": "WaitForFirstConsumer",
+    "allowedTopologies": [{"matchLabelExpressions": [{"key": ZONE, "values": ["b"]}]}],
+}
+HUGE: Raw = {name: {"hugepages-2Mi": "1Gi", "memory": "1Gi", "cpu": "1"} for name in ("requests", "limits")}
 HIGH = {names.PRIORITY_CLASS: "high"}
 BY_NAME = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["gone"]}]}]
 ALTERNATIVES = [
@@ -192,5 +204,64 @@ RARER = [
         flat(job("urgent", gpus=8, labels=HIGH)),
         ONE,
         flat(priority_class("high", 90), job("x", gpus=8)),
+    ),
+    TruthCase(
+        "a storage class that makes volumes elsewhere only",
+        "job/x",
+        (
+            f"node n, the only one, has {ZONE}=a, but StorageClass fast of PersistentVolumeClaim data makes volumes "
+            f"only where {ZONE}=b (allowedTopologies)",
+        ),
+        flat(job("x", **uses("data"))),
+        ({"name": "n", "labels": {ZONE: "a"}},),
+        flat(FAST, claim("data", storageClassName="fast")),
+        runs=1,
+        remedy_says=(f"{ZONE}: b",),
+    ),
+    TruthCase(
+        "a runtime class that does not exist",
+        "job/x",
+        ("RuntimeClass kata (spec.runtimeClassName) does not exist", "there was RuntimeClass/kata"),
+        flat(job("x", runtimeClassName="kata")),
+        ONE,
+        runs=1,
+        remedy_says=("handler: kata",),
+    ),
+    TruthCase(
+        "a ResourceQuota that lets a part of a Deployment through",
+        "deployment/x",
+        (
+            "x runs: 1 pod on n",
+            "x waits: ResourceQuota few refuses its pods: pods=1 asked, pods=1 used, pods=1 allowed",
+            "1 of 3 pods are there",
+        ),
+        flat(FEW, deployment("x", 3)),
+        ONE,
+        runs=3,
+        remedy_says=("pods: '3'",),
+    ),
+    TruthCase(
+        "huge pages that no node has",
+        "pod/x",
+        ("node n, the only one, has no hugepages-2Mi; the pod asks for 1 GiB of hugepages-2Mi",),
+        flat(pod("x", containers=[{"name": "main", "image": "busybox", "resources": HUGE}])),
+        ONE,
+        runs=1,
+    ),
+    TruthCase(
+        "more devices than a node has",
+        "pod/x",
+        ("has 2 GPUs; the pod asks for 4 GPUs (4 devices of class gpu.nvidia.com by ResourceClaim mine)",),
+        flat(resource_claim("mine", count=4), pod("x", **uses_claim(resourceClaimName="mine"))),
+        ({"name": "n", "gpus": 2, "dra": True},),
+        runs=1,
+    ),
+    TruthCase(
+        "GPU memory of a workload that cannot be preempted",
+        "job/x",
+        ("has a quota of 0 GPUs", "2.442 more are asked", "spec.resources.gpu.quota: 2.45 (now 0)"),
+        flat(job("x", labels={names.PREEMPTIBILITY: "non-preemptible"}, pod_notes={names.GPU_MEMORY: "200000"})),
+        ONE,
+        runs=1,
     ),
 ]

@@ -6,6 +6,8 @@ does. Plugins of other packages are found by the entry point group `gangline.bin
 
 from __future__ import annotations
 
+from functools import cache
+
 from gangline import extend
 from gangline.binder.plugins.claims import ClaimsPlugin
 from gangline.binder.plugins.gpu_sharing import GpuSharingPlugin
@@ -29,7 +31,7 @@ DEFAULTS: dict[str, BinderPluginSetting] = {"hamicore": OFF}
 
 def build(settings: BinderSettings) -> list[BinderPlugin]:
     """The plugins that are switched on, in the order in which they prepare."""
-    known = extend.table("gangline.binder_plugins", TABLE)
+    known = _known()
     unknown = sorted(set(settings.plugins) - set(known))
     if unknown:
         raise ConfigError(f"binder plugins: there is no {', '.join(unknown)}; known are {', '.join(known)}")
@@ -43,6 +45,11 @@ def build(settings: BinderSettings) -> list[BinderPlugin]:
     built.sort(key=lambda plugin: (-plugin.priority, plugin.name))
     _check(built)
     return built
+
+
+@cache
+def _known() -> dict[str, type[BinderPlugin]]:
+    return extend.table("gangline.binder_plugins", TABLE)
 
 
 def _check(built: list[BinderPlugin]) -> None:

@@ -103,15 +103,19 @@ def check_rights(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     denied = [right for right in facts.rights if not right.allowed]
     who = facts.user or "you"
     blind = [str(right) for right in denied if right.verb == "list"]
-    if blind:
-        remedy = "ask for a role that may get, list and watch them; `gangline rights dashboard` prints one"
-        yield DoctorFinding(
-            FAIL, "rights", f"{who} may not {', '.join(blind)}: explain, top and get cannot see all", remedy
-        )
     handless = [str(right) for right in denied if right.verb != "list"]
-    if handless:
+    if blind:
+        remedy = (
+            "ask for a role that may get, list and watch them in all namespaces (`gangline rights dashboard` prints "
+            "one); the role view of one namespace shows what is there"
+        )
+        also = f"; nor {', '.join(handless)}" if handless else ""
+        yield DoctorFinding(
+            FAIL, "rights", f"{who} may not {', '.join(blind)}: explain, top and get cannot see all{also}", remedy
+        )
+    elif handless:
         yield DoctorFinding(OK, "rights", f"{who} may look; may not {', '.join(handless)}")
-    elif not blind:
+    else:
         yield DoctorFinding(OK, "rights", f"{who} may look at everything, make sets and change queues")
 
 
@@ -177,7 +181,7 @@ def check_queues(facts: DoctorFacts) -> Iterable[DoctorFinding]:
             remedy = f"give it another parent: gangline queue set {name} parent=…"
             yield DoctorFinding(FAIL, "queues", f"queue {name} is below itself: its parents go in a circle", remedy)
     if queues:
-        yield DoctorFinding(OK, "queues", f"{len(queues)} queues")
+        yield DoctorFinding(OK, "queues", f"{len(queues)} {'queue' if len(queues) == 1 else 'queues'}")
 
 
 def check_nodes(facts: DoctorFacts) -> Iterable[DoctorFinding]:
@@ -195,10 +199,22 @@ def check_nodes(facts: DoctorFacts) -> Iterable[DoctorFinding]:
         yield DoctorFinding(OK, "nodes", f"{with_gpus} of {len(nodes)} nodes offer GPUs")
 
 
+SPOKEN = {
+    "definitions": "custom resource definitions",
+    "validating": "validating webhooks",
+    "mutating": "mutating webhooks",
+    "slices": "endpoint slices",
+}
+"""How people call what facts.py reads."""
+
+
 def check_refusals(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     for name, trouble in facts.refused.items():
         yield DoctorFinding(
-            WARN, "unseen", f"{name} could not be examined: {trouble}", "ask somebody who may read them"
+            WARN,
+            "unseen",
+            f"{SPOKEN.get(name, name)} could not be examined: {trouble}",
+            "ask somebody who may read them",
         )
 
 

@@ -13,6 +13,7 @@ import click
 
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.terminal import painted
 
 if TYPE_CHECKING:
     from gangline.cli.care.findings import DoctorFinding
@@ -51,7 +52,7 @@ def _print(findings: Sequence[DoctorFinding]) -> None:
     from gangline.cli.care.findings import COLOURS, MARKS, OK
 
     for finding in findings:
-        mark = click.style(MARKS[finding.level], fg=COLOURS[finding.level])
+        mark = painted(MARKS[finding.level], COLOURS[finding.level])
         click.echo(f"{mark} {finding.subject:12} {finding.text}")
         if finding.remedy and finding.level != OK:
             click.echo(f"{'':15}→ {finding.remedy}")

@@ -30,7 +30,7 @@ async def run_component(component: str, kubeconfig: str | None, options: Compone
     agent = f"gangline-{component}"
     carrier = in_cluster(agent) if inside else transport(load(kubeconfig_path(kubeconfig)), agent)
     watched = WatchedTransport(carrier, carrier.server)
-    client = Client(watched, manager=f"gangline-{component}")
+    client = Client(watched, manager=f"gangline-{component}", alone=True)
     try:
         click.echo(f"{component}: connecting to {carrier.server} …")
         await preflight(component, options, client)
@@ -72,13 +72,14 @@ def _tell(line: str) -> None:
 
 def _worker(component: str, options: ComponentOptions, client: Client) -> Elected:
     """The component; where it is elected, it works only while it leads."""
+    from gangline.client import Lanes
     from gangline.components import build
     from gangline.runtime import Manager, SystemClock
     from gangline.runtime.leading.election import Elected, Election
 
     built, settings = build(component, options), _election(component, options)
     election = Election(client, SystemClock(), settings) if settings is not None else None
-    return Elected(lambda: Manager(built, client), election, _tell)
+    return Elected(lambda: Manager(built, client, lanes=Lanes(apart=True)), election, _tell)
 
 
 def _election(component: str, options: ComponentOptions) -> ElectionSettings | None:

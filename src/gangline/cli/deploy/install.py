@@ -25,12 +25,12 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
 
 
 @click.command(
-    help="Bring gangline into a cluster: its definitions, the installer with its rights, a Config and a "
+    help="Install gangline into a cluster: its definitions, the installer with its rights, a Config and a "
     "SchedulingShard. The "
     "installer does the rest. Doing it again changes only what is new."
 )
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
-@click.option("--image", metavar="IMAGE", help="where every component runs from: an image with `gangline` on its PATH")
+@click.option("--image", metavar="IMAGE", help="the image of every component, with `gangline` on its PATH")
 @click.option(
     "--config",
     "file",
@@ -48,7 +48,7 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
     "--dashboard",
     type=click.Choice(["token", "proxy", "none"]),
     metavar="LOGIN",
-    help="bring the web page too; how people log in to it: token, proxy or none",
+    help="also install the dashboard, with this login: token, proxy or none",
 )
 @click.option("--dry-run", is_flag=True, help="only print what would be written")
 @click.option(
@@ -59,7 +59,7 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
     show_default=True,
     help="how --dry-run prints",
 )
-@click.option("--wait/--no-wait", default=True, show_default=True, help="until everything is at work")
+@click.option("--wait/--no-wait", default=True, show_default=True, help="wait until everything runs")
 @click.option("--timeout", type=float, default=300.0, show_default=True, metavar="SECONDS", help="how long to wait")
 def command(
     kubeconfig: str | None,
@@ -82,6 +82,7 @@ def command(
 def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     from gangline.api.crds import crds
     from gangline.cli.manifests import read
+    from gangline.component_names import TENANT
     from gangline.controllers.defaults import default_objects
     from gangline.installer.release.manifests import manifests as wanted
     from gangline.installer.settings import read_flags
@@ -89,7 +90,8 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
 
     settings = read_flags({"half": half} | ({"image": image} if image else {}))
     definitions = [crd for crd in crds() if half == "both" or crd["spec"]["group"] not in WORKLOAD]
-    return wanted(settings, definitions, objects(("installer",)), default_objects(), read([file]) if file else [])
+    given = read([file]) if file else []
+    return wanted(settings, definitions, objects(("installer", TENANT)), default_objects(), given)
 
 
 def page_manifests(image: str | None, login: str) -> list[Manifest]:
@@ -102,12 +104,12 @@ def page_manifests(image: str | None, login: str) -> list[Manifest]:
 
 
 def printed(to_write: list[Manifest], output: str) -> str:
-    import yaml
+    from gangline.api.yaml_text import yaml_documents
 
     objects = [item.whole for item in to_write]
     if output == "json":
         return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=2) + "\n"
-    return yaml.safe_dump_all(objects, sort_keys=False)
+    return yaml_documents(objects)
 
 
 async def _install(to_write: list[Manifest], kubeconfig: str | None, seconds: float | None) -> None:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-import yaml
 
-from gangline.components import COMPONENTS
+from gangline.component_names import COMPONENT_NAMES, TENANT
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
     from gangline.api.meta import Raw
 
-NAMES = (*COMPONENTS, "dashboard")
-"""Whatever has an account of its own in a cluster, besides backends that run on their own."""
+NAMES = (*COMPONENT_NAMES, "dashboard", TENANT)
+"""Whatever has an account of its own in a cluster, besides backends that run on their own; and tenants, who have one
+already."""
 
 
 @click.command(
     help="Print the account, roles and bindings of components (default: of all that a real cluster runs) as YAML for "
     "`kubectl apply -f -`. `rights backend NAME` prints those of a scheduler's backend that runs as a process of its "
-    "own."
+    "own, `rights tenant` what the cluster's roles view, edit and admin give people of our kinds in their namespaces."
 )
 @click.argument("components", nargs=-1, metavar="[COMPONENT|backend NAME]...")
 @click.option(
@@ -28,7 +28,9 @@ NAMES = (*COMPONENTS, "dashboard")
 )
 @click.option("--image", metavar="IMAGE", help="for --deployment: an image with `gangline` on its PATH")
 def command(components: tuple[str, ...], deployment: bool, image: str | None) -> None:
+
     from gangline.api import names
+    from gangline.api.yaml_text import yaml_documents
     from gangline.rights import BACKEND, SIMULATED
     from gangline.role_objects import objects
 
@@ -39,11 +41,11 @@ def command(components: tuple[str, ...], deployment: bool, image: str | None) ->
             f"--deployment is for backends, as in `gangline rights backend kai --deployment`, not for {others[0]}; "
             "`gangline install` deploys the rest"
         )
-    places = [{"name": name, "namespace": names.SYSTEM_NAMESPACE} for name in wanted]
+    places = [{"name": name, "namespace": names.SYSTEM_NAMESPACE} for name in wanted if name != TENANT]
     accounts = [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": place} for place in places]
     roles = [{"apiVersion": kind.api_version, "kind": kind.kind, **obj} for kind, obj in objects(wanted)]
     running = [_deployment(name, image) for name in wanted] if deployment else []
-    click.echo(yaml.safe_dump_all([*accounts, *roles, *running], sort_keys=False), nl=False)
+    click.echo(yaml_documents([*accounts, *roles, *running]), nl=False)
 
 
 def _named(words: tuple[str, ...]) -> list[str]:

@@ -12,16 +12,27 @@ import click
 from gangline.cli.connection import in_pod, own_recordings
 from gangline.cli.deploy.component_process import run_component
 from gangline.cli.ending import run
-from gangline.components import COMPONENTS
+from gangline.cli.suggestions import did_you_mean
+from gangline.component_names import COMPONENT_NAMES
 from gangline.errors import ConfigError
-from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
 if TYPE_CHECKING:
     from gangline.components.options import ComponentOptions
 
-NAMES = [*COMPONENTS, "backend"]
+NAMES = [*COMPONENT_NAMES, "backend"]
 CONFIGURED = ("operator", "admission", "backend")
 """What Grove's OperatorConfiguration is about."""
+
+
+def known_component(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """One of NAMES; who errs is told which there are and which is like it."""
+    if value not in NAMES:
+        raise click.BadParameter(f"no component {value!r}; there are: {', '.join(NAMES)}{did_you_mean(value, NAMES)}")
+    return value
+
+
+def components_like(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in NAMES if name.startswith(incomplete)]
 
 
 class RunCommand(click.Command):
@@ -32,14 +43,14 @@ class RunCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from gangline.cli.deploy.flags import MEANINGS
-        from gangline.component_flags import idle_flags, known_flags
-
         name = ctx.meta.get("component", "")
         if not name:
             formatter.write_paragraph()
             formatter.write_text("`gangline run COMPONENT --help` lists the flags of that component.")
             return
+        from gangline.cli.deploy.flags import MEANINGS
+        from gangline.component_flags import idle_flags, known_flags
+
         known = sorted(set(known_flags(name)) - set(_options(self)))
         idle = [f"--{item}" for item in known if item in idle_flags(name)]
         with formatter.section(f"Flags of {name}"):
@@ -55,13 +66,13 @@ def _options(command: click.Command) -> list[str]:
 
 @click.command(
     cls=RunCommand,
-    help="Run one component until Ctrl-C: " + ", ".join(COMPONENTS) + "; or a scheduler's backend alone, as in "
+    help="Run one component until Ctrl-C: " + ", ".join(COMPONENT_NAMES) + "; or a scheduler's backend alone, as in "
     "`run backend kai`. Of several copies of a component one works, the one that holds its lease; "
     "--leader-elect=false lets "
     "each work. FLAGS are upstream's own.",
     context_settings={"ignore_unknown_options": True},
 )
-@click.argument("component", type=click.Choice(NAMES))
+@click.argument("component", metavar="COMPONENT", callback=known_component, shell_complete=components_like)
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)"
@@ -72,7 +83,7 @@ def _options(command: click.Command) -> list[str]:
     metavar="FILE",
     help="for operator, admission and backends: Grove's OperatorConfiguration",
 )
-@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
+@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="behave like Grove or KAI")
 @click.option(
     "--outside", multiple=True, metavar="BACKEND", help="for the operator: a backend that runs as a process of its own"
 )
@@ -87,7 +98,7 @@ def _options(command: click.Command) -> list[str]:
     "period",
     default="1s",
     show_default=True,
-    help="time between cycles, at least: 500ms, or 0.5 seconds",
+    help="time between cycles, at least: 500ms, or 0.5 seconds; up to 1s, after cycles that took long",
 )
 @click.option(
     "--log", "level", default="info", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
@@ -159,6 +170,8 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
     """What a YAML file holds that a flag names; nothing without a file."""
     if path is None:
         return {}
+    from gangline.rules.values.documents import DocumentUnreadable, read_yaml
+
     try:
         content = read_yaml(Path(path).read_text()) or {}
     except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:

@@ -20,7 +20,7 @@ LOOK_AGAIN = 0.5
 
 
 @click.command(
-    help="Take gangline out of a cluster: Config, shards, all that was deployed for them, and the installer. Queues, "
+    help="Remove gangline from a cluster: Config, shards, all that was deployed for them, and the installer. Queues, "
     "priority "
     "classes, namespaces and definitions stay, because users' objects hang on them; --all takes them too."
 )

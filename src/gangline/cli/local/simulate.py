@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
 MOST_GPUS = 1_000_000
 """Of a fleet that is only thought of."""
+MOST_NAMED = 10
+"""Jobs that never start, each named with its line."""
 
 
 @click.command(
@@ -64,7 +66,7 @@ MOST_GPUS = 1_000_000
     metavar="PATH=VALUE",
     help="play once more with this changed: quota.team-a.gpu=64 or =+64; may be repeated",
 )
-@click.option("--actions", default="allocate", show_default=True, help="what cycles do: all, or names with commas")
+@click.option("--actions", default="allocate", show_default=True, help="actions of cycles: all, or names with commas")
 @click.option(
     "--runtimes",
     default="exact",
@@ -79,7 +81,7 @@ MOST_GPUS = 1_000_000
     help="instead of the trace's times: shuffled, copied until LOAD times the GPUs are asked for, one by one, none "
     "leaves",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="of what is drawn by chance")
+@click.option("--seed", type=int, default=0, show_default=True, help="seed of the random numbers")
 @click.option("--first", type=click.IntRange(1), help="only the first N jobs to arrive")
 @click.option("--jobs", type=click.IntRange(1), help="only N jobs, evenly picked")
 @click.option(
@@ -135,13 +137,14 @@ def command(
     total = sum(machine.gpus for machine in machines)
     until = last_moment(in_trace, days)
     played = selected(in_trace, first, jobs, until)
+    events = [*_node_events(node_events), *source.changes]
+    _warn(trace, played, [*machines, *(event.machine for event in events if event.machine is not None)])
     if arrivals is not None:
         from gangline.lab.arrivals import inflated
 
         played = inflated(played, total, arrivals, seed)
     choices = [(name, quiet(_settings(name), read_actions(actions))) for name in named_settings or ("native",)]
     records = _queues(queues, in_trace if arrivals is None else played, total, source.queues)
-    events = [*_node_events(node_events), *source.changes]
 
     def experiment(name: str, settings: SchedulerSettings, of: list[QueueRecord]) -> Experiment:
         return Experiment(
@@ -165,12 +168,28 @@ def command(
     _show([_play(item) for item in experiments], output)
 
 
+def _warn(trace: str, jobs: list[TraceJob], machines: list[Machine]) -> None:
+    """Of jobs that can never start."""
+    from gangline.lab.sizes import too_large
+
+    told = list(too_large(jobs, machines))
+    if not told:
+        return
+    many = "1 job never starts" if len(told) == 1 else f"{len(told)} jobs never start"
+    click.echo(f"warning: {trace}: {many}: no node can hold a pod that large", err=True)
+    for text in told[:MOST_NAMED]:
+        click.echo(f"  {text}", err=True)
+    if len(told) > MOST_NAMED:
+        click.echo(f"  and {len(told) - MOST_NAMED} more", err=True)
+    click.echo("  gpus, cpu and memory are per pod; a larger job has several pods (column pods)", err=True)
+
+
 def _play(experiment: Experiment) -> PlayedTrace:
     from gangline.lab.engine import Simulation
 
     began = time.perf_counter()
     if sys.stderr.isatty():
-        with click.progressbar(length=len(experiment.jobs), label=experiment.name, file=sys.stderr) as bar:
+        with click.progressbar(length=len(experiment.jobs), label=experiment.name, file=sys.__stderr__) as bar:
             played = Simulation(experiment).run(lambda done: bar.update(done - bar.pos))
     else:
         played = Simulation(experiment).run()

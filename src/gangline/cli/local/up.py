@@ -23,7 +23,7 @@ DASHBOARD = 8080
 
 
 @click.command(help="Start the API server, simulated GPU nodes and every component on this machine; stop with Ctrl-C.")
-@click.option("--memory", is_flag=True, help="keep nothing: all objects are gone when it stops")
+@click.option("--memory", is_flag=True, help="keep objects in memory only; they are gone when it stops")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -69,7 +69,7 @@ DASHBOARD = 8080
     multiple=True,
     help="a feature gate of Kubernetes to switch on; repeatable",
 )
-@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="upstream's names and habits")
+@click.option("--compat", multiple=True, type=click.Choice(["grove", "kai"]), help="behave like Grove or KAI")
 @click.option(
     "--without",
     "absent",
@@ -82,16 +82,16 @@ DASHBOARD = 8080
     "--audit-log",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="write down every request, one line of JSON each, as kube-apiserver does at level Metadata",
+    help="write one line of JSON for every request, as kube-apiserver does at level Metadata",
 )
 @click.option(
     "--dashboard-port",
     type=click.IntRange(0, 65535),
     default=DASHBOARD,
     show_default=True,
-    help="port of the web page that shows it all; 0 takes a free one",
+    help="port of the dashboard; 0 takes a free one",
 )
-@click.option("--no-dashboard", is_flag=True, help="serve no web page")
+@click.option("--no-dashboard", is_flag=True, help="do not serve the dashboard")
 @click.option(
     "--log", "level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
 )
@@ -220,8 +220,9 @@ async def _show(platform: Platform, server: str, port: int, pages: contextlib.As
     address."""
     from gangline.dashboard.service import Dashboard
 
-    recording = own_recordings() if platform.settings.folder is not None else None
-    dashboard = Dashboard.of(platform.connect("dashboard"), server, platform.clock, recording)
+    lasting = platform.settings.folder is not None
+    recording, kept = (own_recordings(), home() / "dashboard") if lasting else (None, None)
+    dashboard = Dashboard.of(platform.connect("dashboard"), server, platform.clock, recording, kept=kept)
     pages.push_async_callback(dashboard.stop)
     try:
         return await dashboard.start(port=port)

@@ -34,10 +34,17 @@ class LoginChoice:
     groups_header: str
 
 
+@dataclass(frozen=True, slots=True)
+class PastPlaces:
+    """Folders: what the scheduler recorded, and what the page itself remembers."""
+
+    recording: Path | None
+    kept: Path | None
+
+
 @click.command(
     help="Serve a web page that shows what waits and why, what would start it, who holds the GPUs, who borrows, and "
-    "where free "
-    "room is. It only reads: get, list and watch are all it needs."
+    "where free room is. It only reads: get, list and watch are all it needs."
 )
 @click.option(
     "--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)"
@@ -62,15 +69,16 @@ class LoginChoice:
     "--trust-proxy",
     metavar="NETWORK",
     multiple=True,
-    help="for --login proxy: addresses from which headers are believed (default: 127.0.0.0/8 and ::1)",
+    help="for --login proxy: addresses whose headers are trusted (default: 127.0.0.0/8 and ::1)",
 )
 @click.option("--user-header", default="X-Forwarded-User", show_default=True, help="for --login proxy: who asks")
 @click.option(
     "--groups-header", default="X-Forwarded-Groups", show_default=True, help="for --login proxy: their groups"
 )
 @click.option(
-    "--recording", "recording", metavar="FOLDER", help="what the scheduler recorded, where it can be read here"
+    "--recording", "recording", metavar="FOLDER", help="the recording of the scheduler, if this machine can read it"
 )
+@click.option("--keep", "keep", metavar="FOLDER", help="where to save the data of the last week, for the next start")
 @click.option(
     "--log", "level", default="error", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
 )
@@ -83,13 +91,15 @@ def command(
     user_header: str,
     groups_header: str,
     recording: str | None,
+    keep: str | None,
     level: str,
 ) -> None:
     from gangline.runtime.logs import set_up
 
     set_up(level, "text")
     choice = LoginChoice(login, _networks(trust_proxy), user_header, groups_header)
-    run(_serve(kubeconfig, address, port, choice, recording), serves=True)
+    past = PastPlaces(Path(recording) if recording else None, Path(keep) if keep else None)
+    run(_serve(kubeconfig, address, port, choice, past), serves=True)
 
 
 def _networks(given: tuple[str, ...]) -> tuple[Network, ...]:
@@ -101,14 +111,14 @@ def _networks(given: tuple[str, ...]) -> tuple[Network, ...]:
         raise BadInput(f"--trust-proxy: {error}; write a network as 10.0.0.0/8") from None
 
 
-async def _serve(kubeconfig: str | None, address: str, port: int, choice: LoginChoice, recording: str | None) -> None:
+async def _serve(kubeconfig: str | None, address: str, port: int, choice: LoginChoice, past: PastPlaces) -> None:
     from gangline.dashboard.service import Dashboard
     from gangline.runtime import SystemClock
 
     client, server = _connect(kubeconfig)
     clock = SystemClock()
-    past = Path(recording) if recording else None
-    dashboard = Dashboard.of(client, server, clock, past, _gate(choice, client, clock))
+    gate = _gate(choice, client, clock)
+    dashboard = Dashboard.of(client, server, clock, past.recording, gate, past.kept)
     try:
         url = await dashboard.start(address, port)
         if address not in HERE and choice.how == "none":

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.look.recorded import files_of, moment, pieces_of, recorded_gangs, recording_option, since_option
+from gangline.cli.look.recorded import (
+    files_of,
+    moment,
+    not_recorded,
+    pieces_of,
+    recorded_gangs,
+    recording_option,
+    since_option,
+)
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -25,7 +33,7 @@ Examples:
 
 
 @click.command(
-    help="Tell what became of a gang: queued, refused and why, overtaken by whom, placed where, evicted by whom, "
+    help="Show what happened to a gang: queued, refused and why, overtaken by whom, placed where, evicted by whom, "
     "ended; each with its time. GANG: the name of a gang, of its set or Job, or of a PodGroup. Read from "
     "the scheduler's recording on this machine.",
     epilog=EXAMPLES,
@@ -35,7 +43,7 @@ Examples:
 @since_option
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @recording_option
-def command(gang: str, namespace: str, since: str | None, output: str, place: str | None) -> None:
+def command(gang: str, namespace: str, since: str | None, output: str, place: str) -> None:
     from gangline.scheduler.recording.stories import Storyteller
 
     start = moment(since, "--since")
@@ -51,21 +59,20 @@ def command(gang: str, namespace: str, since: str | None, output: str, place: st
         teller.take(piece)
     stories = [story for story in teller.stories() if start is None or story.events[-1].moment >= start]
     if not stories:
-        raise BadInput(_unknown(name, namespace, teller.names))
+        raise BadInput(_unknown(name, namespace, teller.names, place))
     if output == "json":
         click.echo(json.dumps([story.as_data() for story in stories], indent=2))
     else:
         click.echo("\n\n".join(_text(story) for story in stories))
 
 
-def _unknown(name: str, namespace: str, known: set[tuple[str, str]]) -> str:
+def _unknown(name: str, namespace: str, known: set[tuple[str, str]], place: str) -> str:
     from gangline.rules.values.nearest import did_you_mean
 
     elsewhere = sorted(where for where, title in known if title == name)
     if elsewhere:
         return f"there is no {name} in namespace {namespace}; it was recorded in {', '.join(elsewhere)}"
-    near = did_you_mean(name, (title for _, title in known), 3)
-    return f"no gang {name!r} was recorded{near or '; `gangline recording info` says from when to when it goes'}"
+    return not_recorded(f"gang {name!r}", place, did_you_mean(name, (title for _, title in known), 3))
 
 
 def _text(story: GangStory) -> str:

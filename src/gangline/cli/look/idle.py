@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
 from gangline.cli.columns import aligned
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
 from gangline.errors import BadInput
-from gangline.rules.gangs.starts import clock_text
 
 if TYPE_CHECKING:
     from gangline.scheduler.time.idle import IdleReport
@@ -24,8 +21,8 @@ NEEDED = ("nodes", "pods", "podgroups.scheduling.run.ai", "queues.scheduling.run
 
 
 @click.command(
-    help="Say where the idle GPUs go: each is idle for one cause (no demand, quota, fragments, topology, reserved, "
-    "gate or missing pods, taint or cordon, starting, failed). The cluster is only read."
+    help="Show why GPUs are idle: each is idle for one cause (no demand, quota, fragments, shortage, topology, "
+    "reserved, gate or missing pods, taint or cordon, starting, failed). The cluster is only read."
 )
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @cluster_options
@@ -49,11 +46,10 @@ async def _idle(output: str, kubeconfig: str | None, namespace: str | None) -> N
         click.echo(as_text(reports, titles_of(objects), now))
         return
     data = [{"pool": pool, **as_data(report)} for pool, report in reports.items()]
-    click.echo(
-        json.dumps(data, indent=2, ensure_ascii=False)
-        if output == "json"
-        else yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip()
-    )
+    from gangline.api.yaml_text import yaml_text
+    from gangline.rules.values.documents import json_text
+
+    click.echo(json_text(data) if output == "json" else yaml_text(data, unicode=True).rstrip())
 
 
 def as_data(report: IdleReport) -> dict[str, Any]:
@@ -83,6 +79,8 @@ def as_text(reports: Mapping[str, IdleReport], titles: Mapping[str, str], now: f
 
 
 def _causes(report: IdleReport, titles: Mapping[str, str], now: float) -> list[tuple[str, str, str, str]]:
+    from gangline.rules.gangs.starts import clock_text
+
     rows: dict[tuple[str, str], float] = {}
     for part in report.parts:
         whom = titles.get(part.gang, part.gang)

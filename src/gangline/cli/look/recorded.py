@@ -4,14 +4,17 @@ Reads files of this machine only; no cluster is asked."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.connection import recordings
+from gangline.api import names
+from gangline.cli.connection import RECORDING, in_pod, own_recordings
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,15 +24,35 @@ PATIENCE = 1.5
 """Seconds in which names for a shell are looked for."""
 
 
+def recordings(kubeconfig: str | None = None) -> Path:
+    """Where a recording is looked for: beside the kubeconfig that is named, among our own files, or in the pod that we
+    run in."""
+    named = kubeconfig or os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
+    beside = Path(named).parent / RECORDING
+    if named and beside.is_dir():
+        return beside
+    mine, there = own_recordings(), Path(names.RECORDINGS)
+    return there if in_pod() and there.is_dir() and not mine.exists() else mine
+
+
 def recording_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--recording`, the same for every command about the past."""
-    return click.option(
+    """`--recording` and `--kubeconfig`, the same for every command about the past; the command gets one `place`."""
+
+    @wraps(function)
+    def command(*args: Any, place: str | None, kubeconfig: str | None, **options: Any) -> Any:
+        return function(*args, place=place or str(recordings(kubeconfig)), **options)
+
+    command = click.option(
         "--recording",
         "place",
         metavar="PATH",
         type=click.Path(),
-        help="folder or file of a recording (default: recording in .gangline or $GANGLINE_HOME)",
-    )(function)
+        help="folder or file of a recording (default: recording beside the kubeconfig, else in .gangline or "
+        "$GANGLINE_HOME)",
+    )(command)
+    return click.option(
+        "--kubeconfig", metavar="FILE", help="whose recording: that beside this kubeconfig (default: $KUBECONFIG)"
+    )(command)
 
 
 def since_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,18 +78,17 @@ def moment(text: str | None, option: str) -> float | None:
         ) from None
 
 
-def files_of(place: str | None, since: float | None = None) -> list[Path]:
+def files_of(place: str, since: float | None = None) -> list[Path]:
     """The files of a recording; raises BadInput where there is none."""
     from gangline.scheduler.recording.files import segments_of
 
-    where = Path(place) if place else recordings()
-    if place and not where.exists():
-        raise BadInput(f"{where} does not exist; name the folder or the file of a recording")
-    files = segments_of(where, since)
+    where = Path(place)
+    files = segments_of(where, since) if where.exists() else []
     if not files:
+        absent = "" if where.exists() else ", which does not exist"
         raise BadInput(
-            f"there is no recording in {where}: a scheduler writes one while it runs (gangline up, gangline run "
-            "scheduler); --recording names another place"
+            f"there is no recording in {where}{absent}: a scheduler writes one "
+            "while it runs (gangline up without --memory, gangline run scheduler); --recording names another place"
         )
     return files
 
@@ -82,6 +104,16 @@ def pieces_of(files: list[Path]) -> Iterator[SegmentStart | RecordedCycle]:
             yield piece
 
 
+def not_recorded(what: str, place: str, near: str) -> str:
+    """What is said of a name that a recording does not have; `near`: names like it, or nothing."""
+    return f"no {what} was recorded in {place}{near or '; `gangline recording info` says from when to when it goes'}"
+
+
+def _place(context: click.Context) -> str:
+    """As the command would get it."""
+    return context.params.get("place") or str(recordings(context.params.get("kubeconfig")))
+
+
 def recorded_gangs(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Names for a shell, from what was written last."""
     from gangline.errors import GanglineError
@@ -90,7 +122,7 @@ def recorded_gangs(context: click.Context, _: click.Parameter, incomplete: str) 
 
     teller, began = Storyteller(lambda title, record: False), time.monotonic()
     try:
-        for piece in whole_pieces(files_of(context.params.get("place"))[-1:]):
+        for piece in whole_pieces(files_of(_place(context))[-1:]):
             teller.take(piece)
             if time.monotonic() - began > PATIENCE:
                 break

@@ -19,7 +19,7 @@ def command() -> None:
 
 @command.command(help="List the files of a recording: node pool, when each begins and was last written, its size.")
 @recording_option
-def info(place: str | None) -> None:
+def info(place: str) -> None:
     from gangline.cli.columns import aligned
     from gangline.rules.values.times import timestamp
 

@@ -27,7 +27,7 @@ MOST_TOLD = 10
 @click.option("--all", "every", is_flag=True, help="every cycle; differences are listed")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @recording_option
-def command(at: str | None, every: bool, output: str, place: str | None) -> None:
+def command(at: str | None, every: bool, output: str, place: str) -> None:
     from gangline.scheduler.recording.replaying import replayed
 
     if every and at is not None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gangline.errors import Forbidden, NotFound
@@ -18,8 +20,25 @@ if TYPE_CHECKING:
     from gangline.dashboard.look import ClusterView
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What was read of a kind: all of it, what there is in one's own namespace, or nothing."""
+
+    kind: Kind[Any]
+    items: Sequence[Any] = ()
+    refusal: Forbidden | None = None
+    here: bool = False
+    """What is in one's own namespace was read all the same."""
+
+    @property
+    def unseen(self) -> bool:
+        """Nothing of it may be read."""
+        return self.refusal is not None and not self.here
+
+
 async def look_at(connection: ClusterConnection) -> ClusterView:
-    """Raises the error of the first kind that cannot be read for another reason than that it is absent or forbidden."""
+    """Raises the error of the first kind that cannot be read for another reason than that it is absent or forbidden;
+    and that of pods where everything is forbidden."""
     from gangline.api import kinds
     from gangline.dashboard.look import ClusterView, node_fact, pod_fact
     from gangline.dashboard.page_data import Source
@@ -38,23 +57,50 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
         "jobs": kinds.JOB,
     }
     answers = await asyncio.gather(*(_list(connection, kind) for kind in read.values()))
-    objects: dict[str, Any] = dict(zip(read, (items for items, _ in answers), strict=True))
-    troubles = tuple(trouble for _, trouble in answers if trouble)
+    objects: dict[str, Any] = {name: answer.items for name, answer in zip(read, answers, strict=True)}
     now = time.time()
     facts: dict[str, Any] = {
         "pods": [pod_fact(pod) for pod in objects.pop("pods")],
         "nodes": [node_fact(node) for node in objects.pop("nodes")],
     }
-    return ClusterView(
-        source=Source(server=connection.server, now=now, heard=now, troubles=troubles), **facts, **objects
+    source = Source(
+        server=connection.server,
+        now=now,
+        heard=now,
+        troubles=tuple(_troubles(answers, connection.namespace)),
+        unseen=tuple(answer.kind.plural for answer in answers if answer.unseen),
+        partly=tuple(answer.kind.plural for answer in answers if answer.here),
     )
+    return ClusterView(source=source, **facts, **objects)
 
 
-async def _list(connection: ClusterConnection, kind: Kind[Any]) -> tuple[list[Any], str]:
-    """Its objects, and why there are none."""
+async def _list(connection: ClusterConnection, kind: Kind[Any]) -> Listed:
     try:
-        return (await connection.client.list(kind)).items, ""
+        return Listed(kind, (await connection.client.list(kind)).items)
     except NotFound:
-        return [], ""
+        return Listed(kind)
     except Forbidden as error:
-        return [], f"{kind.plural} may not be read: {error}"
+        return await _list_here(connection, kind, error)
+
+
+async def _list_here(connection: ClusterConnection, kind: Kind[Any], refusal: Forbidden) -> Listed:
+    """A tenant may not see the whole cluster, but their own namespace."""
+    if not kind.namespaced:
+        return Listed(kind, refusal=refusal)
+    try:
+        return Listed(kind, (await connection.client.list(kind, connection.namespace)).items, refusal, here=True)
+    except Forbidden:
+        return Listed(kind, refusal=refusal)
+
+
+def _troubles(answers: Sequence[Listed], namespace: str) -> Iterator[str]:
+    """One sentence for kinds that are seen here only, one for those that are not seen at all."""
+    first = answers[0].refusal
+    if first is not None and all(answer.unseen for answer in answers):
+        raise first
+    here = [answer.kind.plural for answer in answers if answer.here]
+    if here:
+        yield f"only namespace {namespace} is shown: you may not list {', '.join(here)} of others"
+    unseen = [answer.kind.plural for answer in answers if answer.unseen]
+    if unseen:
+        yield f"not shown: you may not list {', '.join(unseen)}"

@@ -17,7 +17,7 @@ from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import Amounts, GangLine, NodeLine, QueueLine
 from gangline.dashboard.pages import overview
 from gangline.rules.selectors import parse_labels
-from gangline.scheduler.why.verdict import spoken
+from gangline.rules.values.times import spoken
 
 ORDER = {state: place for place, state in enumerate(("waiting", "evicted", "starting", "running", "failed", "ended"))}
 LONGEST = 100
@@ -38,6 +38,8 @@ class Summary:
     """Its namespace, empty where it has none, and its name."""
     title: Callable[[Any], str]
     """What its users call it."""
+    read: tuple[str, ...]
+    """The kinds (plural) without which nothing can be said of them."""
 
     def table(self, lines: Sequence[Any], now: float, *, wide: bool = False) -> str:
         heading = (*self.heading, *self.wide) if wide else self.heading
@@ -49,6 +51,11 @@ class Summary:
         known = [gang for gang in ganged.GangTable(view).values() if wanted.matches(_labels_of(gang))]
         places = {(gang.namespace, gang.name) for gang in known}
         return [line for line in lines if self.place(line) in places]
+
+    def unseen(self, view: ClusterView) -> str:
+        """Why there is nothing to show, though there may be some of them; empty: they may be read."""
+        hidden = [kind for kind in self.read if kind in view.source.unseen]
+        return f"{self.kind}s are not shown: you may not list {' and '.join(hidden)}" if hidden else ""
 
     def name(self, line: Any) -> str:
         """As `-o name` prints it, and other commands take it."""
@@ -155,6 +162,7 @@ SUMMARIES = {
         _gang_cells,
         lambda line: (line.namespace, line.name),
         lambda line: str(line.title),
+        ("podgangs", "podgroups"),
     ),
     "queues": Summary(
         "queue",
@@ -164,6 +172,7 @@ SUMMARIES = {
         _queue_cells,
         lambda line: ("", line.name),
         lambda line: str(line.name),
+        ("queues",),
     ),
     "nodes": Summary(
         "node",
@@ -173,6 +182,7 @@ SUMMARIES = {
         _node_cells,
         lambda line: ("", line.name),
         lambda line: str(line.name),
+        ("nodes",),
     ),
 }
 ALIASES = {"gang": "gangs", "queue": "queues", "node": "nodes", "no": "nodes"}
@@ -185,13 +195,19 @@ def summary_of(kind: str) -> Summary | None:
 
 
 def headline(view: ClusterView) -> str:
-    """A cluster in one line."""
+    """A cluster in one line, as far as whoever asks may read it."""
     shown = overview(view, {})
     counts, room = shown.counts, shown.room
     taken = counts.gpus_used + counts.gpus_shared
-    return (
-        f"{taken}/{counts.gpus} GPUs in use, {room.free} free (largest piece {room.largest}); "
-        f"{counts.waiting} {'gang waits' if counts.waiting == 1 else 'gangs wait'}, {counts.running} run, "
-        f"{counts.failed} failed; {counts.nodes} {'node' if counts.nodes == 1 else 'nodes'}, "
-        f"{counts.nodes_closed} closed"
-    )
+    waits = "gang waits" if counts.waiting == 1 else "gangs wait"
+    gangs = f"{counts.waiting} {waits}, {counts.running} {'runs' if counts.running == 1 else 'run'}, "
+    gpus = f"{taken}/{counts.gpus} GPUs in use"
+    told = {
+        "nodes": f"at least {gpus}"
+        if "pods" in (*view.source.partly, *view.source.unseen)
+        else f"{gpus}, {room.free} free (largest piece {room.largest})",
+        "gangs": f"{gangs}{counts.failed} failed",
+        "": f"{counts.nodes} {'node' if counts.nodes == 1 else 'nodes'}, {counts.nodes_closed} closed",
+    }
+    seen = [text for name, text in told.items() if not SUMMARIES[name or "nodes"].unseen(view)]
+    return "; ".join(seen) or "neither GPUs nor gangs may be read"

@@ -15,23 +15,24 @@ import click
 
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.terminal import moved
 from gangline.errors import Unavailable
 
 if TYPE_CHECKING:
     from gangline.dashboard.look import ClusterView
 
 SECTIONS = ("nodes", "queues", "gangs")
-CLEAR = "\x1b[H\x1b[2J"
+CLEAR = moved("\x1b[H\x1b[2J")
 
 
 @click.command(
-    help="Show nodes, queues and gangs with their GPUs, renewed every few seconds until Ctrl-C; or those that are "
+    help="Show nodes, queues and gangs with their GPUs, updated every few seconds until Ctrl-C; or those that are "
     "named: `gangline top queues gangs`."
 )
 @click.argument("sections", nargs=-1, type=click.Choice(SECTIONS))
-@click.option("--once", is_flag=True, help="print it once and end (so it is where output is no terminal)")
+@click.option("--once", is_flag=True, help="print it once and end; the default if the output is no terminal")
 @click.option(
-    "--interval", type=click.FloatRange(0.5), default=2.0, show_default=True, help="seconds between two looks"
+    "--interval", type=click.FloatRange(0.5), default=2.0, show_default=True, help="seconds between two updates"
 )
 @click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="gangs of every namespace")
 @cluster_options
@@ -88,7 +89,8 @@ def picture(view: ClusterView, sections: tuple[str, ...], namespace: str) -> str
         lines = [
             line for line in summary.lines(view) if summary.place(line)[0] in ("", namespace or summary.place(line)[0])
         ]
-        parts += ["", name.upper(), summary.table(lines, view.source.now)]
+        unseen = "" if lines else summary.unseen(view)
+        parts += ["", name.upper(), unseen or summary.table(lines, view.source.now)]
     return "\n".join(parts)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from gangline.api import names
-from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
 from gangline.cli.completing import sets_of_cluster
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
-from gangline.rules import trees
-from gangline.rules.trees import Branch
+
+if TYPE_CHECKING:
+    from gangline.rules.trees import Branch
 
 
 @click.command(help="Draw a PodCliqueSet: set → scaling groups → cliques → pods, with states.")
@@ -28,6 +29,9 @@ async def _tree(name: str, kubeconfig: str | None, namespace: str | None) -> Non
 
 
 async def lines(connection: ClusterConnection, name: str) -> list[str]:
+    from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
+    from gangline.rules import trees
+
     client, where = connection.client, connection.namespace
     mine = {names.PART_OF: name}
     tree = trees.of_set(

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.look.recorded import files_of, moment, pieces_of, recording_option, since_option
+from gangline.cli.look.recorded import files_of, moment, not_recorded, pieces_of, recording_option, since_option
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
-    from gangline.scheduler.recording.evicted import NamedGang, PodEviction
+    from gangline.scheduler.recording.evicted import NamedGang, PodEviction, PodPast
+
+SHOWN = 6
+"""Pods of a gang that are named."""
 
 
 @click.command(
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 @since_option
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @recording_option
-def command(pod: str, namespace: str, since: str | None, output: str, place: str | None) -> None:
+def command(pod: str, namespace: str, since: str | None, output: str, place: str) -> None:
     from gangline.scheduler.recording.evicted import past_of
 
     start = moment(since, "--since")
@@ -32,26 +35,28 @@ def command(pod: str, namespace: str, since: str | None, output: str, place: str
     past = past_of(name, pieces_of(files_of(place, start)), namespace)
     evictions = [item for item in past.evictions if start is None or item.moment >= start]
     if not evictions:
-        raise BadInput(_not_evicted(name, past.seen, past.others))
+        raise BadInput(_not_evicted(name, past, place))
     if output == "json":
         click.echo(json.dumps([eviction.as_data() for eviction in evictions], indent=2))
     else:
         click.echo("\n\n".join(_text(eviction) for eviction in evictions))
 
 
-def _not_evicted(pod: str, seen: bool, others: set[str]) -> str:
+def _not_evicted(pod: str, past: PodPast, place: str) -> str:
     from gangline.rules.values.nearest import did_you_mean
 
-    if seen:
+    if past.seen:
         return f"pod {pod} was recorded, but the scheduler never evicted it; `kubectl describe pod` may say who did"
-    near = did_you_mean(pod, others, 3)
-    return f"no pod {pod!r} was recorded{near or '; `gangline recording info` says from when to when it goes'}"
+    if past.members:
+        rest = f" and {len(past.members) - SHOWN} more" if len(past.members) > SHOWN else ""
+        pods = ", ".join(sorted(past.members)[:SHOWN])
+        return f"{pod} is a gang, not a pod; `gangline history {pod}` tells what became of it; its pods: {pods}{rest}"
+    return not_recorded(f"pod {pod!r}", place, did_you_mean(pod, past.others, 3))
 
 
 def _text(eviction: PodEviction) -> str:
     from gangline.rules.gangs.evictions import REASONS
-    from gangline.rules.values.times import timestamp
-    from gangline.scheduler.why.verdict import spoken
+    from gangline.rules.values.times import spoken, timestamp
 
     lines = [
         f"{eviction.pod} (namespace {eviction.namespace or '-'}) was evicted from {eviction.node} at "

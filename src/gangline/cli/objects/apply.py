@@ -6,21 +6,24 @@ object, or as one that takes the place of another. It is applied that way.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from gangline.api.kinds import Kind
-from gangline.api.meta import Object, Raw
 from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.errors import ApiError, BadInput, NotFound
-from gangline.why.words.printed import marks
 
-Meant = tuple[Raw, str]
-"""An object and how it is applied: patch, new, replace, or "" for server-side apply."""
+if TYPE_CHECKING:
+    from gangline.api.kinds import Kind
+    from gangline.api.meta import Object, Raw
+
+    Meant = tuple[Raw, str]
+    """An object and how it is applied: patch, new, replace, or "" for server-side apply."""
 
 
-@click.command(help="Create or change objects from files: what a file says is owned by you, the rest is left alone.")
+@click.command(help="Create or change objects from files. Fields that a file does not name stay as they are.")
 @click.option(
     "-f",
     "--filename",
@@ -41,6 +44,8 @@ def command(files: tuple[str, ...], kubeconfig: str | None, namespace: str | Non
 
 
 def read_meant(text: str, name: str) -> list[Meant]:
+    from gangline.why.words.printed import marks
+
     objects, how = manifests.parse(text, name), marks(text)
     return list(zip(objects, how if len(how) == len(objects) else [""] * len(objects), strict=True))
 

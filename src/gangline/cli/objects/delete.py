@@ -47,4 +47,5 @@ async def _delete(
                 missing += 1
                 click.echo(f"error: {error}", err=True)
         if missing:
-            raise BadInput(f"{missing} of {len(targets)} objects were not there")
+            objects = "object was" if len(targets) == 1 else "objects were"
+            raise BadInput(f"{missing} of {len(targets)} {objects} not there")

@@ -5,6 +5,7 @@ many GPUs, what waits, and why. A gang is no object, so `-o json` of gangs print
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -70,7 +71,9 @@ async def _get(
         kind = await connection.kind(kind_name)
         answer = await _ask(connection, kind, name, everywhere, selector, table=output in TABLES)
     if output in TABLES:
-        click.echo(as_text(answer, wide=output == "wide", everywhere=everywhere and kind.namespaced))
+        table = as_text(answer, wide=output == "wide", everywhere=everywhere and kind.namespaced)
+        where = connection.namespace if kind.namespaced and not everywhere else ""
+        click.echo(table if answer.get("rows") else nothing(kind.plural, where))
     elif output == "name":
         items = answer.get("items", [answer])
         click.echo("\n".join(f"{kind.resource}/{item['metadata']['name']}" for item in items))
@@ -81,11 +84,13 @@ async def _get(
 def written(data: Any, output: str) -> str:
     """Data as JSON or YAML."""
     import msgspec
-    import yaml
+
+    from gangline.api.yaml_text import yaml_text
+    from gangline.rules.values.documents import without_controls
 
     if output == "json":
-        return msgspec.json.format(msgspec.json.encode(data)).decode() + "\n"
-    return yaml.safe_dump(msgspec.to_builtins(data), sort_keys=False)
+        return without_controls(msgspec.json.format(msgspec.json.encode(data)).decode()) + "\n"
+    return yaml_text(msgspec.to_builtins(data))
 
 
 async def _summarized(
@@ -102,13 +107,20 @@ async def _summarized(
         lines = summary.chosen(lines, view, selector)
     if name:
         lines = [line for line in lines if name in (summary.place(line)[1], summary.title(line))]
-        if not lines:
-            raise BadInput(f"there is no {summary.kind} {name}")
+    absent = f"there is no {summary.kind} {name}" if name else ""
+    if not lines and (refusal := summary.unseen(view) or absent):
+        raise BadInput(refusal)
+    if output in TABLES and not lines:
+        return nothing(f"{summary.kind}s", connection.namespace if summary.kind == "gang" and not everywhere else "")
+    return _printed(summary, lines, output, view.source.now, single=bool(name))
+
+
+def _printed(summary: Summary, lines: Sequence[Any], output: str, now: float, *, single: bool) -> str:
     if output in TABLES:
-        return summary.table(lines, view.source.now, wide=output == "wide")
+        return summary.table(lines, now, wide=output == "wide")
     if output == "name":
         return "\n".join(summary.name(line) for line in lines)
-    return written(lines[0] if name else {"items": lines}, output).rstrip("\n")
+    return written(lines[0] if single else {"items": lines}, output).rstrip("\n")
 
 
 async def _ask(
@@ -141,6 +153,11 @@ def as_text(table: Any, *, wide: bool, everywhere: bool) -> str:
         for row in table.get("rows") or []
     ]
     return aligned(heading, rows)
+
+
+def nothing(kinds: str, namespace: str) -> str:
+    """What is said instead of an empty table."""
+    return f"no {kinds}" + (f" in namespace {namespace}; -A looks in all" if namespace else "")
 
 
 def _cell(value: Any) -> str:

@@ -26,13 +26,14 @@ def command() -> None:
 
 @command.command(
     name="set",
+    short_help="change quota, limit, weight, parent and other settings of a queue",
     help="Change settings of a queue: `gangline queue set team-a gpu.quota=16 gpu.limit=unlimited memory.quota=512Gi`. "
     "Settings: " + ", ".join(SETTINGS) + ". CPU is in cores and memory in bytes, as in pods (0.5, 64Gi); `unlimited` "
     "or `none` stands for no bound, `parent=none` for no parent.",
 )
 @click.argument("name", shell_complete=queues_of_cluster)
 @click.argument("settings", nargs=-1, required=True, metavar="SETTING=VALUE…")
-@click.option("--create", "made", is_flag=True, help="make the queue if there is none of this name")
+@click.option("--create", "made", is_flag=True, help="create the queue if it does not exist")
 @click.option("--dry-run", "tried", is_flag=True, help="let the server check it, and change nothing")
 @cluster_options
 def set_command(
@@ -102,15 +103,15 @@ async def _check_parent(connection: ClusterConnection, name: str, parent: str | 
 
 
 async def _no_queue(connection: ClusterConnection, name: str) -> BadInput:
-    return BadInput(f"{await _unknown(connection, name)} --create makes a new one")
+    return BadInput(await _unknown(connection, name, " (--create makes one)"))
 
 
-async def _unknown(connection: ClusterConnection, name: str) -> str:
+async def _unknown(connection: ClusterConnection, name: str, aside: str = "") -> str:
     from gangline.api.kinds import QUEUE
     from gangline.cli.suggestions import did_you_mean
 
     there = sorted(queue.name for queue in (await connection.client.list(QUEUE)).items)
-    return f"there is no queue {name}; there are: {', '.join(there) or 'none'}{did_you_mean(name, there)}"
+    return f"there is no queue {name}{aside}; there are: {', '.join(there) or 'none'}{did_you_mean(name, there)}"
 
 
 def differences(before: dict[str, Any], after: dict[str, Any], path: str = "spec") -> Iterable[str]:

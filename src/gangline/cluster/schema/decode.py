@@ -222,6 +222,8 @@ def _formed(form: str, canonical: Callable[[str], str]) -> Decoder:
         if form == "quantity" and type(value) in (int, float):
             value = str(value)
         if type(value) is not str:
+            if form == "quantity":
+                raise forms.BadForm(forms.QUANTITY_RULE)
             raise WrongType(_kind_of(value), form)
         return canonical(value)
 
@@ -240,8 +242,9 @@ def _intstr(node: SchemaNode) -> Decoder:
 
 
 def _either(node: SchemaNode) -> Decoder:
+    """What may also be of another type is read by a decoder of its own, which tells of no unknown fields."""
     read = _struct(node)
-    return lambda value, unknown: read(value, unknown) if type(value) is dict else value
+    return lambda value, unknown: read(value, []) if type(value) is dict else value
 
 
 def _any(node: SchemaNode) -> Decoder:
@@ -269,7 +272,7 @@ def _kind_of(value: Any) -> str:
 def unknown_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     """The paths of fields the node does not know, in the order they stand."""
     fields: list[str] = []
-    if node.shape in ("struct", "either") and isinstance(value, dict):
+    if node.shape == "struct" and isinstance(value, dict):
         for name, item in value.items():
             child = node.fields.get(name)
             where = f"{path}.{name}" if path else name

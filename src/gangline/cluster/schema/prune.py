@@ -142,7 +142,7 @@ def _weight(value: Any) -> int:
 def pruned_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     """The paths of fields that pruning drops, sorted by name within each object."""
     if node.type_name:
-        return unknown_fields(node, value, path)
+        return sorted(unknown_fields(node, value, path))
     fields: list[str] = []
     if isinstance(value, dict) and (node.shape in ("struct", "map") or node.fields):
         for name in sorted(value):

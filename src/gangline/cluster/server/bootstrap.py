@@ -1,6 +1,7 @@
 """What every cluster has before anybody asked for it: namespaces, priority classes, and the roles of Kubernetes.
 
-server.py calls it once, when a server opens; what is there already stays as it is."""
+server.py calls it once, when a server opens; what is there already stays as it is, but for roles of an older version
+that did not aggregate yet."""
 
 from __future__ import annotations
 
@@ -30,17 +31,23 @@ def bootstrap(core: Core) -> None:
         )
     for name, content in system_classes():
         _make(core, "scheduling.k8s.io", "priorityclasses", name, content)
-    for name, rules, subjects in bootstrap_roles():
-        labels = {"metadata": {"labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}}
-        _make(core, RBAC, "clusterroles", name, {**labels, "rules": rules})
-        if subjects:
-            ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}
-            _make(core, RBAC, "clusterrolebindings", name, {**labels, "roleRef": ref, "subjects": subjects})
+    for role in bootstrap_roles():
+        about = {"metadata": {"labels": role.labels}}
+        _make(core, RBAC, "clusterroles", role.name, {**about, **role.content}, renewed=role.aggregates)
+        if role.subjects:
+            ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": role.name}
+            bound = {"metadata": {"labels": role.labels}, "roleRef": ref, "subjects": list(role.subjects)}
+            _make(core, RBAC, "clusterrolebindings", role.name, bound)
 
 
-def _make(core: Core, group: str, plural: str, name: str, content: Obj) -> None:
+def _make(core: Core, group: str, plural: str, name: str, content: Obj, *, renewed: bool = False) -> None:
+    """`renewed`: a role that aggregates; one that was kept from before it did is made to."""
     resource = core.catalogue.any_version(group, plural)
     assert resource is not None
-    if core.store.get(resource.shelf, ("", name)) is None:
+    standing = core.store.get(resource.shelf, ("", name))
+    if standing is None:
         about = {"name": name, "uid": core.new_uid(), "creationTimestamp": core.now(), **content.get("metadata", {})}
         core.write(resource, ("", name), {**content, "metadata": about})
+    elif renewed and "aggregationRule" not in (kept := standing.object()):
+        labels = {**(kept["metadata"].get("labels") or {}), **content["metadata"]["labels"]}
+        core.write(resource, ("", name), {**kept, **content, "metadata": {**kept["metadata"], "labels": labels}})

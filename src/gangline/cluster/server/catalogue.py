@@ -65,8 +65,9 @@ class Resource:
         return f'{{"kind":"{self.list_kind}","apiVersion":"{self.api_version}","metadata":'.encode()
 
     @cached_property
-    def field_names(self) -> tuple[str, ...]:
-        return tuple(self.selectable)
+    def field_paths(self) -> tuple[str, ...]:
+        """What is kept beside an object for field selectors: the same for every resource whose objects lie there."""
+        return tuple(_SELECTABLE.get(self.shelf, self.selectable).values())
 
     @property
     def stored(self) -> bool:

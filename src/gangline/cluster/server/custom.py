@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from gangline.cluster.server.catalogue import CUSTOM_VERBS, SUBRESOURCES, Resource
 from gangline.cluster.server.core import Core, whole
 from gangline.cluster.server.show.discovery import version_rank
-from gangline.cluster.server.store.shelf import DELETED, ShelfKey, StoreChange
+from gangline.cluster.server.store.shelf import DELETED, Record, ShelfKey, StoreChange
 from gangline.cluster.server.verbs.kind_rules import CustomRules
 from gangline.cluster.server.verbs.meta import Obj
 
@@ -30,7 +33,7 @@ class CustomType:
     version: Obj
     scale: Obj | None
     rules: CustomRules
-    warning: str = ""
+    warnings: tuple[str, ...] = ()
     """What whoever uses this version is told."""
     since: int = 0
     """Objects up to this revision were stored under another schema: they are read through the present one."""
@@ -92,12 +95,24 @@ def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType
         version,
         subs.get("scale"),
         rules or CustomRules(_schema_of(version), "status" in subs, replicas),
-        _warning(crd, version),
+        tuple(filter(None, (_deprecation(crd, version), _unconverted(crd["spec"], version)))),
         ALWAYS if others else since,
         bool(crd["metadata"].get("deletionTimestamp")),
         stored,
         CustomRules(_without_defaults(_schema_of(version)), False) if stored else None,
     )
+
+
+@lru_cache(maxsize=64)
+def _read(body: bytes) -> Obj:
+    """A stored definition, which nobody may change: servers of one process that keep the same one share it."""
+    return msgspec.json.decode(body)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=64)
+def _served_first(body: bytes) -> tuple[Resource, ...]:
+    """The resources of a definition that is new to a server; they are shared likewise."""
+    return tuple(served(_read(body)))
 
 
 def _schema_of(version: Obj) -> Any:
@@ -131,7 +146,18 @@ def _without_defaults(schema: Any) -> Any:
     return rest | ({"properties": named} if named else {})
 
 
-def _warning(crd: Obj, version: Obj) -> str:
+def _unconverted(spec: Obj, version: Obj) -> str:
+    """Conversion webhooks are not called: who uses another version than the stored one must know."""
+    if version.get("storage") or (spec.get("conversion") or {}).get("strategy") != "Webhook":
+        return ""
+    stored = next((item["name"] for item in spec["versions"] if item.get("storage")), "")
+    return (
+        f"this server does not call the conversion webhook of {spec['names']['plural']}.{spec['group']}: objects are "
+        f"shown in version {version['name']} as they are stored in {stored}, with no field changed"
+    )
+
+
+def _deprecation(crd: Obj, version: Obj) -> str:
     """A deprecated version names the best one to use instead."""
     if not version.get("deprecated"):
         return ""
@@ -154,11 +180,11 @@ class Definitions:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._served: dict[str, list[Resource]] = {}
+        self._served: dict[str, tuple[Resource, ...]] = {}
         self.leaving: dict[str, None] = {}
         """Definitions that are being deleted."""
         for record in core.store.shelf(SHELF).listing():
-            self._serve(record.place[1], record.object())
+            self._serve(record)
         core.store.listeners.append(self._note)
 
     def _note(self, key: ShelfKey, change: StoreChange) -> None:
@@ -166,20 +192,25 @@ class Definitions:
             return
         name = change.record.place[1]
         if change.type == DELETED:
-            self._replace(name, [])
+            self._replace(name, ())
             self.leaving.pop(name, None)
         else:
-            self._serve(name, change.record.object())
+            self._serve(change.record)
 
-    def _serve(self, name: str, crd: Obj) -> None:
+    def _serve(self, record: Record) -> None:
+        name, crd = record.place[1], _read(record.body)
         if crd["metadata"].get("deletionTimestamp"):
             self.leaving[name] = None
-        established = _condition(crd, "Established") == "True"
-        self._replace(name, served(crd, self._served.get(name, ())) if established else [])
+        if _condition(crd, "Established") != "True":
+            self._replace(name, ())
+        elif name in self._served:
+            self._replace(name, tuple(served(crd, self._served[name])))
+        else:
+            self._replace(name, _served_first(record.body))
 
-    def _replace(self, name: str, resources: list[Resource]) -> None:
+    def _replace(self, name: str, resources: tuple[Resource, ...]) -> None:
         """Swap what is served without a moment in between."""
-        old = self._served.pop(name, [])
+        old = self._served.pop(name, ())
         for resource in old:
             if not any(new.version == resource.version for new in resources):
                 self._core.catalogue.discard(resource)
@@ -280,7 +311,7 @@ class Definitions:
 
     def instances(self, name: str) -> list[tuple[Resource, tuple[str, str]]]:
         """The objects a definition still has."""
-        resource = next(iter(self._served.get(name, [])), None)
+        resource = next(iter(self._served.get(name, ())), None)
         if resource is None:
             return []
         return [(resource, place) for place in self._core.store.shelf(resource.shelf).records]

@@ -104,7 +104,7 @@ class Dispatcher:
             return self._delete_definition(call, shape)
         record, is_gone = await deletes.delete(self._core, call)
         if is_gone and call.resource.shelf not in RETURNING:
-            return plain_response(call, success(*call.resource.shelf, call.name, record.uid), 200)
+            return plain_response(call, success(call.resource.group, call.resource.plural, call.name, record.uid), 200)
         return object_response(self._core, call, shape, record)
 
     def _delete_definition(self, call: ServerCall, shape: AnswerShape) -> Response:

@@ -37,9 +37,10 @@ def understand(catalogue: Catalogue, request: Request, user: User, verb: str, pa
         )
     if request.query:
         check_timeout(request)
-    warning = resource.custom.warning if resource.custom else DEPRECATED.get((resource.group, resource.plural))
-    if warning:
-        call.warnings.append(warning)
+    if resource.custom:
+        call.warnings.extend(resource.custom.warnings)
+    elif deprecated := DEPRECATED.get((resource.group, resource.plural)):
+        call.warnings.append(deprecated)
     return call
 
 

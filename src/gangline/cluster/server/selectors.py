@@ -7,60 +7,32 @@ here touches the store.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from gangline.api.selectors import SelectorRequirement, from_selector, whole_number
+from gangline.api.selectors import LabelTest, from_selector
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.status import bad_request
 from gangline.cluster.server.store.shelf import Record
 from gangline.rules.selectors import SelectorUnreadable, parse_labels
 
 Test = Callable[[Record], bool]
-LabelTest = Callable[[dict[str, str]], bool]
-
-
-def _label_requirement(requirement: SelectorRequirement) -> LabelTest:
-    """As `requirement.matches`, compiled: a list asks it of every object."""
-    key, operator, values = requirement.key, requirement.operator, requirement.values
-    if operator == "exists":
-        return lambda labels: key in labels
-    if operator == "!exists":
-        return lambda labels: key not in labels
-    if operator in ("=", "in"):
-        return lambda labels: labels.get(key) in values
-    if operator in ("!=", "notin"):
-        return lambda labels: key not in labels or labels[key] not in values
-    wanted = int(values[0])
-    above = operator == "gt"
-
-    def compare(labels: dict[str, str]) -> bool:
-        number = whole_number(labels.get(key))
-        if number is None:
-            return False
-        return number > wanted if above else number < wanted
-
-    return compare
 
 
 def label_test(text: str) -> LabelTest | None:
     """None where everything matches."""
     try:
-        tests = [_label_requirement(requirement) for requirement in parse_labels(text).requirements]
+        selector = parse_labels(text)
     except SelectorUnreadable as error:
         raise bad_request(error.why) from error
-    if not tests:
-        return None
-    return tests[0] if len(tests) == 1 else lambda labels: all(test(labels) for test in tests)
+    return selector.test if selector.requirements else None
 
 
 def selector_test(selector: dict[str, Any] | None) -> LabelTest:
     """A LabelSelector object as a test; none selects nothing, an empty one everything."""
-    if selector is None:
-        return lambda labels: False
-    tests = [_label_requirement(requirement) for requirement in from_selector(selector).requirements]
-    return lambda labels: all(test(labels) for test in tests)
+    return from_selector(selector).test if selector is not None else lambda labels: False
 
 
 def parse_fields(text: str) -> list[tuple[str, str, str]]:
@@ -81,16 +53,18 @@ def parse_fields(text: str) -> list[tuple[str, str, str]]:
 
 def field_test(resource: Resource, text: str) -> tuple[Test | None, str | None]:
     """The test on a record, and the one name it can match (so that a list need not walk)."""
-    tests: list[Test] = []
+    wanted: dict[str, set[str]] = defaultdict(set)
+    banned: dict[str, set[str]] = defaultdict(set)
     only: str | None = None
     for label, operator, value in parse_fields(text):
         if not label and not value:
             continue
         _check_label(resource, label)
-        equal = operator != "!="
-        if label == "metadata.name" and equal:
+        (banned if operator == "!=" else wanted)[label].add(value)
+        if label == "metadata.name" and operator != "!=":
             only = value
-        tests.append(_field_requirement(resource, label, equal, value))
+    tests = [_field_is(resource, label, values) for label, values in wanted.items()]
+    tests += [_field_is_none_of(resource, label, frozenset(values)) for label, values in banned.items()]
     if not tests:
         return None, None
     return (tests[0] if len(tests) == 1 else lambda record: all(test(record) for test in tests)), only
@@ -110,22 +84,29 @@ def _check_label(resource: Resource, label: str) -> None:
     raise bad_request(f'"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"')
 
 
-def _field_requirement(resource: Resource, label: str, equal: bool, value: str) -> Test:
-    if label == "metadata.name":
-        return lambda record: (record.place[1] == value) is equal
-    if label == "metadata.namespace":
-        return lambda record: (record.place[0] == value) is equal
-    index = resource.field_names.index(label)
-    return lambda record: (record.fields[index] == value) is equal
+def _field_is(resource: Resource, label: str, values: set[str]) -> Test:
+    """Nothing is two things at once."""
+    value, read = next(iter(values)), _field(resource, label)
+    return (lambda record: read(record) == value) if len(values) == 1 else lambda record: False
+
+
+def _field_is_none_of(resource: Resource, label: str, values: frozenset[str]) -> Test:
+    read = _field(resource, label)
+    return lambda record: read(record) not in values
+
+
+def _field(resource: Resource, label: str) -> Callable[[Record], str]:
+    if label in ("metadata.name", "metadata.namespace"):
+        part = 1 if label == "metadata.name" else 0
+        return lambda record: record.place[part]
+    index = resource.field_paths.index(resource.selectable[label])
+    return lambda record: record.fields[index]
 
 
 def selectable_values(resource: Resource, obj: dict[str, Any]) -> tuple[str, ...]:
-    """What field selectors see of an object, in the order of `resource.selectable`."""
-    return (
-        tuple([_value(obj, path, zero) for path, zero in _split(tuple(resource.selectable.values()))])
-        if resource.selectable
-        else ()
-    )
+    """What field selectors see of an object, in the order of `resource.field_paths`."""
+    paths = resource.field_paths
+    return tuple([_value(obj, path, zero) for path, zero in _split(paths)]) if paths else ()
 
 
 @lru_cache(maxsize=1024)

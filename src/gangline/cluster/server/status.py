@@ -100,7 +100,7 @@ def storage_conflict(resource: Resource, place: tuple[str, str], why: str) -> Ap
     folder = f"{resource.group}/{resource.plural}" if resource.custom else resource.plural
     key = "/".join(part for part in ("/registry", folder, *place) if part)
     return conflict(
-        resource.shelf[0],
+        resource.group,
         resource.plural,
         place[1],
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "

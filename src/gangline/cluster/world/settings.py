@@ -46,6 +46,8 @@ class WorldSettings:
     """Simulated nodes to register at start."""
     off: frozenset[str] = frozenset()
     """Names of parts (component.PARTS) that do not run."""
+    needs: bool = True
+    """Whether containers wait for the Secrets and ConfigMaps that their pod names."""
     pace: NodePace = field(default_factory=NodePace)
     heartbeat: float = 10.0
     """Seconds between renewals of a node's lease."""

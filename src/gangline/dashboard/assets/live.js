@@ -1,4 +1,5 @@
-// Says when the page should be renewed: when the server tells of a change, and every half minute, because ages grow.
+// Says when the page should be renewed: when the server tells of a change since the page was made, and every half minute,
+// because ages grow.
 // Without a stream of events (a proxy that keeps them back, too many readers) it asks every five seconds instead.
 const SELDOM = 30000;
 const OFTEN = 5000;
@@ -10,7 +11,7 @@ export function follow(renew) {
     timer = setInterval(renew, pause);
   };
   every(OFTEN);
-  const stream = new EventSource("/live");
+  const stream = new EventSource(`/live?since=${document.body.dataset.version}`);
   stream.addEventListener("open", () => every(SELDOM));
   stream.addEventListener("changed", renew);
   stream.addEventListener("error", () => every(OFTEN));

@@ -4,7 +4,9 @@ import { cellsOf } from "./map_cells.js";
 
 const OWN = 8;
 const STATES = { running: "c3", starting: "c5", waiting: "c1", evicted: "c6", ended: "other", failed: "c2" };
-const CAUSES = ["no demand", "quota", "fragments", "topology", "reserved", "gate or missing pods", "taint or cordon", "starting", "failed"];
+// What nobody holds, or what is not told; no name of Kubernetes begins with a dash.
+const OPEN = { "-free": "free", "-reserved": "reserved", "-in-use": "in use" };
+const CAUSES = ["no demand", "quota", "fragments", "topology", "reserved", "gate or missing pods", "taint or cordon", "starting", "failed", "shortage"];
 
 export function colours(data, only) {
   const values = { queue: byQueue, gang: byGang, state: byState, idle: byCause }[data.colour](data);
@@ -16,15 +18,15 @@ export function colours(data, only) {
         counts.set(value, (counts.get(value) ?? 0) + 1);
       }
   const styles = values.styles(counts);
-  const style = (value) => (value === "free" || value === "in use" ? value.replace(" ", "-") : (styles.get(value) ?? "other"));
-  const shown = (value) => only === undefined || only === value || (only === "*" && style(value) === "other" && value !== "free");
+  const style = (value) => (value in OPEN ? value.slice(1) : (styles.get(value) ?? "other"));
+  const shown = (value) => only === undefined || only === value || (only === "*" && style(value) === "other");
   return {
     style: (cell) => (shown(values.of(cell)) ? style(values.of(cell)) : "faint"),
-    key: keyOf(counts, styles, style, values.word),
+    key: keyOf(counts, style, (value) => OPEN[value] ?? values.word(value)),
   };
 }
 
-function keyOf(counts, styles, style, word) {
+function keyOf(counts, style, word) {
   const named = [...counts].filter(([value]) => style(value) !== "other").sort((a, b) => b[1] - a[1]);
   const rest = [...counts].filter(([value]) => style(value) === "other");
   const key = named.map(([value, count]) => ({ value, word: word(value), style: style(value), count }));
@@ -35,34 +37,36 @@ function keyOf(counts, styles, style, word) {
 
 // The most frequent have a colour each; names decide the order of equals, so that colours stay when the page is renewed.
 function largest(counts) {
-  const order = [...counts].filter(([value]) => value !== "free" && value !== "").sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const order = [...counts].filter(([value]) => !(value in OPEN) && value !== "").sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const chosen = order.slice(0, OWN).map(([value]) => value).sort();
   return new Map(chosen.map((value, place) => [value, `c${place + 1}`]));
 }
 
 const owner = (data, cell) => data.gangs[cell.gangs.find((gang) => gang >= 0)];
 
+const free = (cell) => (cell.cause === "reserved" ? "-reserved" : "-free");
+
 const byQueue = (data) => ({
-  of: (cell) => (cell.kind === "free" ? "free" : (owner(data, cell)?.queue ?? "")),
+  of: (cell) => (cell.kind === "free" ? free(cell) : (owner(data, cell)?.queue ?? "")),
   styles: largest,
   word: (value) => value || "no queue",
 });
 
 const title = (gang) => (gang ? `${gang.namespace}/${gang.title}` : "");
 const byGang = (data) => ({
-  of: (cell) => (cell.kind === "free" ? "free" : title(owner(data, cell))),
+  of: (cell) => (cell.kind === "free" ? free(cell) : title(owner(data, cell))),
   styles: largest,
   word: (value) => value || "no gang",
 });
 
 const byState = (data) => ({
-  of: (cell) => (cell.kind === "free" ? "free" : (owner(data, cell)?.state ?? "")),
+  of: (cell) => (cell.kind === "free" ? free(cell) : (owner(data, cell)?.state ?? "")),
   styles: () => new Map(Object.entries(STATES)),
   word: (value) => value || "no gang",
 });
 
 const byCause = () => ({
-  of: (cell) => (cell.kind === "free" ? cell.cause || "not worked out" : "in use"),
+  of: (cell) => (cell.kind === "free" ? cell.cause || "not known yet" : "-in-use"),
   styles: () => new Map(CAUSES.map((cause, place) => [cause, place < OWN ? `c${place + 1}` : "other"])),
   word: (value) => value,
 });

@@ -61,7 +61,7 @@ function paintCell(pen, { cell: side }, cell, { x, y }, style, ink, closed) {
 
 // Empty is free, crossed is out of reach, hatched is kept for somebody.
 function paintFree(pen, side, cell, x, y, style, ink, closed) {
-  const own = style !== "free" && style !== "faint";
+  const own = !["free", "reserved", "faint"].includes(style);
   pen.strokeStyle = own ? ink[style] || ink.dim : ink.line;
   pen.lineWidth = own ? 1.5 : 1;
   if (own) {
@@ -71,7 +71,7 @@ function paintFree(pen, side, cell, x, y, style, ink, closed) {
     pen.globalAlpha = 1;
   }
   pen.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
-  if (cell.cause === "reserved") hatch(pen, side, x, y, own ? pen.strokeStyle : ink.dim);
+  if (cell.cause === "reserved" && style !== "faint") hatch(pen, side, x, y, own ? pen.strokeStyle : ink.dim);
   if (closed) {
     pen.strokeStyle = ink.alarm;
     pen.beginPath();

@@ -28,13 +28,19 @@ function where(node, data) {
 function ofCell(cell, place, node, data) {
   const line = element("p", `GPU ${place + 1} of ${node.gpus}: `);
   if (cell.kind === "free") {
-    line.append("free", cell.cause ? ` (${cell.cause}${cell.gang ? `: ${cell.gang}` : ""}${cell.until ? `, until ${new Date(cell.until * 1000).toLocaleTimeString()}` : ""})` : "");
+    line.append("free", cell.cause ? `: ${because([cell.cause, 1, cell.gang, cell.until])}` : "");
     return line;
   }
   line.append(cell.kind === "shared" ? `shared, ${cell.used} of it taken, by ` : "used by ");
   cell.gangs.forEach((gang, nth) => line.append(nth ? ", " : "", ...named(data.gangs[gang])));
   if (!cell.gangs.length) line.append("nobody yet");
   return line;
+}
+
+// A cause in words: for whom it is kept and until when, or who waits because of it.
+function because([cause, , gang, until]) {
+  const whom = !gang ? "" : cause === "reserved" ? ` for ${gang}` : `, ${gang} waits`;
+  return `${cause}${whom}${until ? ` until ${new Date(until * 1000).toISOString().slice(11, 16)} UTC` : ""}`;
 }
 
 function named(gang) {
@@ -47,5 +53,6 @@ function ofNode(node, cells, data) {
   const free = cells.filter((cell) => cell.kind === "free").length;
   const holders = (node.held ?? []).map(([gang, gpus]) => `${data.gangs[gang]?.title ?? "pods of no gang"} ${gpus}`);
   const shared = (node.shared ?? []).length ? [`${node.shared.length} shared`] : [];
-  return [element("p", [`${free} of ${node.gpus} GPUs free`, ...holders, ...shared].join(" · "), { className: "dim" })];
+  const idle = (node.idle ?? []).map((part) => `${part[1]} ${because(part)}`);
+  return [element("p", [`${free} of ${node.gpus} GPUs free`, ...idle, ...holders, ...shared].join(" · "), { className: "dim" })];
 }

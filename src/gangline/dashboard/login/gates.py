@@ -5,6 +5,7 @@ learns anything of the cluster."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Protocol
@@ -24,6 +25,8 @@ from gangline.runtime.health import HttpPage
 
 COOKIE = "gangline-session"
 LOGIN, LOGOUT = "/login", "/logout"
+OWN_ADDRESS = re.compile(r"/(?!/)[!-\[\]-~]{0,1000}")
+"""No second slash, no backslash, no space and no control character."""
 Network = IPv4Network | IPv6Network
 Namespaces = Callable[[], frozenset[str]]
 """Every namespace that has something to show."""
@@ -104,7 +107,7 @@ class TokenGate:
             return None
         wants_page = "text/html" in request.headers.get("Accept", "") and request.method == "GET"
         if wants_page:
-            return _asks(status=401)
+            return _asks(status=401, to=request.raw_path)
         words = "Log in at /login, or send a token of the cluster: Authorization: Bearer TOKEN."
         return plain_reply(401, words, {"WWW-Authenticate": "Bearer"})
 
@@ -124,23 +127,32 @@ class TokenGate:
     async def _log_in(self, request: web.Request) -> HttpPage:
         if not _from_here(request.headers):
             return plain_reply(403, "Log in from the page itself.")
-        body = await request.content.read(LONGEST + 100)
-        token = parse_qs(body.decode(errors="replace"), max_num_fields=4).get("token", [""])[0].strip()
+        body = (await request.read())[: LONGEST + 2000]
+        form = parse_qs(body.decode(errors="replace"), max_num_fields=4)
+        token, to = form.get("token", [""])[0].strip(), _own_address(form.get("to", ["/"])[0])
         if await self._reviews.viewer(token) is None:
-            return _asks("The cluster does not know this token, or did not answer.", 401)
+            return _asks("The cluster does not know this token, or did not answer.", 401, to)
         word = self._sessions.begin(token, self._clock.now())
         secure = "; Secure" if "https" in (request.scheme, request.headers.get("X-Forwarded-Proto", "")) else ""
-        return _moved("/", f"{COOKIE}={word}; Max-Age={int(LASTS)}; Path=/; HttpOnly; SameSite=Strict{secure}")
+        return _moved(to, f"{COOKIE}={word}; Max-Age={int(LASTS)}; Path=/; HttpOnly; SameSite=Strict{secure}")
 
 
 def _from_here(headers: Mapping[str, str]) -> bool:
-    """A form of another site is not ours."""
-    origin, site = headers.get("Origin", ""), headers.get("Sec-Fetch-Site", "same-origin")
-    return site in ("same-origin", "none") and (not origin or origin.partition("://")[2] == headers.get("Host", ""))
+    """A form of another site is not ours. A browser says so itself where it trusts the connection; a proxy in front may
+    have changed the host."""
+    origin, site = headers.get("Origin", ""), headers.get("Sec-Fetch-Site", "")
+    if site:
+        return site in ("same-origin", "none")
+    return not origin or origin.partition("://")[2] == headers.get("Host", "")
 
 
-def _asks(problem: str = "", status: int = 200) -> HttpPage:
-    return HttpPage(login_page(problem).encode(), HTML, status, HEADERS)
+def _asks(problem: str = "", status: int = 200, to: str = "/") -> HttpPage:
+    return HttpPage(login_page(problem, to).encode(errors="replace"), HTML, status, HEADERS)
+
+
+def _own_address(to: str) -> str:
+    """A path of this page, or its first one: nobody is sent to another site."""
+    return to if OWN_ADDRESS.fullmatch(to) else "/"
 
 
 def _moved(where: str, cookie: str) -> HttpPage:

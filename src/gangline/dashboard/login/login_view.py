@@ -6,7 +6,8 @@ from gangline.dashboard.writing.html import Html, tag
 from gangline.dashboard.writing.sheet import STYLE
 
 
-def login_page(problem: str = "") -> str:
+def login_page(problem: str = "", to: str = "/") -> str:
+    """`to`: the address that was asked for, and is shown after the login."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -30,6 +31,7 @@ def login_page(problem: str = "") -> str:
         "form",
         tag("label", "A token of this cluster", for_="token"),
         field,
+        tag("input", type="hidden", name="to", value=to) if to != "/" else None,
         tag("button", "Log in"),
         how,
         method="post",

@@ -11,7 +11,7 @@ import msgspec
 
 from gangline.api.core import Pod
 from gangline.api.meta import Object
-from gangline.dashboard.look import ClusterView, IdleGpus, PodFact
+from gangline.dashboard.look import ClusterView, IdleGpus, KnownIdle, PodFact
 
 STRANGER = "a pod of another namespace"
 T = TypeVar("T", bound=Object)
@@ -54,10 +54,8 @@ def narrowed(view: ClusterView, scope: ViewScope) -> ClusterView:
     if scope == EVERYTHING:
         return view
     kinds = (("nodes", scope.nodes), ("queues", scope.queues))
-    hidden = [f"{kind}: you may not list them" for kind, seen in kinds if not seen]
-    source = msgspec.structs.replace(
-        view.source, troubles=(*view.source.troubles, *hidden), viewer=scope.viewer, leaves=scope.leaves
-    )
+    hidden = tuple(kind for kind, seen in kinds if not seen)
+    source = msgspec.structs.replace(view.source, hidden=hidden, viewer=scope.viewer, leaves=scope.leaves)
     return msgspec.structs.replace(
         view,
         source=source,
@@ -71,7 +69,7 @@ def narrowed(view: ClusterView, scope: ViewScope) -> ClusterView:
         scaling_groups=_shown(view.scaling_groups, scope),
         jobs=_shown(view.jobs, scope),
         events=[item for item in view.events if scope.shows(str(item.involved_object.get("namespace") or ""))],
-        idle=[_unnamed(part, scope) for part in view.idle] if scope.nodes else (),
+        idle=_idle(view.idle, scope),
     )
 
 
@@ -83,6 +81,12 @@ def nameless(fact: PodFact) -> PodFact:
     """It holds what it holds, and says nothing else."""
     pod = msgspec.convert({"metadata": {"name": STRANGER}, "status": {"phase": fact.pod.status.phase}}, Pod)
     return msgspec.structs.replace(fact, pod=pod, gang=("", ""), group=("", ""), part="")
+
+
+def _idle(idle: KnownIdle, scope: ViewScope) -> KnownIdle:
+    if not scope.nodes:
+        return KnownIdle()
+    return msgspec.structs.replace(idle, parts=tuple(_unnamed(part, scope) for part in idle.parts))
 
 
 def _unnamed(part: IdleGpus, scope: ViewScope) -> IdleGpus:

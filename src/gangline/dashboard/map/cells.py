@@ -7,7 +7,7 @@ number that Kubernetes knows, so cells are in an order of our own: used, shared,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -26,6 +26,7 @@ from gangline.dashboard.map.data import (
 )
 from gangline.dashboard.nodes import HOST, Holders, Use, natural
 from gangline.dashboard.page_data import Table
+from gangline.rules.capacity.idle_causes import CLOSED, NO_DEMAND, STARTING
 
 COLOURS = ("queue", "gang", "state", "idle")
 """What the colour of a cell may tell; the first is the usual one."""
@@ -68,14 +69,14 @@ def _map_gang(gang: CountedGang) -> MapGang:
 def cells(look: ClusterView, known: GangTable, held: Holders, asked: Mapping[str, str]) -> MapPage:
     """The whole map, without its table."""
     levels, chosen = _levels(look, asked.get("topology", ""))
-    listed, idle = GangList(known), _idle(look.idle)
+    listed, idle = GangList(known), _idle(look.idle.parts)
     demand = any(gang.pending and gang.asked > gang.held for gang in known.values())
     domains: dict[tuple[str, ...], list[MapNode]] = defaultdict(list)
     for fact in look.nodes:
         if fact.gpus:
             path = tuple(fact.node.labels.get(label, "") for label, _ in levels)
             node = map_node(fact, held.get(fact.node.name, ()), listed, idle.get(fact.node.name, ()))
-            domains[path].append(node if look.idle else _with_cause(node, demand))
+            domains[path].append(node if look.idle.at is not None else _with_cause(node, demand))
     placed = tuple(
         MapDomain(path=path, nodes=tuple(sorted(domains[path], key=lambda node: natural(node.name))))
         for path in sorted(domains, key=lambda path: [natural(part) for part in path])
@@ -90,6 +91,8 @@ def cells(look: ClusterView, known: GangTable, held: Holders, asked: Mapping[str
         gangs=tuple(listed.gangs),
         domains=placed,
         rows=Table(),
+        idle_at=look.idle.at,
+        idle_problem=look.idle.problem,
         counts=_counts([node for domain in placed for node in domain.nodes]),
     )
 
@@ -116,7 +119,7 @@ def _with_cause(node: MapNode, demand: bool) -> MapNode:
     """As much as can be said without the scheduler's own reckoning."""
     if not node.free or (demand and not node.closed):
         return node
-    cause = "taint or cordon" if node.closed else "no demand"
+    cause = CLOSED if node.closed else NO_DEMAND
     return msgspec.structs.replace(node, idle=(MapIdle(cause=cause, gpus=node.free),))
 
 
@@ -134,14 +137,24 @@ def map_node(fact: NodeFact, pods: Sequence[PodFact], listed: GangList, idle: Se
         MapShare(used=round(min(used, 1.0), 2), gangs=tuple(sorted(sharing[device])))
         for device, used in sorted(use.groups.items())
     )
-    return MapNode(
+    node = MapNode(
         name=fact.node.name,
         gpus=min(fact.gpus, MOST),
         held=tuple(MapHolding(gang=gang, gpus=gpus) for gang, gpus in sorted(whole.items())),
         shared=tuple(shares),
-        idle=tuple(idle),
         closed=fact.closed,
     )
+    return msgspec.structs.replace(node, idle=tuple(still_idle(idle, node.free))) if idle else node
+
+
+def still_idle(parts: Sequence[MapIdle], free: int) -> Iterator[MapIdle]:
+    """What was worked out a moment ago, of so many GPUs that are free now; those on their way to a pod come last, as
+    they are used by now. Parts of a GPU are told on shared ones."""
+    left = float(free)
+    for part in sorted(parts, key=lambda part: part.cause == STARTING):
+        if whole := min(int(part.gpus), int(left)):
+            yield msgspec.structs.replace(part, gpus=whole)
+            left -= whole
 
 
 def _counts(nodes: Sequence[MapNode]) -> MapCounts:

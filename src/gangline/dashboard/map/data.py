@@ -103,3 +103,7 @@ class MapPage(PageData, frozen=True, tag_field="page", tag="map"):
     domains: tuple[MapDomain, ...]
     rows: Table[MapRow]
     counts: MapCounts
+    idle_at: float | None = None
+    """When it was worked out why GPUs are idle; None: it was not."""
+    idle_problem: str = ""
+    """Why not."""

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from gangline.dashboard.map.data import MapIdle, MapPage, MapRow
 from gangline.dashboard.pages import gang_address
 from gangline.dashboard.writing.html import Html, join, tag
-from gangline.dashboard.writing.parts import choice, counted, grid, link, node_link, number, turned
+from gangline.dashboard.writing.parts import age, choice, counted, grid, link, node_link, number, turned
 from gangline.dashboard.writing.sections import none, section
+from gangline.rules.capacity.idle_causes import RESERVED
+from gangline.rules.gangs.starts import clock_text
 
 WORDS = {"queue": "queue", "gang": "gang", "state": "state of the gang", "idle": "why a GPU is idle"}
 HINT = "Arrow keys go from node to node, Enter opens one, Escape lets go."
@@ -20,20 +22,32 @@ HINT = "Arrow keys go from node to node, Enter opens one, Escape lets go."
 def map_view(page: MapPage) -> list[Html]:
     if not page.counts.nodes:
         return [tag("h1", "Map"), none("No node has GPUs.")]
-    return [tag("h1", "Map"), tag("p", _summary(page), class_="more"), _settings(page), _drawing(page), _table(page)]
+    summary = tag("p", _summary(page), class_="more")
+    return [tag("h1", "Map"), summary, _settings(page), *_idle_note(page), _drawing(page), _table(page)]
 
 
 def _summary(page: MapPage) -> str:
     counts = page.counts
-    closed = f", {counts.closed} of them on nodes that take no pods" if counts.closed else ""
+    closed = f", {number(counts.closed)} of them on nodes that take no pods" if counts.closed else ""
     return (
-        f"{counted(counts.gpus, 'GPU')} on {counted(counts.nodes, 'node')}: {counts.used} used, "
-        f"{counts.shared} shared, {counts.free} free{closed}."
+        f"{counted(counts.gpus, 'GPU')} on {counted(counts.nodes, 'node')}: {number(counts.used)} used, "
+        f"{number(counts.shared)} shared, {number(counts.free)} free{closed}."
     )
 
 
+def _idle_note(page: MapPage) -> list[Html]:
+    """How fresh the causes are, where the colours tell them."""
+    if page.colour != "idle":
+        return []
+    if page.idle_problem:
+        return [tag("p", f"Why GPUs are idle is {page.idle_problem}.", class_="more")]
+    if page.idle_at is None:
+        return [tag("p", "Why GPUs are idle is being worked out.", class_="more")]
+    return [tag("p", f"Worked out {age(page.idle_at, page.source.now)} ago, as gangline idle does.", class_="more")]
+
+
 def _settings(page: MapPage) -> Html:
-    inside = [choice("colour", "Colour tells the", page.colour, WORDS.items())]
+    inside = [choice("colour", "Colour by", page.colour, WORDS.items())]
     if len(page.topologies) > 1:
         inside.append(choice("topology", "Grouped by", page.topology, ((name, name) for name in page.topologies)))
     return tag("form", *inside, tag("button", "Show"), class_="choices", action="/map", data_at_once=True)
@@ -91,7 +105,7 @@ def _cells(row: MapRow, page: MapPage) -> list[object]:
         number(row.shared),
         number(row.free),
         join(list(_gangs(row)), ", ") or "–",
-        "; ".join(idle_words(part) for part in row.idle) or (row.closed or "–"),
+        "; ".join(idle_words(part, page.source.now) for part in row.idle) or (row.closed or "–"),
     ]
 
 
@@ -100,6 +114,7 @@ def _gangs(row: MapRow) -> Iterator[Html]:
         yield join([link(gang_address(namespace, name), title), f" ({number(gpus)})"])
 
 
-def idle_words(part: MapIdle) -> str:
-    whom = f" for {part.gang}" if part.gang else ""
-    return f"{number(part.gpus)} {part.cause}{whom}"
+def idle_words(part: MapIdle, now: float) -> str:
+    whom = f" for {part.gang}" if part.cause == RESERVED else f", {part.gang} waits"
+    until = f" until {clock_text(part.until, now)}" if part.until is not None else ""
+    return f"{number(part.gpus)} {part.cause}{whom if part.gang else ''}{until}"

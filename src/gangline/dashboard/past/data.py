@@ -56,6 +56,20 @@ class RecordedPast(msgspec.Struct):
     endings: list[PastEnding] = []
 
 
+class KeptPast(msgspec.Struct, frozen=True):
+    """A memory as it is kept over a restart."""
+
+    last: float
+    """The last moment it knows of."""
+    rings: dict[str, list[UsePoint]] = {}
+    """Points of each range."""
+    waits: list[PastWait] = []
+    evictions: list[PastEviction] = []
+    endings: list[PastEnding] = []
+    seen: list[tuple[str, str, str, float]] = []
+    """Namespace, name, state and GPUs of each gang at the last look."""
+
+
 class SizeWaits(PageData, frozen=True):
     """How long gangs of one size waited, in seconds."""
 

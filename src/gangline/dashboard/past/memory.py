@@ -1,7 +1,8 @@
 """What was seen of a cluster over time, in a bounded number of samples: fine for an hour, coarser for a day and a week.
 
-Fed by service.py with a look every few seconds, and once at the start with what a scheduler recorded (recorded.py).
-What began and ended between two looks is not seen. Holds no file and knows no clock."""
+Fed by keeper.py with a look every few seconds, and once at the start with what was kept over a restart (kept_file.py)
+and what a scheduler recorded (recorded.py). What began and ended between two looks is not seen. Holds no file and knows
+no clock."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from gangline.dashboard import evictions
 from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, CountedGang, GangTable, Place
 from gangline.dashboard.look import ClusterView
-from gangline.dashboard.past.data import PastEnding, PastEviction, PastWait, RecordedPast, UsePoint
+from gangline.dashboard.past.data import KeptPast, PastEnding, PastEviction, PastWait, RecordedPast, UsePoint
 
 HOUR, DAY, WEEK = 3600.0, 86400.0, 604800.0
 RANGES: dict[str, tuple[float, float]] = {"1h": (HOUR, 15.0), "24h": (DAY, 300.0), "7d": (WEEK, 1800.0)}
@@ -76,6 +77,8 @@ class PastMemory:
         self._told: dict[Place, float] = {}
         """The last eviction of each PodGroup that was noted."""
         self._last = 0.0
+        self._recalled = 0.0
+        """Until then starts and evictions are known from what was kept or recorded."""
 
     def take(self, points: Iterable[UsePoint]) -> None:
         """Points of the past, in their order."""
@@ -84,11 +87,35 @@ class PastMemory:
                 ring.add(point)
 
     def recall(self, past: RecordedPast) -> None:
-        """What was recorded before the first look."""
-        self.take(past.points)
+        """What was recorded before the first look, as far as it is not known yet."""
+        known = self._recalled
+        points = [point for point in past.points if point.start >= known]
+        self.take(points)
+        self.waits.extend(item for item in past.waits if item.at > known)
+        self.evictions.extend(item for item in past.evictions if item.at > known)
+        self.endings.extend(item for item in past.endings if item.at > known)
+        self._recalled = points[-1].end if points else known
+
+    def kept(self) -> KeptPast:
+        """All of it, to be restored after a restart."""
+        return KeptPast(
+            last=self._last,
+            rings={name: ring.all() for name, ring in self.rings.items()},
+            waits=list(self.waits),
+            evictions=list(self.evictions),
+            endings=list(self.endings),
+            seen=[(*place, *state) for place, state in self._seen.items()],
+        )
+
+    def restore(self, past: KeptPast) -> None:
+        """Before the first look. The time in between stays empty: nobody looked."""
+        for name, ring in self.rings.items():
+            ring.points.extend(past.rings.get(name, ()))
         self.waits.extend(past.waits)
         self.evictions.extend(past.evictions)
         self.endings.extend(past.endings)
+        self._seen = {(namespace, name): (state, gpus) for namespace, name, state, gpus in past.seen}
+        self._recalled = past.last
 
     def observe(self, look: ClusterView) -> None:
         now, known = look.source.now, GangTable(look)
@@ -104,7 +131,7 @@ class PastMemory:
     def _note_evictions(self, look: ClusterView, known: GangTable) -> None:
         stories: Mapping[Place, EvictionStory] = evictions.told(look.events)
         for place, story in sorted(stories.items(), key=lambda item: item[1].at):
-            if story.at <= self._told.get(place, 0.0):
+            if story.at <= max(self._told.get(place, 0.0), self._recalled):
                 continue
             gang, other = known.called(*place), known.called(*story.other)
             title = f"{other.namespace}/{other.title}" if other is not None else "/".join(story.other).strip("/")
@@ -136,9 +163,11 @@ class PastMemory:
                 )
 
     def _note_start(self, gang: CountedGang, was: str, gpus: float, now: float) -> None:
-        """Whoever ran already at the first look says itself when it started."""
-        made, started = gang.made, gang.started or (now if was else None)
-        if made is not None and started is not None and now - started < WEEK:
+        """Whoever ran already at the first look says itself when it started; who came since has just started."""
+        made = gang.made
+        seen = was or (made is not None and 0.0 < self._last <= made)
+        started = gang.started or (now if seen else None)
+        if made is not None and started is not None and max(now - WEEK, self._recalled) < started:
             self.waits.append(PastWait(at=started, gpus=round(gpus, 2), seconds=max(started - made, 0.0)))
 
 

@@ -13,7 +13,7 @@ from gangline.dashboard.past.memory import RANGES
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import age, badge, counted, grid, link, number, queue_link, turned
 from gangline.dashboard.writing.sections import none, section, titled
-from gangline.scheduler.why.verdict import spoken
+from gangline.rules.values.times import spoken
 
 WORDS = {"1h": "last hour", "24h": "last 24 hours", "7d": "last 7 days"}
 ROWS = 24
@@ -38,7 +38,7 @@ def _ranges(page: TimePage) -> Html:
         for name in RANGES
     ]
     late = page.known_since is not None and page.known_since > page.since + 60
-    known = f"Known since {stamp(page.known_since or 0.0)}." if late else ""
+    known = f"Known since {stamp(page.known_since or 0.0)} UTC." if late else ""
     return tag("p", join(steps, " · "), " ", tag("span", known, class_="dim"), class_="ranges")
 
 
@@ -84,7 +84,7 @@ def _numbers(page: TimePage) -> Html:
         ]
         for place, point in list(enumerate(page.points))[::step]
     )
-    heads = ("From", "In use", "GPUs", "Waited for", "Evictions")
+    heads = ("From (UTC)", "In use", "GPUs", "Waited for", "Evictions")
     table = grid("GPUs over time", heads, rows, numeric=heads[1:])
     return tag("details", tag("summary", "The same in numbers"), table, id="numbers")
 
@@ -130,7 +130,7 @@ def _evictions(page: TimePage) -> Html:
     return section(
         "evictions",
         titled("Evictions", page.evictions.total),
-        grid("Evictions, newest first", ("When", "Gang", "Why"), rows),
+        grid("Evictions, newest first", ("When (UTC)", "Gang", "Why"), rows),
         turned(page.evictions, "evictions", "eviction", range=page.range),
     )
 
@@ -146,7 +146,7 @@ def _endings(page: TimePage) -> Html:
         [stamp(row.at), _gang(row), badge(row.state), number(row.gpus), queue_link(row.queue), row.reason or "–"]
         for row in page.endings.rows
     )
-    heads = ("When", "Gang", "State", "GPUs", "Queue", "Why")
+    heads = ("When (UTC)", "Gang", "State", "GPUs", "Queue", "Why")
     return section(
         "endings",
         titled("Ended, failed and deleted", page.endings.total),
@@ -168,7 +168,7 @@ def timeline_view(page: TimelinePage) -> list[Html]:
         for moment in page.moments
     ]
     began = page.moments[0].at if page.moments else None
-    since = tag("p", f"Began {age(began, page.source.now)} ago. ", told, class_="more")
+    since = tag("p", f"Began {age(began, page.source.now)} ago; times are UTC. ", told, class_="more")
     return [
         tag("h1", "What became of ", where),
         since,

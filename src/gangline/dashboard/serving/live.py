@@ -1,8 +1,9 @@
 """A stream that tells a browser when the pages have changed, as server-sent events.
 
 Beside service.py. Nothing of the cluster goes through it: an event is a number, and the browser then asks for the page
-it shows. So a reader costs one number however much changes, events come no more often than pages can be made, and who
-does not read in time is let go. It never keeps anything for a reader who is gone."""
+it shows. It says of which version its page is, so no change between the page and the stream is missed. A reader costs
+one number however much changes, events come no more often than pages can be made, and who does not read in time is let
+go. It never keeps anything for a reader who is gone."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ class LiveStream:
     async def _tell(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers=HEADERS)
         await response.prepare(request)
-        before = request.headers.get("Last-Event-ID", "")
+        before = request.headers.get("Last-Event-ID", request.query.get("since", ""))
         told, silent = int(before) if before.isdecimal() and len(before) < 18 else self._version(), SLOWEST
         while True:
             version = self._version()
@@ -63,6 +64,8 @@ class LiveStream:
                 told, silent = version, 0.0
             pause = min(max(PACE, self._pace()), SLOWEST)
             await self._clock.sleep(pause)
+            if request.transport is None:
+                return response
             silent += pause
 
     def close(self) -> None:

@@ -32,7 +32,7 @@ ORDERS = {
     "Priority": "priority",
     "Since": "since",
 }
-HEADS = ("Gang", "State", "What about it", "GPUs", "Queue", "User", "Priority", "Since")
+HEADS = ("Gang", "State", "Details", "GPUs", "Queue", "User", "Priority", "Since")
 
 
 def gangs_view(page: GangsPage) -> list[Html]:

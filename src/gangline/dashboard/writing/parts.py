@@ -13,7 +13,7 @@ from gangline.dashboard.model import Amounts, GangLine, GpuCell, NodeLine
 from gangline.dashboard.page_data import Table
 from gangline.dashboard.pages import address, gang_address
 from gangline.dashboard.writing.html import Html, join, tag
-from gangline.scheduler.why.verdict import spoken
+from gangline.rules.values.times import spoken
 
 CELL, GAP, ACROSS = 14, 3, 16
 """Of a GPU map: the side of a device, the space between two, and devices in a line."""
@@ -24,10 +24,10 @@ MARKS = {"waiting": "◌", "starting": "◐", "running": "●", "ended": "✓", 
 
 
 def number(value: float | None) -> str:
-    """8, 0.5, or – for no bound."""
+    """8, 0.5, 40,000, or – for no bound."""
     if value is None:
         return "–"
-    return f"{round(value, 2):g}" if abs(value) < 1e6 else f"{value:.0f}"
+    return f"{round(value, 2):,g}" if abs(value) < 1e6 else f"{value:,.0f}"
 
 
 def size(value: float | None) -> str:
@@ -165,7 +165,8 @@ def scale(rows: Iterable[Amounts]) -> float:
 
 
 def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None], str] = number) -> Html:
-    """Held as a full bar, asked for as a pale one behind it, quota as a line, limit as a thick line."""
+    """Held as a full bar, asked for as a pale one behind it, quota as a line, limit as a thick line; a bound beyond the
+    width is in the words alone."""
     words = (
         f"{label}: {shown(amounts.allocated)} held, {shown(amounts.requested)} asked for, "
         f"quota {shown(amounts.quota)}, limit {shown(amounts.limit)}"
@@ -177,7 +178,7 @@ def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None]
     parts += [
         _mark(bound / top, kind)
         for bound, kind in ((amounts.quota, "quota"), (amounts.limit, "limit"))
-        if bound is not None
+        if bound is not None and bound <= top
     ]
     return tag(
         "svg",

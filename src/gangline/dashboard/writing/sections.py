@@ -60,14 +60,14 @@ def overview(page: Overview) -> list[Html]:
 
 def _tiles(counts: GangCounts, room: FreeRoom) -> Html:
     taken = counts.gpus_used + counts.gpus_shared
-    gpus = f"{taken} of {counted(counts.gpus, 'GPU')} in use" + (
+    gpus = f"{number(taken)} of {counted(counts.gpus, 'GPU')} in use" + (
         f", {counts.gpus_shared} of them shared" if counts.gpus_shared else ""
     )
     closed = f"{counts.nodes_closed} closed to pods" if counts.nodes_closed else "all take pods"
     tiles = [
         _tile(number(counts.waiting), "waiting", "waiting", _waits(counts), warn=bool(counts.waiting)),
         _tile(number(counts.running), "running", "running", _over(counts), warn=bool(counts.failed)),
-        _tile(f"{taken}/{counts.gpus}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
+        _tile(f"{number(taken)}/{number(counts.gpus)}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
         _tile(number(room.free), "room", "GPUs free", _where_free(room)),
         _tile(number(counts.nodes), "nodes", "nodes", closed),
     ]
@@ -83,7 +83,7 @@ def _where_free(room: FreeRoom) -> str:
 
 
 def _waits(counts: GangCounts) -> str:
-    return f"{counts.pods_pending} pods without a node" + (
+    return f"{counted(counts.pods_pending, 'pod')} without a node" + (
         f", {counted(counts.evicted, 'gang')} evicted" if counts.evicted else ""
     )
 
@@ -117,7 +117,7 @@ def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
         return section("waiting", "Waiting", none(text))
     table = grid(
         "Waiting gangs",
-        ("Gang", "Why it waits", "Needs", "Queue", "Waits for"),
+        ("Gang", "Why it waits", "Needs", "Queue", "Waited"),
         (
             [gang_link(row), reason(row), _needs(row), queue_link(row.queue), age(row.since, source.now)]
             for row in rows.rows
@@ -342,10 +342,10 @@ def loan_list(loans: Sequence[Loan]) -> Html:
 
 
 def _loan(loan: Loan) -> Html:
-    lenders = [join([queue_link(name), f" ({number(unused)} unused)"]) for name, unused in loan.lenders]
-    spare = join([" Quota beside it that nobody uses: ", join(lenders, ", "), "."])
-    held = f" borrows {counted(loan.gpus, 'GPU')}: it holds {number(loan.held)} with a quota of {number(loan.quota)}."
-    return join([queue_link(loan.queue), held, spare if lenders else " No queue beside it has quota to spare."])
+    lenders = [join([queue_link(name), f" ({counted(unused, 'GPU')})"]) for name, unused in loan.lenders]
+    spare = join([" Unused quota next to it: ", join(lenders, ", "), "."])
+    held = f" borrows {counted(loan.gpus, 'GPU')}: it holds {number(loan.held)} and its quota is {number(loan.quota)}."
+    return join([queue_link(loan.queue), held, spare if lenders else " No queue next to it has unused quota."])
 
 
 # ── nodes ──

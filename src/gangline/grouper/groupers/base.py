@@ -60,7 +60,11 @@ def group_annotations(pod: Pod, owner: Raw, read: GrouperView) -> dict[str, str]
     user = {USER: pod.annotations[USER]} if USER in pod.annotations else {}
     annotations = user | {names.TOP_OWNER: described(owner)} | owners.annotations_of(owner)
     manner = read.settings.manner
-    copied = {names.POD_GROUP_NAME: manner.membership_copied, names.LAST_APPLIED: manner.last_applied_copied}
+    copied = {
+        names.POD_GROUP_NAME: manner.membership_copied,
+        names.LAST_APPLIED: manner.last_applied_copied,
+        names.PLACED: False,
+    }
     return {key: value for key, value in annotations.items() if copied.get(key, True)}
 
 

@@ -7,35 +7,34 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import cmp_to_key, partial, reduce
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
+from gangline.grouper.jq.budget import spend, spend_on
+from gangline.grouper.jq.expressions import Function, Run, replaced, tested, text_of
+from gangline.grouper.jq.filters import counted
 from gangline.grouper.jq.values import (
     LONGEST,
     JqError,
-    Unsupported,
     add,
     as_json,
     as_key,
+    brief,
     compare,
     divide,
     elements,
     index,
+    place,
     same,
     shown,
     truthy,
     type_of,
     whole,
 )
-from gangline.rules.values.patterns import BadPattern, Pattern, compile_pattern
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_SPACE = re.compile(r"(\\.|\[(?:\\.|[^\]\\])*+\])|\s+|#[^\n]*", re.DOTALL)
-"""White space and remarks of an extended expression; what is escaped or inside a class is found first, and stays."""
 _LOWER, _UPPER = str.maketrans(ascii_uppercase, ascii_lowercase), str.maketrans(ascii_lowercase, ascii_uppercase)
-Run = Callable[[Any], Iterator[Any]]
-Function = Callable[[Any, list[Run]], Iterator[Any]]
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
@@ -65,7 +64,7 @@ def _to_number(value: Any) -> Any:
 
 def _number(value: Any) -> Any:
     if type_of(value) != "number":
-        raise JqError(f"{value!r} is not a number")
+        raise JqError(f"{brief(value)} is not a number")
     return value
 
 
@@ -79,31 +78,30 @@ def _array(value: Any) -> list[Any]:
     return value
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise JqError(f"a string is needed, not {type_of(value)}")
-    return value
-
-
 def _unique(value: Any) -> list[Any]:
     ordered = _sorted(value)
     return [item for at, item in enumerate(ordered) if at == 0 or not same(item, ordered[at - 1])]
 
 
 def _sum(value: Any) -> Any:
-    total: Any = None
-    for element in elements(value):
-        total = add(total, element)
-    return total
+    parts = [*elements(value)]
+    for form, union in ((str, "".join), (list, chain.from_iterable)):
+        if parts and all(isinstance(part, form) for part in parts):
+            if sum(len(part) for part in parts) > LONGEST:
+                raise JqError(f"a text or list of more than {LONGEST} parts")
+            spend(sum(len(part) for part in parts) // len(parts))
+            return form(union(parts))
+    return reduce(add, parts, None)
 
 
 def _joined(parts: list[Any], by: Any) -> Any:
     texts = [shown(part) if type_of(part) in ("boolean", "number") else part for part in parts]
     between = [piece for text in texts for piece in (by, text)][1:]
-    return _sum(["", *between])
+    return _sum(["", *(piece for piece in between if piece is not None)])
 
 
 def _flat(value: Any) -> list[Any]:
+    spend_on(value)
     return [out for element in elements(value) for out in (_flat(element) if isinstance(element, list) else [element])]
 
 
@@ -127,6 +125,7 @@ def _contains(value: Any, other: Any) -> bool:
 
 
 def _holds(value: Any, other: Any) -> bool:
+    spend_on(value if isinstance(value, str) else None)
     if isinstance(value, str) and isinstance(other, str):
         return other in value
     if isinstance(value, list) and isinstance(other, list):
@@ -143,73 +142,7 @@ def _has(value: Any, key: Any) -> bool:
         return key in value
     if isinstance(value, list) and type_of(key) == "number":
         return bool(0 <= key < len(value))
-    raise JqError(f"{type_of(value)} cannot have {key!r}")
-
-
-def _pattern(text: Any, flags: str = "") -> Pattern:
-    """`x` (white space does not count), `s` (one line), `i` (any case) are the flags we know; `g` and `n` are the
-    caller's."""
-    if set(flags) - set("gnixs"):
-        raise JqError(f"{flags!r} are not flags of a regular expression")
-    plain = _SPACE.sub(lambda space: space[1] or "", _text(text)) if "x" in flags else _text(text)
-    known = "".join(sorted(set(flags) & set("is")))
-    try:
-        return compile_pattern(f"(?{known}){plain}" if known else plain)
-    except BadPattern as error:
-        raise JqError(f"{text!r} is not a regular expression: {error}") from error
-
-
-def _tested(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    for flags in arguments[1](value) if len(arguments) > 1 else ("",):
-        for pattern in arguments[0](value):
-            yield _matched(_pattern(pattern, _flags(flags)), _text(value))
-
-
-def _replaced(everywhere: bool) -> Function:
-    def run(value: Any, arguments: list[Run]) -> Iterator[Any]:
-        for flags in arguments[2](value) if len(arguments) > 2 else ("",):
-            for pattern in arguments[0](value):
-                most = None if everywhere or "g" in _flags(flags) else 1
-                matches = islice(_matches(_pattern(pattern, _flags(flags)), _text(value)), most)
-                yield _with_replacements(_text(value), matches, arguments[1])
-
-    return run
-
-
-def _matched(pattern: Pattern, value: str) -> bool:
-    try:
-        return pattern.found(value)
-    except BadPattern as error:
-        raise JqError(str(error)) from error
-
-
-def _matches(pattern: Pattern, value: str) -> Iterator[Any]:
-    try:
-        yield from pattern.each(value)
-    except BadPattern as error:
-        raise JqError(str(error)) from error
-
-
-def _with_replacements(value: str, matches: Iterator[Any], run: Run) -> str:
-    parts, end, size = [], 0, 0
-    for match in matches:
-        parts += [value[end : match.start()], _replacement(match, run)]
-        end, size = match.end(), size + len(parts[-1])
-        if size > LONGEST:
-            raise JqError(f"a text of more than {LONGEST} letters")
-    return "".join((*parts, value[end:]))
-
-
-def _replacement(match: Any, run: Run) -> str:
-    """What a match is replaced by; it is asked about the named groups of the match."""
-    made = [*run(match.groupdict())]
-    if len(made) != 1:
-        raise Unsupported("a replacement must give one text")
-    return _text(made[0])
-
-
-def _flags(value: Any) -> str:
-    return "" if value is None else _text(value)
+    raise JqError(f"{type_of(value)} cannot have {brief(key)}")
 
 
 PLAIN: dict[str, Callable[[Any], Any]] = {
@@ -231,17 +164,17 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "max": lambda value: next(reversed(_sorted(value)), None),
     "any": lambda value: any(truthy(element) for element in elements(value)),
     "all": lambda value: all(truthy(element) for element in elements(value)),
-    "ascii_downcase": lambda value: _text(value).translate(_LOWER),
-    "ascii_upcase": lambda value: _text(value).translate(_UPPER),
+    "ascii_downcase": lambda value: text_of(value).translate(_LOWER),
+    "ascii_upcase": lambda value: text_of(value).translate(_UPPER),
     "floor": lambda value: math.floor(_number(value)),
     "ceil": lambda value: math.ceil(_number(value)),
     "round": lambda value: math.floor(abs(_number(value)) + 0.5) * (1 if value >= 0 else -1),
     "abs": lambda value: abs(_number(value)),
     "tojson": as_json,
-    "fromjson": lambda value: json.loads(_text(value)),
-    "trim": lambda value: _text(value).strip(),
-    "ltrim": lambda value: _text(value).lstrip(),
-    "rtrim": lambda value: _text(value).rstrip(),
+    "fromjson": lambda value: json.loads(text_of(value)),
+    "trim": lambda value: text_of(value).strip(),
+    "ltrim": lambda value: text_of(value).lstrip(),
+    "rtrim": lambda value: text_of(value).rstrip(),
 }
 """One value in, one out."""
 WITH_VALUE: dict[str, Callable[[Any, Any], Any]] = {
@@ -251,28 +184,28 @@ WITH_VALUE: dict[str, Callable[[Any, Any], Any]] = {
     "in": lambda value, other: _has(other, value),
     "nth": index,
     "getpath": lambda value, path: reduce(index, _array(path), value),
-    "startswith": lambda value, start: _text(value).startswith(_text(start)),
-    "endswith": lambda value, end: _text(value).endswith(_text(end)),
-    "split": lambda value, by: divide(_text(value), _text(by)),
+    "startswith": lambda value, start: text_of(value).startswith(text_of(start)),
+    "endswith": lambda value, end: text_of(value).endswith(text_of(end)),
+    "split": lambda value, by: divide(text_of(value), text_of(by)),
     "join": lambda value, by: _joined([*elements(value)], by),
-    "ltrimstr": lambda value, start: _text(value).removeprefix(_text(start)),
-    "rtrimstr": lambda value, end: _text(value).removesuffix(_text(end)),
+    "ltrimstr": lambda value, start: text_of(value).removeprefix(text_of(start)),
+    "rtrimstr": lambda value, end: text_of(value).removesuffix(text_of(end)),
 }
 """A value and an argument that is a value."""
 
 
 def _map(value: Any, run: Run) -> list[Any]:
-    return [out for element in elements(value) for out in run(element)]
+    return [out for element in elements(value) for out in counted(run(element))]
 
 
 def _map_values(value: Any, run: Run) -> Any:
     if isinstance(value, dict):
-        return {key: outs[0] for key, item in value.items() if (outs := [*run(item)][:1])}
-    return [out for element in elements(value) for out in [*run(element)][:1]]
+        return {key: outs[0] for key, item in value.items() if (outs := [*counted(run(item))][:1])}
+    return [out for element in elements(value) for out in [*counted(run(element))][:1]]
 
 
 def _by(value: Any, run: Run) -> list[tuple[Any, Any]]:
-    return [([*run(item)], item) for item in _array(value)]
+    return [([*counted(run(item))], item) for item in _array(value)]
 
 
 def _first_order(a: tuple[Any, Any], b: tuple[Any, Any]) -> int:
@@ -296,21 +229,21 @@ WITH_FILTER: dict[str, Callable[[Any, Run], Any]] = {
     "map": _map,
     "map_values": _map_values,
     "sort_by": _sort_by,
-    "any": lambda value, run: any(truthy(out) for element in elements(value) for out in run(element)),
-    "all": lambda value, run: all(truthy(out) for element in elements(value) for out in run(element)),
+    "any": lambda value, run: any(truthy(out) for element in elements(value) for out in counted(run(element))),
+    "all": lambda value, run: all(truthy(out) for element in elements(value) for out in counted(run(element))),
     "with_entries": lambda value, run: _from_entries(_map(_entries(value), run)),
     "min_by": lambda value, run: next(iter(_sort_by(value, run)), None),
     "max_by": _last_largest,
     "group_by": _groups,
     "unique_by": lambda value, run: [group[0] for group in _groups(value, run)],
-    "add": lambda value, run: _sum([*run(value)]),
+    "add": lambda value, run: _sum([*counted(run(value))]),
     "isempty": lambda value, run: next((False for _ in run(value)), True),
 }
 """A value and an argument that is asked about its parts."""
 
 
 def _select(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    return (value for item in arguments[0](value) if truthy(item))
+    return (value for item in counted(arguments[0](value)) if truthy(item))
 
 
 def _error(value: Any, arguments: list[Run]) -> Iterator[Any]:
@@ -325,19 +258,19 @@ def _limit(value: Any, arguments: list[Run]) -> Iterator[Any]:
     for most in arguments[0](value):
         if _number(most) < 0:
             raise JqError("limit needs a number from 0 up")
-        yield from islice(arguments[1](value), math.ceil(most))
+        yield from islice(counted(arguments[1](value)), -place(-most))
 
 
 def _last(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    return iter([*arguments[0](value)][-1:])
+    return iter([*counted(arguments[0](value))][-1:])
 
 
 def _some(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    yield any(truthy(out) for item in arguments[0](value) for out in arguments[1](item))
+    yield any(truthy(out) for item in counted(arguments[0](value)) for out in counted(arguments[1](item)))
 
 
 def _every(value: Any, arguments: list[Run]) -> Iterator[Any]:
-    yield all(truthy(out) for item in arguments[0](value) for out in arguments[1](item))
+    yield all(truthy(out) for item in counted(arguments[0](value)) for out in counted(arguments[1](item)))
 
 
 SPECIAL: dict[tuple[str, int], Function] = {
@@ -350,12 +283,12 @@ SPECIAL: dict[tuple[str, int], Function] = {
     ("first", 1): lambda value, arguments: islice(arguments[0](value), 1),
     ("any", 2): _some,
     ("all", 2): _every,
-    ("test", 1): _tested,
-    ("test", 2): _tested,
-    ("sub", 2): _replaced(False),
-    ("sub", 3): _replaced(False),
-    ("gsub", 2): _replaced(True),
-    ("gsub", 3): _replaced(True),
+    ("test", 1): tested,
+    ("test", 2): tested,
+    ("sub", 2): replaced(False),
+    ("sub", 3): replaced(False),
+    ("gsub", 2): replaced(True),
+    ("gsub", 3): replaced(True),
     ("values", 0): _of_type("boolean", "number", "string", "array", "object"),
     ("nulls", 0): _of_type("null"),
     ("strings", 0): _of_type("string"),
@@ -374,17 +307,20 @@ def find(name: str, count: int) -> Function | None:
         return SPECIAL[name, count]
     if count == 0 and name in PLAIN:
         plain = PLAIN[name]
-        return lambda value, arguments: iter((_guarded(lambda: plain(value)),))
+        return lambda value, arguments: iter((_guarded(partial(plain, value), value),))
     if count == 1 and name in WITH_VALUE:
         two = WITH_VALUE[name]
-        return lambda value, arguments: (_guarded(partial(two, value, item)) for item in arguments[0](value))
+        return lambda value, arguments: (
+            _guarded(partial(two, value, item), value, item) for item in arguments[0](value)
+        )
     if count == 1 and name in WITH_FILTER:
         filtering = WITH_FILTER[name]
-        return lambda value, arguments: iter((_guarded(lambda: filtering(value, arguments[0])),))
+        return lambda value, arguments: iter((_guarded(partial(filtering, value, arguments[0]), value),))
     return None
 
 
-def _guarded(run: Callable[[], Any]) -> Any:
+def _guarded(run: Callable[[], Any], *operands: Any) -> Any:
+    spend_on(*operands)
     try:
         return run()
     except (TypeError, ValueError, ArithmeticError, RecursionError) as error:

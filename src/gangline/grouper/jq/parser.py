@@ -13,6 +13,7 @@ from typing import Any
 
 from gangline.api.kept import kept
 from gangline.grouper.jq import functions
+from gangline.grouper.jq.budget import MOST_STEPS, StepsSpent, budget, spend_on_all
 from gangline.grouper.jq.filters import (
     Filter,
     Scope,
@@ -23,6 +24,7 @@ from gangline.grouper.jq.filters import (
     conditional,
     conjunction,
     constant,
+    counted,
     disjunction,
     identity,
     indexed,
@@ -36,11 +38,13 @@ from gangline.grouper.jq.filters import (
     with_scope,
 )
 from gangline.grouper.jq.tokens import pieces, tokens, unescaped
-from gangline.grouper.jq.values import ARITHMETIC, JqError, Unsupported, compare, same, truthy
+from gangline.grouper.jq.values import ARITHMETIC, JqError, Unsupported, compare, same, truthy, whole
 
 Suffix = Callable[..., Filter]
 """From the filter before it to that filter with the suffix; `quiet`: what does not fit gives nothing."""
 MOST_RESULTS = 1000
+LONGEST_TEXT = 16 * 1024
+"""Letters of an expression."""
 REFUSED = ("del", "range", "paths", "recurse", "walk", "repeat")
 UNKNOWN_WORDS = ("def", "foreach", "label", "import", "include")
 _ASSIGNMENTS = ("=", "|=", "+=", "-=", "*=", "/=", "%=", "//=")
@@ -61,17 +65,23 @@ class JqProgram:
     def __call__(self, value: Any) -> list[Any]:
         results: list[Any] = []
         try:
-            for item in self._run(value, {}):
-                results.append(item)
-                if len(results) >= MOST_RESULTS:
-                    raise JqError(f"more than {MOST_RESULTS} results")
+            with budget():
+                for item in self._run(value, {}):
+                    spend_on_all(item)
+                    results.append(item)
+                    if len(results) >= MOST_RESULTS:
+                        raise JqError(f"more than {MOST_RESULTS} results")
+        except StepsSpent:
+            raise JqError(f"the expression takes more than {MOST_STEPS} steps") from None
         except RecursionError:
             raise JqError("the expression or what it is asked about is nested too deeply") from None
         return results
 
 
-@kept(1024, 16 * 1024)
+@kept(1024, LONGEST_TEXT)
 def compile(text: str) -> JqProgram:
+    if len(text) > LONGEST_TEXT:
+        raise JqError(f"a jq expression of more than {LONGEST_TEXT} letters")
     try:
         return JqProgram(_whole(text))
     except RecursionError:
@@ -130,7 +140,7 @@ class _Parser:
         name = self.take()
         self.expect("|")
         body = self.pipe()
-        return lambda v, s: (out for item in value(v, s) for out in body(v, {**s, name: item}))
+        return lambda v, s: (out for item in counted(value(v, s)) for out in body(v, {**s, name: item}))
 
     def comma(self) -> Filter:
         left = self.alternative()
@@ -269,7 +279,7 @@ class _Parser:
             return lambda v, s: iter(([],))
         inner = self.pipe()
         self.expect("]")
-        return lambda v, s: iter(([*inner(v, s)],))
+        return lambda v, s: iter(([*counted(inner(v, s))],))
 
     def _object(self) -> Filter:
         self.take()
@@ -378,4 +388,4 @@ class _Parser:
 
 
 def _number(text: str) -> int | float:
-    return int(text) if text.isdigit() else float(text)
+    return whole(float(text)) if len(text) > 15 or not text.isdigit() else int(text)

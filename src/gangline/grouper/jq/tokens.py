@@ -10,7 +10,7 @@ from gangline.grouper.jq.values import JqError
 
 _TOKEN = re.compile(
     r"""\s*(?:
-    (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
+    (?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
   | (?P<text>")
   | (?P<format>@[A-Za-z0-9]+)
   | (?P<field>\.[A-Za-z_][A-Za-z0-9_]*)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from gangline.errors import GanglineError
+from gangline.grouper.jq.budget import spend, spend_on, spend_on_all
 
 
 class JqError(GanglineError):
@@ -20,6 +22,10 @@ class Unsupported(JqError):
 
 LONGEST = 1_000_000
 """Letters of a text and items of a list, at most."""
+EXACT = 2**53
+"""From here on numbers are no longer exact: all numbers of jq are of 64 bits, with a floating point."""
+LARGEST = sys.float_info.max
+_QUOTED = 100
 
 
 def type_of(value: Any) -> str:
@@ -44,6 +50,7 @@ def same(a: Any, b: Any) -> bool:
 
 def compare(a: Any, b: Any) -> int:
     """jq's order of all values: by type, then by content."""
+    spend()
     first, second = _RANK[type_of(a)], _RANK[type_of(b)]
     if first != second or a is None:
         return (first > second) - (first < second)
@@ -51,6 +58,7 @@ def compare(a: Any, b: Any) -> int:
         pairs = (compare(x, y) for x, y in zip(a, b, strict=False))
         return next((order for order in pairs if order), (len(a) > len(b)) - (len(a) < len(b)))
     if isinstance(a, dict):
+        spend_on(a, b)
         keys = compare(sorted(a), sorted(b))
         return keys or compare([a[key] for key in sorted(a)], [b[key] for key in sorted(a)])
     return int(a > b) - int(a < b)
@@ -62,20 +70,35 @@ def index(value: Any, key: Any) -> Any:
     if isinstance(value, dict) and isinstance(key, str):
         return value.get(key)
     if isinstance(value, list | str) and isinstance(key, int | float) and not isinstance(key, bool):
-        at = math.floor(key)
+        at = place(key)
         return value[at] if -len(value) <= at < len(value) else None
     if isinstance(value, list) and isinstance(key, list):
         return _places(value, key)
-    raise JqError(f"{type_of(value)} has no {key!r}")
+    raise JqError(f"{type_of(value)} has no {brief(key)}")
 
 
 def _places(value: list[Any], part: list[Any]) -> list[int]:
     """At which indexes one list occurs in another."""
+    spend(len(value) * len(part))
     ends = range(len(part), len(value) + 1) if part else range(0)
     return [end - len(part) for end in ends if same(value[end - len(part) : end], part)]
 
 
+def place(number: float) -> int:
+    """A whole number to count with: the one below, and never more than any list has."""
+    return math.floor(max(-EXACT, min(number, EXACT)))
+
+
+def brief(value: Any) -> str:
+    """A value as an error quotes it: short, whatever it is."""
+    if isinstance(value, list | dict):
+        return f"an {type_of(value)}"
+    text = repr(value[:_QUOTED] if isinstance(value, str) else value)
+    return text if len(text) <= _QUOTED + 2 else f"{text[:_QUOTED]}…"
+
+
 def elements(value: Any) -> Iterator[Any]:
+    spend_on(value)
     if isinstance(value, dict):
         return iter([value[key] for key in sorted(value)])
     if isinstance(value, list):
@@ -94,6 +117,7 @@ def shown(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
+    spend_on_all(value)
     return json.dumps(_plain(value), separators=(",", ":"), ensure_ascii=False, sort_keys=True)
 
 
@@ -105,17 +129,23 @@ def _plain(value: Any) -> Any:
 
 
 def whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+    """A number as jq has it: whole ones as such while they are exact, larger ones as near as they can be had."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < EXACT else max(-LARGEST, min(value, LARGEST))
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > EXACT:
+        return float(value) if abs(value) < LARGEST else math.copysign(LARGEST, value)
+    return value
 
 
 def add(a: Any, b: Any) -> Any:
     if a is None or b is None:
         return b if a is None else a
     kinds = {type_of(a), type_of(b)}
+    spend_on(a, b)
     if kinds == {"object"}:
         return a | b
     if kinds <= {"number"}:
-        return a + b
+        return whole(whole(a) + whole(b))
     if kinds <= {"string"} or kinds <= {"array"}:
         if len(a) + len(b) > LONGEST:
             raise JqError(f"a text or list of more than {LONGEST} parts")
@@ -128,9 +158,9 @@ def _numbers(operation: Callable[[Any, Any], Any], word: str) -> Callable[[Any, 
         if {type_of(a), type_of(b)} != {"number"}:
             raise JqError(f"cannot {word} {type_of(a)} and {type_of(b)}")
         try:
-            return whole(operation(a, b))
+            return whole(operation(whole(a), whole(b)))
         except ZeroDivisionError:
-            raise JqError(f"cannot {word} {a} by 0") from None
+            raise JqError(f"cannot {word} {brief(a)} by 0") from None
 
     return run
 
@@ -143,6 +173,7 @@ def _subtract(a: Any, b: Any) -> Any:
 
 def divide(a: Any, b: Any) -> Any:
     if isinstance(a, str) and isinstance(b, str):
+        spend_on(a, b)
         return a.split(b) if a and b else list(a)
     return _numbers(lambda x, y: x / y, "divide")(a, b)
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
 from gangline.api import names
 from gangline.api.kinds import CONFIG_MAP, ENDPOINT_SLICE, SERVICE
 from gangline.api.meta import Raw
+from gangline.api.yaml_text import yaml_text
 from gangline.config import manner
 from gangline.installer.config_reader import ConfigReading, at
 from gangline.installer.contract import ComponentParts, InstallFacts, Wishes, digest, meta
@@ -53,6 +52,7 @@ PLUGINS = {
     "gpuspread": 300,
     "nodeplacement": 200,
     "gpusharingorder": 100,
+    "topologyspread": 60,
     "reservations": 50,
     "disruption": 40,
 }
@@ -74,7 +74,7 @@ def wishes_of_shard(reading: ConfigReading, name: str, spec: Raw, facts: Install
     if wishes.problems:
         wishes.kept.append(app_of(reading, name))
         return wishes
-    _add_objects(wishes, reading, name, flags, yaml.safe_dump(config, sort_keys=False), facts)
+    _add_objects(wishes, reading, name, flags, yaml_text(config), facts)
     return wishes
 
 
@@ -125,10 +125,10 @@ def _actions(spec: Raw) -> list[str]:
 
 
 def _plugins(spec: Raw, as_upstream: bool) -> list[Raw]:
-    """Native unless said otherwise: GPU pods go where they leave the fewest fragments, gangs that do not fit reserve
-    their start, and evictions have a price."""
+    """Native unless said otherwise: GPU pods go where they leave the fewest fragments, pods spread over domains as they
+    ask, gangs that do not fit reserve their start, and evictions have a price."""
     gpu = at(spec, "placementStrategy.gpu", BINPACK if as_upstream else FEWEST_FRAGMENTS)
-    off = OFF.get(gpu, OFF[SPREAD]) | ({"reservations", "disruption"} if as_upstream else set())
+    off = OFF.get(gpu, OFF[SPREAD]) | ({"topologyspread", "reservations", "disruption"} if as_upstream else set())
     arguments = {
         "nodeplacement": {"gpu": gpu, "cpu": at(spec, "placementStrategy.cpu", BINPACK)},
         "proportion": given([("kValue", _number(spec.get("kValue")))]),
@@ -203,8 +203,16 @@ def scheduler_flags(reading: ConfigReading, spec: Raw, parts: ComponentParts, wi
             ("metrics-namespace", reading.at("queueController.metricsNamespace")),
         ]
     )
+    if _grouper_chooses(reading):
+        flags["singles-at-once"] = "false"
     pool = {"nodepool-label-key": reading.pool_key, "partition-label-value": str(spec.get("partitionLabelValue") or "")}
     return flags | pool | {name: str(value) for name, value in sorted(args.items()) if name not in strange}
+
+
+def _grouper_chooses(reading: ConfigReading) -> bool:
+    """Whether the grouper is told what a scheduler is not: whom it serves, or which priorities are usual."""
+    selects = reading.at("global.namespaceLabelSelector", {}) or reading.at("global.podLabelSelector", {})
+    return bool(selects or reading.at("podGrouper.args.defaultPrioritiesConfigMapName"))
 
 
 def lease_of(reading: ConfigReading, spec: Raw) -> str:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-import yaml
-
 from gangline.api.kinds import CONFIG_MAP
 from gangline.api.meta import Raw
+from gangline.api.yaml_text import yaml_text
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import APP, InstallFacts, Wishes, meta
 from gangline.installer.objects.services import METRICS, OPERATOR, PROBES, SMALL, InstalledService, plain_ports
@@ -124,7 +123,7 @@ def volume() -> Raw:
 
 
 def printed(config: Raw) -> str:
-    return yaml.safe_dump(config, sort_keys=False)
+    return yaml_text(config)
 
 
 def add_configuration(wishes: Wishes, reading: ConfigReading, config: Raw) -> None:

@@ -30,6 +30,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Raw
+from gangline.api.yaml_text import yaml_text
 from gangline.installer.contract import APP, OURS
 from gangline.installer.plan import ALWAYS, BY_NAME, SOMETIMES
 from gangline.installer.release.dashboard import LOGINS
@@ -111,12 +112,12 @@ def about() -> str:
         "deploy",
         "keywords": ["gang scheduling", "scheduler", "gpu"],
     }
-    return "# Printed by `make chart`.\n" + yaml.safe_dump(chart, sort_keys=False, width=200)
+    return "# Printed by `make chart`.\n" + yaml_text(chart, width=200)
 
 
 def values() -> str:
     """Each with its meaning above it."""
-    parts = [f"# {value.meaning}\n{yaml.safe_dump({value.name: value.usual}, sort_keys=False)}" for value in VALUES]
+    parts = [f"# {value.meaning}\n{yaml_text({value.name: value.usual})}" for value in VALUES]
     return "# Printed by `make chart`: what can be said, with what holds if nothing is said.\n\n" + "\n".join(parts)
 
 

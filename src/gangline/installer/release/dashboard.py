@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gangline.api import names
 from gangline.api.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
+from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import meta
 from gangline.installer.objects.services import LARGE, Port
@@ -16,6 +17,8 @@ from gangline.installer.settings import InstallerSettings
 
 APP, ACCOUNT = "gangline-dashboard", "dashboard"
 LISTENS, SERVES = 8080, 80
+KEPT = "/var/lib/gangline/dashboard"
+"""Where the page keeps what it remembers: as long as its pod stays on its node."""
 LOGINS = ("token", "proxy", "none")
 """The first is the usual one."""
 
@@ -24,10 +27,12 @@ def dashboard(settings: InstallerSettings, rights: Pairs, login: str = LOGINS[0]
     """`rights`: the roles of the component `dashboard` and their bindings."""
     alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False, "compat": []}
     home = ConfigReading({"namespace": names.SYSTEM_NAMESPACE, "global": alone}, settings)
-    running = RunningComponent(APP, "dashboard", "dashboard", {}, LARGE, LISTENS, account=ACCOUNT)
+    mounts: tuple[tuple[str, Raw], ...] = ((KEPT, {"name": "past", "emptyDir": {}}),)
+    running = RunningComponent(APP, "dashboard", "dashboard", {}, LARGE, LISTENS, account=ACCOUNT, mounts=mounts)
     body = deployment(home, running)
     [container] = body["spec"]["template"]["spec"]["containers"]
-    container["command"] = ["gangline", "dashboard", "--address=0.0.0.0", f"--port={LISTENS}", f"--login={login}"]
+    flags = ("--address=0.0.0.0", f"--port={LISTENS}", f"--login={login}", f"--keep={KEPT}")
+    container["command"] = ["gangline", "dashboard", *flags]
     return [
         Manifest(SERVICE_ACCOUNT, {"metadata": meta(APP, ACCOUNT, names.SYSTEM_NAMESPACE)}),
         *(Manifest(kind, obj) for kind, obj in rights),

@@ -39,4 +39,5 @@ def _job(row: TraceRow) -> TraceJob:
         row.text("topology"),
         TRUTH[preemptible],
         row.number("checkpoint", 0),
+        line=row.line,
     )

@@ -19,6 +19,15 @@ BACKOFF = "BackoffLimitExceeded"
 HINT = "a podFailurePolicy that ignores DisruptionTarget keeps evictions from counting as failures"
 
 
+class EvictionCharge(msgspec.Struct, frozen=True):
+    """What one eviction cost: when, by which action, GPU-seconds lost, and whether the gang fell below its minimum."""
+
+    moment: float
+    action: str
+    lost: float
+    broken: bool
+
+
 class EvictionNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """`by`: namespace/name of the PodGroup that room was made for, "" where a gang below its minimum gave back what it
     held."""
@@ -33,6 +42,8 @@ class EvictionNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """How many pods the gang had."""
     message: str = ""
     """Of the first of them."""
+    lately: tuple[EvictionCharge, ...] = ()
+    """This and the others of the last day, oldest first: what graces and budgets count, also after a restart."""
 
 
 def note(eviction: EvictionNote) -> str:

@@ -3,6 +3,7 @@
     read_json(body) -> data                   raises Unreadable
     read_yaml(text, doubled) -> data          one document; `doubled` receives what is told of keys that stand twice
     read_documents(text) -> [data, …]         all documents of a text
+    json_text(data) -> text                   the way back, as commands print it
 
 Request bodies, manifests, kubeconfigs, configuration and nodes files are read here and nowhere else. Libraries take the
 bytes apart (msgspec, PyYAML on libyaml); this counts what they find and builds as it counts, so that no text can ask
@@ -15,6 +16,7 @@ import base64
 import binascii
 import codecs
 import copy
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -340,3 +342,15 @@ def _binary(text: str, event: Any) -> str:
 
 def _shown(text: str) -> str:
     return text if len(text) <= 30 else f"{text[:30]} ..."
+
+
+_CONTROLS = re.compile(r"[\x7f-\x9f]")
+
+
+def json_text(data: Any) -> str:
+    return without_controls(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def without_controls(text: str) -> str:
+    """The same JSON without control characters: those that its strings may have as they are, a terminal would obey."""
+    return _CONTROLS.sub(lambda control: f"\\u{ord(control.group()):04x}", text)

@@ -46,6 +46,10 @@ _BYTE = re.compile(r"(?:[^\\]|\\[^C])*+(\\C)", re.DOTALL)
 """What RE2 knows and Go does not: any one byte."""
 
 
+SHORT, KNOWN = 40, 200
+"""Letters of a text whose answer is kept, and how many of them at a time."""
+
+
 class BadPattern(GanglineError):
     """The expression cannot be compiled, or not be searched for; the text is what the server's own engine would say."""
 
@@ -55,10 +59,21 @@ class Pattern:
         self._text = text
         self._program = _program(text, groups=False)
         self._with_groups: Any = None
+        self._known: dict[str, bool] = {}
+        """Answers about short texts, which come again and again: names, amounts, times."""
 
     def found(self, value: str) -> bool:
+        known = self._known.get(value)
+        return self._search(value) if known is None else known
+
+    def _search(self, value: str) -> bool:
         self._check(value, self._program)
-        return self._program.search(value) is not None
+        answer = self._program.search(value) is not None
+        if len(value) <= SHORT:
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            self._known[value] = answer
+        return answer
 
     def each(self, value: str) -> Iterator[Any]:
         """Every match, from left to right; each has `group()`, `groupdict()`, `start()` and `end()`, as Python's

@@ -124,3 +124,12 @@ def _decimal(value: int, unit: int) -> str:
     whole, rest = divmod(value, unit)
     digits = str(rest).rjust(len(str(unit)) - 1, "0").rstrip("0") if rest else ""
     return f"{whole}.{digits}" if digits else str(whole)
+
+
+def spoken(seconds: float) -> str:
+    """A duration as people say it: `2 min 10 s`."""
+    whole = int(seconds)
+    days, hours, minutes, rest = whole // 86400, whole // 3600 % 24, whole // 60 % 60, whole % 60
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    told = [f"{number} {unit}" for number, unit in parts if number][:2]
+    return " ".join(told) or "0 s"

@@ -75,9 +75,12 @@ class Election:
                 raise LeadershipLost(self._late()) from None
 
     async def _renew(self) -> None:
+        """The time that the last answer took counts: from a slow server, the next one is asked for at once."""
         renewed = self._renewed
+        wait = max(renewed + self.settings.retry - self._clock.monotonic(), 0.0)
         while self._renewed == renewed:
-            await self._clock.sleep(self.settings.retry)
+            await self._clock.sleep(wait)
+            wait = self.settings.retry
             if not await self._try() and self._sight.holder is not None:
                 self._renewed = float("-inf")
                 raise LeadershipLost(f"{self} belongs to {self._sight.holder or 'nobody'} now")

@@ -39,10 +39,10 @@ def _first_of_each(session: Session, queue: GangQueue) -> None:
     while queue:
         gang = queue.pop()
         placed = _try(session, gang)
-        following = _following(session, bundles, gang, placed) if gang.uid not in grown else None
         if not placed:
             session.hooks.not_placed(gang)
-        elif gang.pending:
+        following = _following(session, bundles, gang, placed) if gang.uid not in grown else None
+        if placed and gang.pending:
             grown.add(gang.uid)
             queue.push(gang)
         if following is not None:

@@ -5,7 +5,10 @@ Victims are preemptible gangs of any queue; a scenario counts only if every vict
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo
@@ -13,6 +16,7 @@ from gangline.scheduler.model.status import ALIVE
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue
+from gangline.scheduler.placing.lists import may_lose
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.evictions import consolidate_message, may_evict, victim_invariant_holds
@@ -22,6 +26,9 @@ from gangline.scheduler.victims.search import Solution, VictimPlan, solve, still
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
     from gangline.scheduler.statement import Statement
+
+MOST_NODES = 256
+"""In larger clusters only so many nodes are looked at for the cheapest moves: those with the most room."""
 
 
 def run(session: Session) -> None:
@@ -80,11 +87,39 @@ def _without_moves(session: Session, gang: GangInfo) -> Statement | None:
 def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[Batch]]:
     if not session.settings.fewest_moves:
         return
-    lists = session.lists.victims().values()
-    victims = (other for listed in lists for other in listed.gangs if _may_move(session, gang, other))
-    moves = fewest_moves(session, gang, tasks, victims, session.settings.max_consolidation_victims)
+    nodes = _roomiest(session, len(tasks))
+    others = _standing_on(session, nodes) if nodes is not None else _all_victims(session)
+    victims = (other for other in others if _may_move(session, gang, other))
+    moves = fewest_moves(session, gang, tasks, victims, session.settings.max_consolidation_victims, nodes)
     if moves is not None:
         yield moves
+
+
+def _all_victims(session: Session) -> Iterator[GangInfo]:
+    for listed in session.lists.victims().values():
+        yield from listed.gangs
+
+
+def _roomiest(session: Session, tasks: int) -> list[str] | None:
+    """The nodes with the most GPUs free, where the fewest must move; None: all, where there are not that many."""
+    most = max(MOST_NODES, 2 * tasks)
+    if len(session.cluster.nodes) <= most:
+        return None
+    session.free.refresh()
+    free = session.free.by_node
+    return heapq.nlargest(most, session.free.feasible, key=lambda name: (free[name], name))
+
+
+def _standing_on(session: Session, nodes: Sequence[str]) -> Iterator[GangInfo]:
+    """Who may be a victim and has a pod there."""
+    seen: set[str] = set()
+    for name in nodes:
+        for placed in session.cluster.nodes[name].placed.values():
+            gang = placed.task.gang
+            if gang is not None and gang.uid not in seen:
+                seen.add(gang.uid)
+                if may_lose(session, gang):
+                    yield gang
 
 
 def _may_move(session: Session, gang: GangInfo, other: GangInfo) -> bool:
@@ -92,11 +127,25 @@ def _may_move(session: Session, gang: GangInfo, other: GangInfo) -> bool:
 
 
 def _enough(session: Session, gang: GangInfo) -> bool:
-    """Whether the whole cluster has the GPUs free that the gang asks for, wherever they are."""
+    """Whether the whole cluster has the GPUs free that the gang asks for, wherever they are. What is kept for others
+    does not count."""
     tasks = session.wanted(gang, simulation=True)
     session.free.refresh()
     gpus, memory = session.free.total()
-    return gpus >= sum(task.quota_gpus for task in tasks) and memory >= sum(task.gpu.memory for task in tasks)
+    asked = sum(task.quota_gpus for task in tasks)
+    if gpus < asked or memory < sum(task.gpu.memory for task in tasks):
+        return False
+    return not asked or gpus - _kept_for_others(session, gang) >= asked
+
+
+def _kept_for_others(session: Session, gang: GangInfo) -> float:
+    """GPUs that are free and reserved."""
+    kept: dict[str, float] = {}
+    for reservation in session.reservations:
+        if reservation.gang != gang.uid:
+            for name, gpus in reservation.nodes:
+                kept[name] = kept.get(name, 0.0) + gpus
+    return sum(min(gpus, session.free.by_node.get(name, 0.0)) for name, gpus in kept.items())
 
 
 def _victims(session: Session, gang: GangInfo) -> GangQueue:
@@ -111,8 +160,9 @@ def _victims(session: Session, gang: GangInfo) -> GangQueue:
         for name, listed in session.lists.victims().items():
             queue.attach(name, listed, accept)
     else:
-        everybody = (other for listed in session.lists.victims().values() for other in listed.gangs if accept(other))
-        queue.fill(sorted(everybody, key=session.gang_key, reverse=True)[: limit + 1])
+        lists = [listed.backwards() for listed in session.lists.victims().values()]
+        worst_first = (other for _, other in heapq.merge(*lists, key=itemgetter(0), reverse=True))
+        queue.fill(islice((other for other in worst_first if accept(other)), limit + 1))
     return queue
 
 

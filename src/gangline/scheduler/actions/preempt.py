@@ -37,6 +37,9 @@ def run(session: Session) -> None:
 def _try(session: Session, gang: GangInfo) -> Solution:
     if session.hooks.firm_over_quota(gang, session.wanted(gang, simulation=True)) is not None:
         return Solution()
+    lowest = session.lists.lowest_priority(gang.queue)
+    if lowest is None or lowest >= gang.priority:
+        return Solution()
     plan = VictimPlan(
         victims=lambda: _victims(session, gang),
         valid=session.hooks.preempt_scenario,

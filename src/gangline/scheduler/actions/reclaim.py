@@ -5,7 +5,7 @@ preemptible gangs of other queues. Whether a scenario is fair is decided by the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.model.gang import GangInfo
@@ -47,7 +47,7 @@ def _plan(session: Session, gang: GangInfo) -> VictimPlan:
         victims=lambda: _victims(session, gang),
         valid=session.hooks.reclaim_scenario,
         message=reclaim_message(session, gang),
-        most=lambda view: _most(session, view),
+        most=lambda view, largest: _most(session, view, largest),
         first=lambda tasks: (
             batches
             for batches in cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang))
@@ -56,14 +56,11 @@ def _plan(session: Session, gang: GangInfo) -> VictimPlan:
     )
 
 
-def _most(session: Session, view: GangInfo) -> float:
-    """The most GPUs that plugins would let this gang take from other queues."""
-    largest = {
-        name: gpus
-        for name, gpus in session.lists.largest_victims().items()
-        if name != view.queue and name in session.queues
-    }
-    return session.hooks.reclaim_most(view, largest)
+def _most(session: Session, view: GangInfo, largest: Mapping[str, float] | None) -> float:
+    """The most GPUs that plugins would let this gang take from other queues; `largest`: of victims such as these."""
+    victims = session.lists.largest_victims() if largest is None else largest
+    others = {name: gpus for name, gpus in victims.items() if name != view.queue and name in session.queues}
+    return session.hooks.reclaim_most(view, others)
 
 
 def _victims(session: Session, gang: GangInfo) -> GangQueue:

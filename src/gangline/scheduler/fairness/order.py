@@ -14,10 +14,17 @@ from gangline.scheduler.fairness.accounts import NOTHING, Amounts, QueueAccount,
 Turn = tuple[bool, bool, int, bool, float, float]
 
 
-def turn(account: QueueAccount, total: Amounts, request: Amounts = NOTHING, victims: Iterable[Amounts] = ()) -> Turn:
-    """Below its share first; then within quota, priority, no use without a share, and the smaller dominant share."""
-    held, fair = account.allocated, account.fair_share
-    then = plus(held, request)
+def turn(
+    account: QueueAccount,
+    total: Amounts,
+    request: Amounts = NOTHING,
+    victims: Iterable[Amounts] = (),
+    lost: Amounts = NOTHING,
+) -> Turn:
+    """Below its share first; then within quota, priority, no use without a share, and the smaller dominant share.
+    `lost`: as if the queue held so much less."""
+    held = account.allocated if lost is NOTHING else minus(account.allocated, lost)
+    fair, then = account.fair_share, plus(held, request)
     after = then
     for victim in victims:
         after = minus(after, victim)
@@ -46,3 +53,27 @@ def compare(left: QueueAccount, left_turn: Turn, right: QueueAccount, right_turn
         if smaller != larger:
             return -1 if smaller else 1
     return -1 if left.created < right.created else 1
+
+
+class WaitingLine:
+    """The gangs that wait in one queue, by what they ask for, in their order: when does a gang among them have its
+    turn?
+
+    Queues beside each other take turns by the gangs at their heads. So a gang has its turn when the worst of those up
+    to itself has."""
+
+    def __init__(self, account: QueueAccount, total: Amounts, requests: Iterable[Amounts]) -> None:
+        self._account = account
+        self._total = total
+        self._first: dict[Amounts, int] = {}
+        for place, request in enumerate(requests):
+            self._first.setdefault(request, place)
+
+    def turn(self, place: int, request: Amounts, lost: Amounts = NOTHING) -> Turn:
+        """Of a gang that asks for this and has so many of the line before it. `lost`: what it held before."""
+        before = [asked for asked, first in self._first.items() if first < place]
+        return max(turn(self._account, self._total, asked, lost=lost) for asked in (*before, request))
+
+    def last(self) -> Turn:
+        """No gang of the queue that lost its place would have its turn later than this."""
+        return max(turn(self._account, self._total, asked) for asked in (*self._first, NOTHING))

@@ -1,10 +1,9 @@
-"""Wakes the scheduler at the next moment at which time alone may change a decision. Acts."""
+"""Wakes the scheduler at the next moment at which time alone may change a decision."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 
 from gangline.runtime import background
 from gangline.runtime.clock import Clock
@@ -19,12 +18,8 @@ class Alarm:
         """Ring then, and at no other moment."""
         self.stop()
         if moment is not None:
-            wait = partial(self._wait, moment - self._clock.now())
-            self._task = background.start("alarm of the scheduler", wait, self._clock)
-
-    async def _wait(self, seconds: float) -> None:
-        await self._clock.sleep(max(seconds, 0.0) + 0.001)
-        self._ring()
+            seconds = max(moment - self._clock.now(), 0.0) + 0.001
+            self._task = background.later(seconds, self._ring, self._clock)
 
     def stop(self) -> None:
         if self._task is not None:

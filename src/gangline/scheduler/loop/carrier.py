@@ -24,6 +24,7 @@ from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.deadlines import start_matters
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.victims.budgets import budgets_of
+from gangline.scheduler.victims.ledger import ledger_of
 
 
 class DecisionCarrier:
@@ -100,8 +101,10 @@ class DecisionCarrier:
             self._tell_eviction(gang, evictions)
         if not self._options.note_evictions:
             return {}
-        now = self._ctx.clock.now()
-        return {gang: decision_objects.eviction_of(evictions, now) for gang, evictions in lost.items()}
+        now, ledger = self._ctx.clock.now(), ledger_of(self._objects.cluster)
+        return {
+            gang: decision_objects.eviction_of(evictions, now, ledger.of_gang(gang)) for gang, evictions in lost.items()
+        }
 
     def _tell_eviction(self, gang: str, evictions: list[Evict]) -> None:
         group = self._objects.group(gang)
@@ -124,7 +127,8 @@ class DecisionCarrier:
             if update.gang not in self._objects.cluster.gangs:
                 continue
             self._overlay.updating(update)
-            if matters or update.stale_since is not None or update.last_eviction is not None:
+            written = matters and self._objects.group(update.gang) is not None
+            if written or update.stale_since is not None or update.last_eviction is not None:
                 self._unwritten.pop(update.gang, None)
                 self._stamp(update, evictions.get(update.gang))
             else:

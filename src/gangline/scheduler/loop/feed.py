@@ -9,9 +9,8 @@ nothing is booked twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from msgspec import structs
 
@@ -21,9 +20,6 @@ from gangline.api.core import Node, PersistentVolumeClaim, Pod
 from gangline.api.kai import BindRequest, PodGroup, Queue
 from gangline.api.kinds import (
     BIND_REQUEST,
-    CONFIG_MAP,
-    CSI_STORAGE_CAPACITY,
-    DEVICE_CLASS,
     NAMESPACE,
     NODE,
     NODE_RESOURCE_TOPOLOGY,
@@ -35,7 +31,6 @@ from gangline.api.kinds import (
     PVC,
     QUEUE,
     RESOURCE_CLAIM,
-    RESOURCE_SLICE,
     STORAGE_CLASS,
     TOPOLOGY,
     Kind,
@@ -48,33 +43,19 @@ from gangline.rules.gangs.priorities import priorities
 from gangline.rules.selectors import parse_labels
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
-from gangline.scheduler import objects
 from gangline.scheduler.loop.overlay import Overlay
+from gangline.scheduler.loop.reading.kinds import OWN_HANDLERS, PLAIN, PLAIN_RECORDS, POOLED
+from gangline.scheduler.loop.reading.singles import UngroupedSingles
 from gangline.scheduler.loop.requests.lookup import RequestLookup
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
 from gangline.scheduler.objects.reading import ObjectReading
-from gangline.scheduler.records import (
-    BudgetRecord,
-    ClaimRecord,
-    ConfigMapRecord,
-    DeviceClassRecord,
-    GangRecord,
-    NodeRecord,
-    QueueRecord,
-    Record,
-    SliceRecord,
-    StorageCapacityRecord,
-    TaskRecord,
-    TopologyRecord,
-    VolumeClaimRecord,
-)
+from gangline.scheduler.records import GangRecord, TaskRecord
 from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.readings import (
     Promise,
     object_reading,
     promises,
-    read_claim,
     read_gang,
     read_of,
     read_of_queue,
@@ -83,25 +64,10 @@ from gangline.scheduler.thought.readings import (
     used_claims,
 )
 
-CONFIG_MAP_NAMES: Kind[Object] = replace(cast("Kind[Any]", CONFIG_MAP), type=Object)
-"""ConfigMaps by name only: what stands in them is nobody's business here."""
-OWN_HANDLERS = (
-    BIND_REQUEST,
-    PRIORITY_CLASS,
-    TOPOLOGY,
-    NAMESPACE,
-    RESOURCE_CLAIM,
-    PV,
-    STORAGE_CLASS,
-    NODE_RESOURCE_TOPOLOGY,
-)
-POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
-"""What is divided into node pools: only our own pool's are put into the model."""
 UNMARKED = "unmarked"
 """Index of pods that are marked for no group, by the groups they may be in."""
-PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
-
 T = TypeVar("T", bound=Object)
+ReadGang = Callable[..., GangRecord]
 Usage = Callable[[str], dict[str, float]]
 """A queue's part of the cluster in the past, per cpu, memory and gpu."""
 
@@ -116,6 +82,7 @@ class Feed:
         self._turns: dict[Key, float] = {}
         self._usage: Usage = lambda queue: {}
         self._requests = RequestLookup(cache)
+        self._singles = UngroupedSingles(cache, options.group_of_single)
         self._pool = parse_labels(options.selector)
 
     @staticmethod
@@ -180,6 +147,9 @@ class Feed:
         """What others write into its status changes nothing here."""
         if before is None or after is None or read_of(before) != read_of(after):
             self._changed_itself(POD_GROUP, before, after)
+        if after is None and before is not None:
+            for key in self._singles.of_lost_group(before):
+                self.note(POD, key)
         if after is not None and (before is None or _whose(before) != _whose(after)):
             for pod in self._cache.by(POD, UNMARKED, f"{after.namespace}/{after.name}"):
                 self.note(POD, key_of(pod))
@@ -199,6 +169,8 @@ class Feed:
     def _every_gang(self, before: Object | None, after: Object | None) -> None:
         for group in self._cache.list(POD_GROUP):
             self.note(POD_GROUP, key_of(group))
+        for key in self._singles.pods:
+            self.note(POD, key)
 
     def _topology_changed(self, before: Object | None, after: Object | None) -> None:
         self._changed_itself(TOPOLOGY, before, after)
@@ -239,19 +211,21 @@ class Feed:
         noted, self._changed = self._changed, {}
         reading = self._reading(now)
         known = priorities(self._cache.list(PRIORITY_CLASS))
-        aliases = level_aliases(self._cache.list(TOPOLOGY))
+        read = partial(read_gang, known=known, aliases=level_aliases(self._cache.list(TOPOLOGY)), reading=reading)
         changes: list[ModelChange] = []
         for kind, key in noted:
             if kind is POD:
-                changes += self._pod(key, reading, now)
+                changes += self._pod(key, reading, read, now)
             elif kind is POD_GROUP:
-                group = self._mine(self._cache.get(POD_GROUP, key.name, key.namespace))
-                over = self._overlay.of_gang(gang_uid(*key))
-                make = None if group is None else partial(read_gang, group, known, aliases, reading, over)
-                changes.append(ModelChange(GangRecord, gang_uid(*key), make))
+                changes.append(self._gang(key, self._cache.get(POD_GROUP, key.name, key.namespace), read))
             else:
                 changes.append(self._plain(kind, key, reading))
         return changes
+
+    def _gang(self, key: Key, group: PodGroup | None, read: ReadGang) -> ModelChange:
+        uid, mine = gang_uid(*key), self._mine(group)
+        make = None if mine is None else partial(read, mine, over=self._overlay.of_gang(uid))
+        return ModelChange(GangRecord, uid, make)
 
     def _mine(self, obj: T | None) -> T | None:
         return obj if obj is not None and self._pool.matches(obj.metadata.labels) else None
@@ -260,7 +234,7 @@ class Feed:
         labels = {namespace.name: namespace.labels for namespace in self._cache.list(NAMESPACE)}
         return object_reading(self._options, now, labels)
 
-    def _pod(self, key: Key, reading: ObjectReading, now: float) -> Iterable[ModelChange]:
+    def _pod(self, key: Key, reading: ObjectReading, read: ReadGang, now: float) -> Iterable[ModelChange]:
         pod = self._cache.get(POD, key.name, key.namespace)
         pod = None if pod is not None and pod.status.phase == "Failed" else pod
         before = self._uids.get(key)
@@ -268,11 +242,17 @@ class Feed:
             self._overlay.forget(before)
             del self._uids[key]
             yield ModelChange(TaskRecord, before, None)
+            if (gang := self._singles.leave(key)) is not None:
+                yield ModelChange(GangRecord, gang, None)
         self._turns.pop(key, None)
         if pod is None:
             return
         self._uids[key] = pod.uid
-        pod = self._in_its_group(pod)
+        single = self._singles.group(pod)
+        self._singles.note(pod, single)
+        if single is not None:
+            yield self._gang(key_of(single), single, read)
+        pod = self._in_its_group(pod, single)
         when = turns(pod, self._options.stuck_releasing)
         if when is not None and when > now:
             self._turns[key] = when
@@ -285,11 +265,13 @@ class Feed:
         over = self._overlay.of_pod(pod, request)
         yield ModelChange(TaskRecord, pod.uid, partial(read_task, pod, request, claims, reading, over, now))
 
-    def _in_its_group(self, pod: Pod) -> Pod:
-        """A pod whose group is known is a member of it, whether or not it is marked yet."""
+    def _in_its_group(self, pod: Pod, single: PodGroup | None) -> Pod:
+        """A pod whose group is known is a member of it, whether or not it is marked yet. `single`: the group that it
+        will have."""
         if names.POD_GROUP_NAME in pod.annotations:
             return pod
-        group = group_name_of(pod, lambda name: self._cache.get(POD_GROUP, name, pod.namespace))
+        written = group_name_of(pod, lambda name: self._cache.get(POD_GROUP, name, pod.namespace))
+        group = written if single is None else single.name
         if not group:
             return pod
         marked = {**pod.annotations, names.POD_GROUP_NAME: group}
@@ -298,7 +280,7 @@ class Feed:
     def _plain(self, kind: Kind[Any], key: Key, reading: ObjectReading) -> ModelChange:
         obj = self._cache.get(kind, key.name, key.namespace)
         obj = self._mine(obj) if kind in POOLED else obj
-        type_, name, make = _PLAIN[kind]
+        type_, name, make = PLAIN_RECORDS[kind]
         if obj is None or (kind is NODE and not self._usable(obj)):
             return ModelChange(type_, name(key), None)
         if kind is QUEUE:
@@ -368,29 +350,3 @@ def _whose(group: PodGroup) -> str | None:
 
 def _claims_of(pod: Pod) -> list[str]:
     return [f"{pod.namespace}/{name}" for name in used_claims(pod)]
-
-
-def _raw(read: Callable[[Any], Record]) -> Callable[[Any], Record]:
-    return lambda obj: read(as_raw(obj))
-
-
-def _one(key: Key) -> Any:
-    return key.name
-
-
-def _both(key: Key) -> Any:
-    return key.namespace, key.name
-
-
-_PLAIN: dict[Kind[Any], tuple[type[Record], Callable[[Key], Any], Callable[..., Record]]] = {
-    NODE: (NodeRecord, _one, objects.node_record),
-    QUEUE: (QueueRecord, _one, objects.queue_record),
-    TOPOLOGY: (TopologyRecord, _one, objects.topology_record),
-    RESOURCE_CLAIM: (ClaimRecord, _both, read_claim),
-    PVC: (VolumeClaimRecord, _both, objects.volume_claim_record),
-    CSI_STORAGE_CAPACITY: (StorageCapacityRecord, str, _raw(objects.storage_capacity_record)),
-    CONFIG_MAP_NAMES: (ConfigMapRecord, _both, lambda item: ConfigMapRecord(item.name, item.namespace)),
-    RESOURCE_SLICE: (SliceRecord, _one, _raw(objects.slice_record)),
-    PDB: (BudgetRecord, _both, _raw(objects.budget_record)),
-    DEVICE_CLASS: (DeviceClassRecord, _one, _raw(objects.device_class_record)),
-}

@@ -59,6 +59,7 @@ OPTIONS: Table = {
     "gpu-worker-node-label-key": ("gpu_worker_label", str),
     "mig-worker-node-label-key": ("mig_worker_label", str),
     "update-pod-eviction-condition": ("tell_disruption", truth),
+    "singles-at-once": ("singles_at_once", truth),
     "recording": ("recording", truth),
     "recording-folder": ("recording_folder", str),
     "recording-hours": ("recording_hours", positive),

@@ -1,6 +1,6 @@
 """The scheduler's loop: watch → decide → write decisions.
 
-A cycle starts as soon as something changed, at most once per period, and never just because time passes
+A cycle starts as soon as something changed, as its options pace it, and never just because time passes
 (thought/deadlines.py names the exceptions). It runs in a thread of its own, which owns the model while it runs; events
 are noted meanwhile. Decisions are written beside the next cycle (carrier.py), conditions, events and verdicts for gangs
 that wait as well (teller.py, explainer.py). It never waits for a bind."""
@@ -34,9 +34,11 @@ from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.recording.memory import take_picture
 from gangline.scheduler.recording.recorder import FlightRecorder, RecorderSettings
 from gangline.scheduler.recording.segments import RecordedCycle, SegmentStart
+from gangline.scheduler.thought.booking import remember_evictions
 from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.thought.standings import Gathering
 from gangline.scheduler.thought.think import CycleThought, think
 from gangline.scheduler.thought.waiting_causes import waiting_causes
 from gangline.scheduler.time.learned import LearnedRuntimes
@@ -45,9 +47,6 @@ from gangline.scheduler.time.learning import learns
 log = logging.getLogger(__name__)
 R = TypeVar("R")
 LONGEST_PAUSE = 30.0
-LONGEST_BREATH = 0.5
-"""A cycle that took long is followed by a pause as long, up to this: what it decided is written meanwhile, and news
-gather."""
 
 
 class SchedulerService:
@@ -58,7 +57,7 @@ class SchedulerService:
         self.cluster = ClusterModel()
         self.cycles = 0
         self.memory = LearnedRuntimes() if learns(options.settings) else None
-        self._fresh = fresh
+        self._fresh, self._gathering = fresh, Gathering(options.gathering)
         self._wake = asyncio.Event()
         self._thinking = False
         self.started = asyncio.Event()
@@ -74,7 +73,7 @@ class SchedulerService:
         pause, started, busy = self.options.period, float("-inf"), 0.0
         while True:
             await self._wake.wait()
-            wait = started + max(self.options.period, min(2 * busy, LONGEST_BREATH)) - ctx.clock.now()
+            wait = started + self.options.pause(busy) - ctx.clock.now()
             if wait > 0:
                 await ctx.clock.sleep(wait)
             started = ctx.clock.now()
@@ -99,6 +98,7 @@ class SchedulerService:
         self._idle = metrics.IdleFigures(self.options.pool_name)
         self._alarm = Alarm(ctx.clock, self._time_passed)
         metrics.note_settings(self.options.settings)
+        remember_evictions(self.cluster, cache.list(POD_GROUP), self.now)
         self.feed.start()
         RequestKeeper(ctx, cache, self.options, self.feed).start()
         cache.informer(POD_GROUP).on_change(self._group_changed)
@@ -106,6 +106,7 @@ class SchedulerService:
 
     def _begin_anew(self) -> None:
         self.cluster = self._objects.cluster = ClusterModel()
+        remember_evictions(self.cluster, self._cache.list(POD_GROUP), self.now)
         self.feed.note_all()
 
     def _time_passed(self) -> None:
@@ -124,7 +125,7 @@ class SchedulerService:
     @property
     def idle(self) -> bool:
         """No event pending, no cycle running, all writes done."""
-        at_rest = self.started.is_set() and not self._wake.is_set() and not self._thinking
+        at_rest = self.started.is_set() and not (self._wake.is_set() or self._thinking or self._gathering.until)
         return at_rest and not self.feed.pending and self._ctx.writer.idle
 
     @property
@@ -171,7 +172,8 @@ class SchedulerService:
         settings, start, idle = self.options.settings, None, self._idle.due(len(self.cluster.nodes), now)
         if self._recorder.due(self.cluster, now):
             start = SegmentStart(self.options.pool_name, now, settings, take_picture(self.cluster))
-        return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter, self.memory, idle)
+        fresh, told = self._fresh, self._gathering
+        return start, think(self.cluster, changes, settings, now, fresh, time.perf_counter, self.memory, idle, told)
 
     async def _explain(self, thought: CycleThought, now: float, seen: int) -> None:
         self._carrier.forget_placed(thought.decisions)

@@ -7,6 +7,7 @@ out beside the cycle.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -24,12 +25,15 @@ from gangline.runtime import Cache, Context
 from gangline.runtime.events import Recorder
 from gangline.scheduler.decisions import Refuse
 from gangline.scheduler.loop.lookup import ModelObjects
+from gangline.scheduler.refusals import one_stop
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.settings_note import settings_note
 from gangline.scheduler.thought.standings import GangStanding
 from gangline.scheduler.thought.told_gang import Members, ToldGang, knows
 from gangline.scheduler.why.verdict import Verdict
+
+log = logging.getLogger(__name__)
 
 
 class GangTeller:
@@ -45,14 +49,19 @@ class GangTeller:
         """How every gang stands that a cycle looked at, and why it was refused."""
         refused = {refuse.gang: refuse for refuse in refusals}
         for standing in standings:
-            self.tell(standing, refused.get(standing.gang), partial(objects.members, standing.gang))
+            try:
+                self.tell(standing, refused.get(standing.gang), partial(objects.members, standing.gang))
+            except (
+                Exception
+            ):  # one gang that cannot be told keeps nobody else from being told, and no cycle from going on
+                log.exception("how gang %s stands cannot be told", standing.gang)
 
     def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
         """`members`: finds the pods of the gang by uid, as far as they are known."""
         namespace, _, name = standing.gang.partition("/")
         group = self._cache.get(POD_GROUP, name, namespace)
         if group is None:
-            self._told.pop(standing.gang, None)
+            self._tell_ungrouped(standing, refuse, members)
             return
         if standing.stale:
             self._once(group, standing.gang, "StaleJob", standing.stale)
@@ -62,9 +71,16 @@ class GangTeller:
             self._once(group, standing.gang, "NotReady", standing.missing)
         elif standing.waiting and refuse is not None:
             self._refused(group, standing, refuse)
-            self._tell_pods(group, standing, refuse, members)
+            self._tell_pods(standing, refuse, members, group.spec.mark_unschedulable is not False)
         elif not standing.waiting and not standing.awaiting:
             self._clear(group, standing.gang)
+
+    def _tell_ungrouped(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
+        """A single whose PodGroup is not written yet: its pod is told, and the grouper writes the group then."""
+        if refuse is None or not standing.waiting or not standing.ready:
+            self._told.pop(standing.gang, None)
+            return
+        self._tell_pods(standing, refuse, members, True)
 
     def answered(self, group: PodGroup, gang: str) -> None:
         """An answer stands on the PodGroup that may not have been there at the last cycle."""
@@ -99,13 +115,16 @@ class GangTeller:
     def _text(self, group: PodGroup, refuse: Refuse) -> str:
         """The words of `gangline explain` where they stand on the PodGroup, else those of the cycle."""
         answer = answer_of(group) if self._options.signs_verdicts else None
-        return str(answer["headline"]) if answer is not None else refuse.text
+        return str(answer["headline"]) if answer is not None else self._said(refuse.text)
 
-    def _tell_pods(self, group: PodGroup, standing: GangStanding, refuse: Refuse, members: Members) -> None:
+    def _said(self, text: str) -> str:
+        """As upstream says it, or as people write."""
+        return one_stop(text) if self._options.one_line else text
+
+    def _tell_pods(self, standing: GangStanding, refuse: Refuse, members: Members, mark: bool) -> None:
         told, now = self._memory(standing.gang), self._clock.now()
-        mark = group.spec.mark_unschedulable is not False
         for pod, text in told.pods_to_tell(standing, refuse, members, now, self._options.retell):
-            self._tell_pod(pod, text, mark, told)
+            self._tell_pod(pod, self._said(text), mark, told)
 
     def _tell_pod(self, pod: Pod, text: str, mark: bool, told: ToldGang) -> None:
         if knows(pod, text):

@@ -107,6 +107,7 @@ class ClusterModel(ClusterBooks):
             if record.gang in self.gangs:
                 self.gangs[record.gang].join(task)
         listed(self.shunning, task.uid, bool(record.pod_anti_affinity))
+        listed(self.spreading, task.uid, bool(record.spread))
         listed(
             self.liking,
             task.uid,
@@ -123,6 +124,7 @@ class ClusterModel(ClusterBooks):
         gang = task.record.gang
         listed(self.shunning, task.uid, False)
         listed(self.liking, task.uid, False)
+        listed(self.spreading, task.uid, False)
         self._unbook(task)
         self._unseat(task)
         self.devices.forget(task.uid)
@@ -150,8 +152,8 @@ class ClusterModel(ClusterBooks):
         for task in self._tasks_of_gang.get(record.uid, {}).values():
             gang.join(task)
             self._book(task)
-            if ends_anew:
-                self.futures.pop(task.node, None)
+            if ends_anew and self.futures.pop(task.node, None) is not None and task.node in self.nodes:
+                self.touched.append(self.nodes[task.node].number)
         self._look_at(record.uid)
 
     def _remove_gang(self, uid: Key) -> None:

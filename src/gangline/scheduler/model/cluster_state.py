@@ -62,6 +62,7 @@ class ClusterState:
         self.looks_epoch = 0
         self.shunning: dict[str, None] = {}
         self.liking: dict[str, None] = {}
+        self.spreading: dict[str, None] = {}
         self.shapes: dict[tuple[Any, ...], TaskShape] = {}
         self.memo: dict[Any, Any] = {}
         self.futures: dict[str, Any] = {}

@@ -27,13 +27,34 @@ _RELEASING, _SUCCEEDED = _PLACE[Status.RELEASING], _PLACE[Status.SUCCEEDED]
 
 
 class PodSet:
-    """A leaf of the tree: tasks, and how many of them are needed (`min_available`)."""
+    """A leaf of the tree: tasks, and how many of them are needed (`min_available`).
 
-    __slots__ = ("_active_allocated", "_active_used", "counts", "min_available", "name", "parent", "tasks", "topology")
+    `counts_succeeded`: tasks that have succeeded are part of the minimum, so the others need only be the rest of it."""
 
-    def __init__(self, name: str, min_available: int, topology: TopologyRule | None, parent: Group | None) -> None:
+    __slots__ = (
+        "_active_allocated",
+        "_active_used",
+        "counts",
+        "counts_succeeded",
+        "min_available",
+        "name",
+        "parent",
+        "tasks",
+        "topology",
+        "whole_minimum",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        min_available: int,
+        topology: TopologyRule | None,
+        parent: Group | None,
+        counts_succeeded: bool = False,
+    ) -> None:
         self.name = name
-        self.min_available = min_available
+        self.min_available = self.whole_minimum = min_available
+        self.counts_succeeded = counts_succeeded
         self.topology = topology
         self.parent = parent
         self.tasks: dict[str, TaskInfo] = {}
@@ -56,6 +77,8 @@ class PodSet:
             self.counts[place] += 1
             self._active_allocated += allocated
             self._active_used += used
+        if self.counts_succeeded and Status.SUCCEEDED in (old, new):
+            self.min_available = max(self.whole_minimum - self.counts[_SUCCEEDED], 0)
 
     @property
     def active_allocated(self) -> int:
@@ -135,15 +158,15 @@ class Group:
         yield from self.leaves
 
 
-def build_tree(record: GroupRecord, parent: Group | None = None) -> Group:
+def build_tree(record: GroupRecord, parent: Group | None = None, counts_succeeded: bool = False) -> Group:
     group = Group(record.name, record.min_groups, record.topology, parent)
-    group.groups = [build_tree(child, group) for child in record.groups]
-    group.leaves = [_build_leaf(leaf, group) for leaf in record.pod_sets]
+    group.groups = [build_tree(child, group, counts_succeeded) for child in record.groups]
+    group.leaves = [_build_leaf(leaf, group, counts_succeeded) for leaf in record.pod_sets]
     return group
 
 
-def _build_leaf(record: PodSetRecord, parent: Group) -> PodSet:
-    return PodSet(record.name, max(record.min_available, 0), record.topology, parent)
+def _build_leaf(record: PodSetRecord, parent: Group, counts_succeeded: bool) -> PodSet:
+    return PodSet(record.name, max(record.min_available, 0), record.topology, parent, counts_succeeded)
 
 
 class GangInfo:
@@ -192,7 +215,7 @@ class GangInfo:
         self.stale_since = record.stale_since
         self.stale = record.stale_since is not None
         self.problems = record.problems
-        self.root = build_tree(record.tree) if root is None else root
+        self.root = build_tree(record.tree, counts_succeeded=record.counts_succeeded) if root is None else root
         self.pod_sets: dict[str, PodSet] = {leaf.name: leaf for leaf in self.root.pod_sets()}
         self.tasks: dict[str, TaskInfo] = {}
         self.invalid: dict[str, TaskInfo] = {}
@@ -213,6 +236,7 @@ class GangInfo:
         leaf = self.pod_sets.get(task.record.pod_set or DEFAULT_POD_SET)
         task.gang = self
         self.version += 1
+        self.order_key = None
         if leaf is None:
             self.invalid[task.uid] = task
             return
@@ -223,6 +247,7 @@ class GangInfo:
 
     def leave(self, task: TaskInfo) -> None:
         self.version += 1
+        self.order_key = None
         if self.invalid.pop(task.uid, None) is None:
             del self.tasks[task.uid]
             assert task.pod_set is not None
@@ -278,7 +303,8 @@ class GangInfo:
 
     @property
     def elastic(self) -> bool:
-        return any(leaf.min_available < len(leaf.tasks) for leaf in self.pod_sets.values())
+        """Some pod set has more members than it needs; those that succeeded count on both sides."""
+        return any(leaf.whole_minimum < len(leaf.tasks) for leaf in self.pod_sets.values())
 
     @property
     def allocated_tasks(self) -> list[TaskInfo]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gangline.rules.requests import GpuRequest
+from gangline.scheduler.matching import counts
 from gangline.scheduler.model.resources import GPU, ResourceNames, Vector, half_up, mig_portion, plain
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import TaskRecord
@@ -210,6 +211,7 @@ def shape_key(record: TaskRecord) -> tuple[Any, ...]:
         _items(record.node_selector),
         record.node_affinity,
         record.tolerations,
+        (record.namespace, *[(term, counts(term, record.labels)) for term in record.spread]) if record.spread else (),
         record.host_ports,
         record.nominated_node,
         record.utility,

@@ -12,7 +12,7 @@ from gangline.api import core
 from gangline.api.meta import Raw
 from gangline.scheduler.matching import all_match
 from gangline.scheduler.objects.reading import ObjectReading
-from gangline.scheduler.records import NodeTerm, PodTerm, Requirement, TaintRecord, TolerationRecord
+from gangline.scheduler.records import NodeTerm, PodTerm, Requirement, SpreadTerm, TaintRecord, TolerationRecord
 
 
 def requirements(selector: Raw | None) -> tuple[Requirement, ...]:
@@ -78,6 +78,32 @@ def pod_term(term: Raw, weight: int, reading: ObjectReading) -> PodTerm:
 def _matching(selector: Raw, namespaces: Mapping[str, Mapping[str, str]]) -> list[str]:
     wanted = requirements(selector)
     return [name for name, labels in namespaces.items() if all_match(wanted, labels)]
+
+
+def spread_terms(constraints: Iterable[Raw], labels: Mapping[str, str]) -> tuple[SpreadTerm, ...]:
+    """topologySpreadConstraints of a pod with these labels."""
+    return tuple(
+        SpreadTerm(
+            topology_key=str(item.get("topologyKey") or ""),
+            max_skew=int(item.get("maxSkew") or 1),
+            selector=_counted(item, labels),
+            hard=item.get("whenUnsatisfiable") != "ScheduleAnyway",
+            min_domains=int(item.get("minDomains") or 1),
+            honours_affinity=item.get("nodeAffinityPolicy") != "Ignore",
+            honours_taints=item.get("nodeTaintsPolicy") == "Honor",
+        )
+        for item in constraints
+    )
+
+
+def _counted(constraint: Raw, labels: Mapping[str, str]) -> tuple[Requirement, ...] | None:
+    """The pods that are counted: those that the selector matches and that have the same values of matchLabelKeys."""
+    selector = constraint.get("labelSelector")
+    if selector is None:
+        return None
+    same = (key for key in constraint.get("matchLabelKeys") or () if key in labels)
+    wanted = (*requirements(selector), *(Requirement(key, "In", (labels[key],)) for key in same))
+    return tuple(dict.fromkeys(wanted))
 
 
 def tolerations(given: Iterable[core.Toleration]) -> tuple[TolerationRecord, ...]:

@@ -38,6 +38,10 @@ def gang_uid(namespace: str, name: str) -> str:
     return f"{namespace}/{name}"
 
 
+LARGEST = 2.0**62
+"""No quota, limit or weight counts for more: it is more than any cluster has, and sums of such can still be written."""
+
+
 def queue_record(queue: kai.Queue, usage: Mapping[str, float] | None = None) -> QueueRecord:
     """`usage`: the part of the cluster it used in the past, per cpu, memory, gpu."""
     spec, used = queue.spec, usage or {}
@@ -74,9 +78,9 @@ def _share(resource: str, given: kai.QueueResource, usage: Mapping[str, float], 
     if given.over_quota_weight < 0:
         raise refuse(f"spec.resources.{resource}.overQuotaWeight", "must not be negative")
     return Share(
-        quota=max(UNLIMITED, given.quota * unit),
-        limit=max(UNLIMITED, given.limit * unit),
-        weight=given.over_quota_weight,
+        quota=min(max(UNLIMITED, given.quota * unit), LARGEST),
+        limit=min(max(UNLIMITED, given.limit * unit), LARGEST),
+        weight=min(given.over_quota_weight, LARGEST),
         usage=usage.get(resource, 0.0),
     )
 
@@ -118,6 +122,7 @@ def gang_record(
         last_checkpoint=times.seconds(noted.get(names.LAST_CHECKPOINT)),
         checkpoint_interval=_said_interval(noted.get(names.CHECKPOINT_INTERVAL)),
         workload=next((owner.name for owner in group.metadata.owner_references), group.name),
+        counts_succeeded=reading.counts_succeeded,
     )
 
 

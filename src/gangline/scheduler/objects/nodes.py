@@ -7,21 +7,17 @@ only takes no new pods.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from gangline.api import names
 from gangline.api.core import Node
 from gangline.api.meta import Raw
 from gangline.rules import requests
+from gangline.rules.capacity.node_facts import gpu_memory, integer, not_ready_because
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, not_negative
 from gangline.scheduler.records import NodeRecord, NumaRecord, ZoneRecord
 
-DEFAULT_GPU_MEMORY = 100
 MIG_STRATEGY = "nvidia.com/mig.strategy"
-_TEBIBYTE_IN_MIB = 1048576
-_PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 _POLICIES = ("single-numa-node", "restricted", "best-effort", "none")
 _LEGACY_POLICIES = {
     "SingleNUMANodePodLevel": ("single-numa-node", "pod"),
@@ -37,7 +33,7 @@ _LEGACY_POLICIES = {
 
 def node_record(node: Node, topology: Raw | None = None, reading: ObjectReading = DEFAULTS) -> NodeRecord:
     """`topology` is the node's NodeResourceTopology, if it has one."""
-    allocatable = by_name(node.status.allocatable)
+    allocatable = requests.by_name(node.status.allocatable)
     not_negative("status.allocatable", allocatable)
     labels = node.labels
     memory, synced = gpu_memory(labels.get(names.GPU_MEMORY_LABEL))
@@ -51,7 +47,7 @@ def node_record(node: Node, topology: Raw | None = None, reading: ObjectReading 
         ready_reason=", ".join(why_not),
         gpu_memory=memory,
         gpu_memory_synced=synced,
-        gpu_count=_integer(labels.get(names.GPU_COUNT_LABEL)),
+        gpu_count=integer(labels.get(names.GPU_COUNT_LABEL)),
         mig_enabled=_boolean(labels.get(reading.mig_label)),
         mig_strategy=labels.get(MIG_STRATEGY, ""),
         numa=numa_record(topology) if topology is not None else None,
@@ -61,43 +57,6 @@ def node_record(node: Node, topology: Raw | None = None, reading: ObjectReading 
             if value and requests.is_gpu(name)
         },
     )
-
-
-def by_name(quantities: Mapping[str, Any]) -> dict[str, float]:
-    """Amounts with every maker's GPUs under the one name `gpu`."""
-    amounts: dict[str, float] = {}
-    for name, value in requests.amounts_of(quantities).items():
-        key = requests.GPU if requests.is_gpu(name) else name
-        amounts[key] = amounts.get(key, 0.0) + value
-    return amounts
-
-
-def not_ready_because(node: Node) -> list[str]:
-    reasons = ["node is unschedulable"] if node.spec.unschedulable else []
-    for condition in node.status.conditions:
-        if condition.type == "Ready" and condition.status != "True":
-            reasons.append("node has NotReady condition")
-        elif condition.type in _PRESSURES and condition.status != "False":
-            reasons.append(f"node has {condition.type} condition")
-    return reasons
-
-
-def gpu_memory(label: str | None) -> tuple[int, bool]:
-    """MiB of every GPU, a multiple of 100, and whether the node says so at all. Values too large for MiB are taken as
-    bytes."""
-    value = _integer(label)
-    if value is None:
-        return DEFAULT_GPU_MEMORY, False
-    if value >= _TEBIBYTE_IN_MIB:
-        value //= 2**20
-    return value - value % 100, True
-
-
-def _integer(text: str | None) -> int | None:
-    try:
-        return int(text) if text else None
-    except ValueError:
-        return None
 
 
 def _boolean(text: str | None) -> bool | None:
@@ -118,8 +77,8 @@ def numa_record(topology: Raw) -> NumaRecord | None:
 
 def _zone(zone: Raw, place: int) -> ZoneRecord:
     listed = zone.get("resources") or ()
-    allocatable = by_name({str(r["name"]): r.get("allocatable", 0) for r in listed})
-    available = by_name({str(r["name"]): r.get("available", 0) for r in listed})
+    allocatable = requests.by_name({str(r["name"]): r.get("allocatable", 0) for r in listed})
+    available = requests.by_name({str(r["name"]): r.get("available", 0) for r in listed})
     return ZoneRecord(zone_number(str(zone.get("name") or ""), place), allocatable, available)
 
 

@@ -14,12 +14,13 @@ from gangline.api import kai, names
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.rules import requests
+from gangline.rules.requests import by_name
 from gangline.rules.values import times
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.devices import allocated_devices, made_for
 from gangline.scheduler.objects.gangs import gang_uid, said_runtime
-from gangline.scheduler.objects.nodes import by_name, zone_number
+from gangline.scheduler.objects.nodes import zone_number
 from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, not_negative
 from gangline.scheduler.objects.templates import every_container, template_of
 from gangline.scheduler.records import DEFAULT_POD_SET, DeviceId, TaskRecord
@@ -64,6 +65,9 @@ def task_record(
         pod_anti_affinity=affinity.required_pods(spec.affinity, "podAntiAffinity", reading),
         preferred_affinity=affinity.preferred_pods(spec.affinity, "podAffinity", reading),
         preferred_anti_affinity=affinity.preferred_pods(spec.affinity, "podAntiAffinity", reading),
+        spread=affinity.spread_terms(spec.topology_spread_constraints, labels)
+        if spec.topology_spread_constraints
+        else (),
         tolerations=template.tolerations,
         host_ports=template.host_ports,
         priority_class=spec.priority_class_name,

@@ -17,7 +17,7 @@ from gangline.rules.schedulers import SERVED
 @dataclass(frozen=True, slots=True)
 class ObjectReading:
     """`now` decides which terminating pods count as stuck; `namespaces` are labels by namespace, for namespace
-    selectors."""
+    selectors. `counts_succeeded`: pods that have succeeded are part of their gang's minimum."""
 
     now: float = 0.0
     scheduler_names: tuple[str, ...] = SERVED
@@ -28,6 +28,7 @@ class ObjectReading:
     scaling_app: str = "scaling-pod"
     mig_label: str = "node-role.kubernetes.io/mig-enabled"
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    counts_succeeded: bool = False
 
 
 DEFAULTS = ObjectReading()

@@ -27,15 +27,20 @@ def volume_claim_record(
     name = class_of(claim)
     storage = (classes or {}).get(name) or {}
     mode = storage.get("volumeBindingMode")
-    stays = not spec.volume_name and storage.get("provisioner") == NO_PROVISIONER
     by_name = volumes or {}
+    if spec.volume_name:
+        nodes = volume_nodes(by_name.get(spec.volume_name))
+    elif storage.get("provisioner") == NO_PROVISIONER:
+        nodes = free_nodes(claim, by_name.values())
+    else:
+        nodes = allowed_nodes(storage)
     owners = claim.metadata.owner_references
     return VolumeClaimRecord(
         name=claim.name,
         namespace=claim.namespace,
         bound=claim.status.phase == "Bound",
         waits=mode == WAITS,
-        nodes=free_nodes(claim, by_name.values()) if stays else volume_nodes(by_name.get(spec.volume_name)),
+        nodes=nodes,
         storage_class=name,
         size=float(resources.units(spec.resources.requests.get("storage", 0))),
         deleted=claim.metadata.deleting or claim.status.phase == "Lost",
@@ -49,6 +54,16 @@ def free_nodes(claim: PersistentVolumeClaim, volumes: Iterable[Raw]) -> tuple[No
     own = [volume for volume in fitting if is_held(volume)]
     reached = [volume_nodes(volume) for volume in own or fitting]
     return None if None in reached else tuple(term for terms in reached for term in terms or ())
+
+
+def allowed_nodes(storage: Raw) -> tuple[NodeTerm, ...] | None:
+    """Where a class makes volumes (`allowedTopologies`); None: everywhere."""
+    terms = [
+        affinity.requirements({"matchExpressions": [{**item, "operator": "In"} for item in expressions]})
+        for term in storage.get("allowedTopologies") or ()
+        if (expressions := term.get("matchLabelExpressions") or ())
+    ]
+    return tuple(NodeTerm(labels=wanted) for wanted in terms) or None
 
 
 def volume_nodes(volume: Raw | None) -> tuple[NodeTerm, ...] | None:

@@ -17,8 +17,8 @@ from gangline.api import resources
 from gangline.api.core import Container, Pod
 from gangline.api.meta import Raw
 from gangline.rules import requests
+from gangline.rules.requests import by_name
 from gangline.scheduler.objects import affinity
-from gangline.scheduler.objects.nodes import by_name
 from gangline.scheduler.records import ContainerRecord, ExtendedNeed, HostPort, NodeTerm, TolerationRecord
 
 MOST = 4096

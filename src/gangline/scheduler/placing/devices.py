@@ -9,7 +9,7 @@ order of pools, slices and devices is taken. Nothing is changed here: what is fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gangline.rules.cel import CelError, CelSyntaxError
 from gangline.rules.cel.devices import device_value, selects
@@ -59,17 +59,33 @@ def _means(devices: Devices, request: DeviceRequest, offered: Published) -> bool
 def choose(devices: Devices, node: NodeInfo, claims: Sequence[ClaimRecord]) -> Given | None:
     """Free devices for every claim, in their order; None when they do not suffice."""
     search = DeviceSearch(devices, node, claims)
-    return search.given() if search.fill(0) else None
+    return search.given() if search.fill() else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How far a search has come: before a want, or in the middle of one that asks for a number of devices."""
+
+    want: int
+    request: DeviceRequest | None = None
+    candidates: Sequence[Published] = ()
+    start: int = 0
+    left: int = 0
 
 
 @dataclass(slots=True)
 class DeviceSearch:
+    """Depth first, on a stack of its own: what one pod asks for may be deeper than Python's."""
+
     devices: Devices
     node: NodeInfo
     claims: Sequence[ClaimRecord]
     taken: list[tuple[int, DeviceRequest, Published]] = field(default_factory=list)
     steps: int = 0
     wants: list[tuple[int, DeviceRequest]] = field(init=False)
+    _mine: set[str] = field(default_factory=set)
+    """Keys of the devices taken so far, but for those that are only looked into."""
+    _rooms: dict[tuple[str, str], dict[tuple[str, str], float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.wants = [(place, request) for place, claim in enumerate(self.claims) for request in claim.requests]
@@ -82,65 +98,85 @@ class DeviceSearch:
             )
         return [tuple(item) for item in device_idses]
 
-    def fill(self, at: int) -> bool:
-        """Fill the wants from this one on."""
-        if at == len(self.wants):
-            return True
-        place, request = self.wants[at]
-        return any(self._meet(at, place, choice) for choice in request.choices or (request,))
+    def fill(self) -> bool:
+        """Meet every want."""
+        ways = [iter((_Place(0),))]
+        while ways:
+            place = next(ways[-1], None)
+            if place is None:
+                ways.pop()
+            elif place.want == len(self.wants):
+                return True
+            else:
+                ways.append(self._ways(place))
+        return False
 
-    def _meet(self, at: int, place: int, request: DeviceRequest) -> bool:
+    def _ways(self, place: _Place) -> Iterator[_Place]:
+        """Where one can go on from a place, one after the other; what was taken for one is put back before the next."""
+        if place.request is None:
+            for request in self.wants[place.want][1].choices or (self.wants[place.want][1],):
+                yield from self._begun(place.want, request)
+        elif not place.left:
+            yield _Place(place.want + 1)
+        else:
+            for number in range(place.start, len(place.candidates) - place.left + 1):
+                if self._take(place.want, place.request, place.candidates[number]):
+                    yield replace(place, start=number + 1, left=place.left - 1)
+                    self._put_back(len(self.taken) - 1)
+
+    def _begun(self, want: int, request: DeviceRequest) -> Iterator[_Place]:
         candidates = fitting(self.devices, self.node, request)
         if request.count is not None:
-            return self._some(at, place, request, candidates, 0, request.count)
-        if not candidates or not all(candidate.complete for candidate in candidates):
-            return False
-        before = len(self.taken)
-        if all(self._take(place, request, candidate) for candidate in candidates) and self.fill(at + 1):
-            return True
-        del self.taken[before:]
-        return False
+            yield _Place(want, request, candidates, 0, request.count)
+        elif candidates and all(candidate.complete for candidate in candidates):
+            before = len(self.taken)
+            if all(self._take(want, request, candidate) for candidate in candidates):
+                yield _Place(want + 1)
+            self._put_back(before)
 
-    def _some(
-        self, at: int, place: int, request: DeviceRequest, candidates: list[Published], start: int, left: int
-    ) -> bool:
-        if not left:
-            return self.fill(at + 1)
-        for number in range(start, len(candidates) - left + 1):
-            if self._take(place, request, candidates[number]):
-                if self._some(at, place, request, candidates, number + 1, left - 1):
-                    return True
-                self.taken.pop()
-        return False
-
-    def _take(self, place: int, request: DeviceRequest, offered: Published) -> bool:
+    def _take(self, want: int, request: DeviceRequest, offered: Published) -> bool:
         self.steps += 1
+        place = self.wants[want][0]
         if self.steps > MOST_STEPS or not self._free(request, offered) or not self._agrees(place, request, offered):
             return False
         self.taken.append((place, request, offered))
+        if not request.admin:
+            self._mine.add(offered.key)
         return True
+
+    def _put_back(self, length: int) -> None:
+        for _, request, item in self.taken[length:]:
+            if not request.admin:
+                self._mine.discard(item.key)
+        del self.taken[length:]
 
     def _free(self, request: DeviceRequest, offered: Published) -> bool:
         if request.admin:
             return True
-        if self.devices.held.get(offered.key) or any(
-            other.key == offered.key and not theirs.admin for _, theirs, other in self.taken
-        ):
+        if self.devices.held.get(offered.key) or offered.key in self._mine:
             return False
         return not offered.device.counters or self._counted(offered)
 
     def _counted(self, offered: Published) -> bool:
         """Whether the pool's shared counters have what the device takes, besides what devices in use take."""
-        slices = self.devices.pool(offered.slice.driver, offered.slice.pool)
+        pool = offered.slice.driver, offered.slice.pool
+        if pool not in self._rooms:
+            self._rooms[pool] = self._room(*pool)
+        room = dict(self._rooms[pool])
+        for _, request, item in self.taken:
+            if not request.admin and (item.slice.driver, item.slice.pool) == pool:
+                take_from(room, item.device.counters)
+        return all(room.get(counter, 0) >= amount for counter, amount in flat(offered.device.counters))
+
+    def _room(self, driver: str, pool: str) -> dict[tuple[str, str], float]:
+        """What the shared counters of a pool have, besides what devices take that are held."""
+        slices = self.devices.pool(driver, pool)
         room = {counter: amount for record in slices for counter, amount in flat(record.counters)}
-        mine = {other.key for _, theirs, other in self.taken if not theirs.admin}
         for record in slices:
             for device in record.devices:
-                key = f"{record.driver}/{record.pool}/{device.name}"
-                if self.devices.held.get(key) or key in mine:
-                    for counter, amount in flat(device.counters):
-                        room[counter] = room.get(counter, 0) - amount
-        return all(room.get(counter, 0) >= amount for counter, amount in flat(offered.device.counters))
+                if self.devices.held.get(f"{record.driver}/{record.pool}/{device.name}"):
+                    take_from(room, device.counters)
+        return room
 
     def _agrees(self, place: int, request: DeviceRequest, offered: Published) -> bool:
         demands = [constraint for constraint in self.claims[place].constraints if concerns(constraint, request.name)]
@@ -167,6 +203,11 @@ def concerns(constraint: DeviceConstraint, request: str) -> bool:
 
 def flat(counters: Counters) -> Iterator[tuple[tuple[str, str], float]]:
     return (((name, counter), amount) for name, inner in counters.items() for counter, amount in inner.items())
+
+
+def take_from(room: dict[tuple[str, str], float], counters: Counters) -> None:
+    for counter, amount in flat(counters):
+        room[counter] = room.get(counter, 0) - amount
 
 
 def configs(devices: Devices, claim: ClaimRecord) -> tuple[Mapping[str, object], ...]:

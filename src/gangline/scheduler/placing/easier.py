@@ -25,6 +25,8 @@ class FailedGangs:
 
     def __init__(self, session: Session) -> None:
         self._on = session.settings.signatures and session.built_in_only
+        self._spreads = session.cluster.spreading if session.settings.spreads else {}
+        """Pods that fare as the labels of others let them, which no signature has."""
         self._priced = session.hooks.somebody_prices
         self._smallest: dict[str, list[Vector]] = {}
         self._earliest: dict[tuple[str, tuple[Vector, ...]], float] = {}
@@ -32,7 +34,7 @@ class FailedGangs:
 
     def hopeless(self, gang: GangInfo) -> bool:
         """Whether a gang that is no harder has failed already."""
-        if not self._on:
+        if not self._on or (self._spreads and any(uid in self._spreads for uid in gang.tasks)):
             return False
         if self._priced:
             earliest = self._earliest.get((gang_signature(gang), tuple(sizes(gang))))

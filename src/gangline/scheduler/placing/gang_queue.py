@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, insort
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gangline.scheduler.model.gang import GangInfo
@@ -63,6 +63,10 @@ class Heap(Generic[Item]):
             self._swap(parent, place)
             place = parent
 
+    def fix(self, item: Item) -> None:
+        """Move an item up that has become better."""
+        self._up(self.items.index(item))
+
     def _down(self, place: int, size: int) -> None:
         while (child := 2 * place + 1) < size:
             if child + 1 < size and self.less(self.items[child + 1], self.items[child]):
@@ -74,26 +78,33 @@ class Heap(Generic[Item]):
 
 
 class SortedGangs:
-    """Gangs in key order, ascending."""
+    """Gangs in key order, ascending. `changes` counts how often the list was changed."""
 
-    __slots__ = ("gangs", "keys")
+    __slots__ = ("changes", "gangs", "keys")
 
     def __init__(self, entries: Iterable[tuple[Any, GangInfo]] = ()) -> None:
         ordered = sorted(entries, key=_first)
+        self.changes = 0
         self.keys = [key for key, _ in ordered]
         self.gangs = [gang for _, gang in ordered]
 
     def add(self, key: Any, gang: GangInfo) -> None:
+        self.changes += 1
         place = bisect_left(self.keys, key)
         self.keys.insert(place, key)
         self.gangs.insert(place, gang)
 
     def remove(self, key: Any) -> None:
+        self.changes += 1
         place = bisect_left(self.keys, key)
         del self.keys[place], self.gangs[place]
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def backwards(self) -> Iterator[tuple[Any, GangInfo]]:
+        """Keys and gangs, descending."""
+        return zip(reversed(self.keys), reversed(self.gangs), strict=True)
 
 
 def _first(entry: tuple[Any, GangInfo]) -> Any:
@@ -217,6 +228,7 @@ class GangQueue:
         self._session = session
         self._victims = victims
         self._depth = depth
+        self._strict = session.settings.strict_turns
         self._top: Heap[Any] = Heap(self._less)
         self._nodes: dict[str, Any] = {}
         self._taken: dict[str, tuple[int, QueueAmount]] = {}
@@ -257,7 +269,15 @@ class GangQueue:
         leaf.push(self._session.gang_key(gang), gang)
         if new:
             self._link(leaf)
+        elif self._strict and leaf.top() is gang:
+            self._move_up(leaf)
         self._mark(leaf)
+
+    def _move_up(self, node: Any) -> None:
+        """The gang at its head is a better one than before: it goes before others, and so may those above it."""
+        while node is not None:
+            (node.parent.children if node.parent is not None else self._top).fix(node)
+            node = node.parent
 
     def _link(self, node: Any) -> None:
         """Hang a new node below its parent, making parents as needed."""

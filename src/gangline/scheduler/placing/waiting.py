@@ -75,7 +75,7 @@ def waiting_bundles(session: Session) -> WaitingBundles:
 def _asked(session: Session, gang: GangInfo) -> Hashable:
     """Equal for gangs that fare alike; the uid for one that stands alone."""
     alone = gang.active_used or gang.problems or gang.record.skipped or not gang.ready
-    if alone or not all(task.shape.plain for task in gang.tasks.values()):
+    if alone or not all(task.shape.plain and not task.record.spread for task in gang.tasks.values()):
         return gang.uid
     members = tuple([(task.record.pod_set, task.shape.number) for task in session.wanted(gang, False)])
     return gang.queue, gang.preemptible, gang.record.tree, members

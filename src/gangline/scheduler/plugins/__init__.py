@@ -26,6 +26,7 @@ from gangline.scheduler.plugins.fit.dynamicresources import DynamicResourcesPlug
 from gangline.scheduler.plugins.fit.numa import NumaPlugin
 from gangline.scheduler.plugins.fit.predicates import PredicatesPlugin
 from gangline.scheduler.plugins.fit.topology import TopologyPlugin
+from gangline.scheduler.plugins.fit.topologyspread import topology_spread
 from gangline.scheduler.plugins.order.orders import (
     ElasticPlugin,
     KubeflowPlugin,
@@ -61,6 +62,7 @@ BUILT_IN: dict[str, PluginClass] = {
     "dynamicresources": DynamicResourcesPlugin,
     "minruntime": MinRuntimePlugin,
     "topology": TopologyPlugin,
+    "topologyspread": topology_spread,
     "reservations": ReservationsPlugin,
     "disruption": DisruptionPlugin,
     "podaffinity": PodAffinityPlugin,

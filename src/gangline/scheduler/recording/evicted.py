@@ -12,6 +12,7 @@ from gangline.rules.values.times import timestamp
 from gangline.scheduler.decisions import Evict
 from gangline.scheduler.recording.following import KnownRecords, PoolFollower, shown
 from gangline.scheduler.recording.segments import RecordedCycle, SegmentStart
+from gangline.scheduler.records import TaskRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,18 @@ class PodEviction:
 
 @dataclass(slots=True)
 class PodPast:
-    """What a recording knows of pods of one name. `seen`: it was there. `others`: names of pods that were evicted."""
+    """What a recording knows of pods of one name. `seen`: it was there. `others`: names of pods that were evicted.
+    `members`: pods of a gang of that name."""
 
     evictions: list[PodEviction] = field(default_factory=list)
     seen: bool = False
     others: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)
+
+    def meet(self, task: TaskRecord, gang: str, name: str) -> None:
+        self.seen |= task.name == name
+        if gang == name:
+            self.members.add(task.name)
 
 
 def past_of(pod: str, pieces: Iterable[SegmentStart | RecordedCycle], namespace: str = "") -> PodPast:
@@ -70,7 +78,8 @@ def past_of(pod: str, pieces: Iterable[SegmentStart | RecordedCycle], namespace:
         known = follower.known
         for turn in followed.seen:
             task = turn.after or turn.before
-            past.seen |= task is not None and task.name == pod and namespace in ("", task.namespace)
+            if task is not None and namespace in ("", task.namespace):
+                past.meet(task, known.title(task.gang), pod)
         for bind in piece.decisions.binds if open_ else ():
             task = known.tasks.get(bind.task)
             for eviction in open_.pop(task.gang, []) if task is not None else ():

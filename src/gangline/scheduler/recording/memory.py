@@ -16,7 +16,7 @@ from gangline.scheduler.records import Record, TaskRecord
 from gangline.scheduler.victims.ledger import EvictionEntry, ledger_of
 
 MARKS, KEPT = "overtaken since", "places kept"
-COMPUTED = ("usual pods",)
+COMPUTED = ("slots", "usual pods")
 
 
 class SeenShape(msgspec.Struct, frozen=True):

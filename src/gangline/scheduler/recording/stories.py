@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gangline.rules.gangs.evictions import REASONS
-from gangline.rules.values.times import timestamp
+from gangline.rules.values.times import spoken, timestamp
 from gangline.scheduler.decisions import Bind, Evict, Refuse
 from gangline.scheduler.model.status import ALLOCATED, Status
 from gangline.scheduler.recording.following import FollowedCycle, KnownRecords, PoolFollower, TaskTurn, shown
 from gangline.scheduler.recording.segments import RecordedCycle, SegmentStart
 from gangline.scheduler.records import GangRecord, TaskRecord
-from gangline.scheduler.why.verdict import spoken
+from gangline.scheduler.refusals import one_stop
 
 MOST_NAMED = 5
 """Names that a list of others has, at most."""
@@ -249,7 +249,7 @@ class PoolStories:
 
     def _refused(self, mine: _Now, refuse: Refuse, now: float) -> None:
         """Told when the reason is another one; figures that change do not count."""
-        text = shown(refuse.text or "; ".join(item.reason for item in refuse.refusals))
+        text = one_stop(shown(refuse.text or "; ".join(item.reason for item in refuse.refusals)))
         kind = _NUMBERS.sub("#", text)
         if kind != mine.refused:
             mine.refused = kind

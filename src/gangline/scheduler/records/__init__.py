@@ -37,7 +37,15 @@ from gangline.scheduler.records.gangs import (
 )
 from gangline.scheduler.records.nodes import NodeRecord, NumaRecord, TopologyRecord, ZoneRecord
 from gangline.scheduler.records.tasks import NO_GPU, BudgetRecord, ContainerRecord, ExtendedNeed, HostPort, TaskRecord
-from gangline.scheduler.records.terms import Amounts, NodeTerm, PodTerm, Requirement, TaintRecord, TolerationRecord
+from gangline.scheduler.records.terms import (
+    Amounts,
+    NodeTerm,
+    PodTerm,
+    Requirement,
+    SpreadTerm,
+    TaintRecord,
+    TolerationRecord,
+)
 from gangline.scheduler.records.volumes import ConfigMapRecord, StorageCapacityRecord, VolumeClaimRecord
 
 __all__ = [
@@ -68,6 +76,7 @@ __all__ = [
     "Requirement",
     "Share",
     "SliceRecord",
+    "SpreadTerm",
     "StorageCapacityRecord",
     "TaintRecord",
     "TaskRecord",

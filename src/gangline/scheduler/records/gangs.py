@@ -74,7 +74,9 @@ class GangRecord:
     """A PodGroup. `preemptible` None: decided by the priority (< 100). `expected_runtime`: seconds from its start to
     its end, where somebody said so. What it did before `last_checkpoint` is safe; `checkpoint_interval`: seconds from
     one to the next where they come regularly, 0 where they do not. `workload`: what users call it, for runtimes that
-    are learned by name; `learned_runtime`: what gangs like it took, for one of which nobody says how long it runs."""
+    are learned by name; `learned_runtime`: what gangs like it took, for one of which nobody says how long it runs.
+    `overrun`: for one of which somebody says so, how many times longer than they say nearly all gangs run at most.
+    `counts_succeeded`: pods that have succeeded are part of its minimum."""
 
     uid: str
     queue: str
@@ -96,3 +98,5 @@ class GangRecord:
     checkpoint_interval: float = 0
     workload: str = ""
     learned_runtime: float | None = None
+    overrun: float | None = None
+    counts_succeeded: bool = False

@@ -10,7 +10,7 @@ from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records.devices import DeviceId
 from gangline.scheduler.records.gangs import DEFAULT_POD_SET
-from gangline.scheduler.records.terms import Amounts, NodeTerm, PodTerm, Requirement, TolerationRecord
+from gangline.scheduler.records.terms import Amounts, NodeTerm, PodTerm, Requirement, SpreadTerm, TolerationRecord
 
 NO_GPU = GpuRequest()
 
@@ -84,6 +84,7 @@ class TaskRecord:
     pod_anti_affinity: tuple[PodTerm, ...] = ()
     preferred_affinity: tuple[PodTerm, ...] = ()
     preferred_anti_affinity: tuple[PodTerm, ...] = ()
+    spread: tuple[SpreadTerm, ...] = ()
     tolerations: tuple[TolerationRecord, ...] = ()
     host_ports: tuple[HostPort, ...] = ()
     priority_class: str = ""

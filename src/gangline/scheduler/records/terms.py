@@ -41,6 +41,21 @@ class PodTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class SpreadTerm:
+    """One topologySpreadConstraint. `selector`: which pods of the pod's namespace are counted, with what matchLabelKeys
+    adds for this pod; None: none. `hard`: DoNotSchedule. `honours_affinity`, `honours_taints`: nodes that the pod's
+    node selector and affinity, or its tolerations, keep it from do not count."""
+
+    topology_key: str
+    max_skew: int = 1
+    selector: tuple[Requirement, ...] | None = None
+    hard: bool = True
+    min_domains: int = 1
+    honours_affinity: bool = True
+    honours_taints: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TaintRecord:
     key: str
     effect: str

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from gangline.api.kai import PodGroup
+from gangline.rules.gangs.evictions import last_eviction
 from gangline.scheduler.decisions import Bind, Commit, Decisions, Evict, GangUpdate
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import ACTIVE_USED, Status
 from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.records import ClaimRecord, GangRecord, TaskRecord
 from gangline.scheduler.thought.decision_objects import opens_group
-from gangline.scheduler.victims.ledger import EvictionEntry, ledger_of
+from gangline.scheduler.victims.ledger import DAY, EvictionEntry, ledger_of
 from gangline.scheduler.victims.price import keeps_minima, lost_gpu_seconds, struck
 
 
@@ -91,6 +94,26 @@ def note_evictions(cluster: ClusterModel, decisions: Decisions) -> None:
             lost = lost_gpu_seconds(gang, struck(gang, tasks), moment)
             broken = not keeps_minima(gang, tasks)
             ledger_of(cluster).note(EvictionEntry(moment, uid, gang.queue, action, lost, broken))
+
+
+def remember_evictions(cluster: ClusterModel, groups: Iterable[PodGroup], now: float) -> None:
+    """Fill the ledger of a new model from the notes on PodGroups: a restart forgives nobody and forgets no budget."""
+    entries = [
+        EvictionEntry(
+            charge.moment,
+            gang_uid(group.namespace, group.name),
+            group.spec.queue,
+            charge.action,
+            charge.lost,
+            charge.broken,
+        )
+        for group in groups
+        if (noted := last_eviction(group)) is not None
+        for charge in noted.lately
+        if now - DAY < charge.moment <= now
+    ]
+    for entry in sorted(entries, key=lambda entry: entry.moment):
+        ledger_of(cluster).note(entry)
 
 
 def claims_of(cluster: ClusterModel, bind: Bind) -> Iterable[ClaimRecord]:

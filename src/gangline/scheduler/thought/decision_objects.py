@@ -14,17 +14,20 @@ from gangline.api.kai import PodGroup, SchedulingCondition
 from gangline.api.kinds import POD, reference
 from gangline.api.meta import Raw, as_raw
 from gangline.rules import requests
-from gangline.rules.gangs.evictions import EvictionNote, note
+from gangline.rules.gangs.evictions import EvictionCharge, EvictionNote, note
 from gangline.rules.values.times import timestamp
 from gangline.scheduler.decisions import Bind, Evict, ExtendedBind, GangUpdate, Refuse
 from gangline.scheduler.records import DeviceId
 from gangline.scheduler.refusals import QueueFigures, Triple
 from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.victims.ledger import EvictionEntry
 
 UNSCHEDULABLE = "Unschedulable"
 UNSCHEDULABLE_ON_POOL = "UnschedulableOnNodePool"
 BACKS_OFF = 1
 TOO_LONG = 16_000
+MOST_CHARGES = 24
+"""So many evictions of a gang are kept in its note, the last ones."""
 
 
 # --- BindRequest ------------------------------------------------------------------------------------------------------
@@ -166,10 +169,15 @@ def gang_stamps(update: GangUpdate, eviction: EvictionNote | None = None) -> Raw
     return {"metadata": {"annotations": annotations | ({} if eviction is None else {names.EVICTION: note(eviction)})}}
 
 
-def eviction_of(evictions: Sequence[Evict], now: float) -> EvictionNote:
-    """What is noted about pods of one gang that were evicted together."""
+def eviction_of(evictions: Sequence[Evict], now: float, lately: Sequence[EvictionEntry]) -> EvictionNote:
+    """What is noted about pods of one gang that were evicted together. `lately`: what the ledger has of the gang."""
     first = evictions[0]
-    return EvictionNote(first.action, timestamp(now), first.preemptor, len(evictions), first.gang_size, first.message)
+    charges = tuple(
+        EvictionCharge(entry.moment, entry.action, round(entry.lost, 1), entry.broken)
+        for entry in lately[-MOST_CHARGES:]
+    )
+    size, words = first.gang_size, first.message
+    return EvictionNote(first.action, timestamp(now), first.preemptor, len(evictions), size, words, charges)
 
 
 def eviction_annotations(first: Evict, pods: int) -> dict[str, str]:

@@ -5,11 +5,25 @@ Flags and defaults are upstream's (kai-scheduler's `cmd/scheduler`); read by loo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.kai import PodGroup
 from gangline.rules.schedulers import SERVED
 from gangline.scheduler.settings import SchedulerSettings, shard_settings
+
+LONGEST_BREATH = 0.5
+"""A cycle that took long is followed by a pause as long, up to this: what it decided is written meanwhile, and news
+gather."""
+SOONEST, TIMES = 0.1, 3.0
+"""An eager scheduler starts a cycle so many times later than the last one took, but not sooner than so many seconds."""
+USUAL_PERIOD = 1.0
+GroupOfSingle = Callable[[Pod, Any], PodGroup | None]
+"""From a pod, and a Reader of what is known, to the group that a pod which stands for itself will have; None: it does
+not stand for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +36,17 @@ class SchedulerOptions:
     node_pool: str = ""
     """Only nodes, queues and groups with this label value are ours; empty: those without the label."""
     period: float = 1.0
-    """Seconds from the start of one cycle to the start of the next, at least."""
+    """Seconds from the start of one cycle to the start of the next, at least; where `eager`, after cycles that took
+    long."""
+    eager: bool = False
+    """A cycle that took little is followed sooner than the period, where that is one second or less."""
+    singles_at_once: bool = True
+    """A pod that stands for itself is placed before its PodGroup is written; not where the grouper is told what the
+    scheduler is not: which pods and namespaces it serves, or which priorities are usual."""
+    group_of_single: GroupOfSingle | None = None
+    """What such a pod is placed as; None: nobody is placed without a PodGroup."""
+    gathering: float = 0.0
+    """Seconds without a new pod after which a gang that is not complete is told so."""
     bind_tries: int = 3
     """How often the binder tries one BindRequest before it is given back."""
     stuck_releasing: float = 120.0
@@ -60,6 +84,12 @@ class SchedulerOptions:
     """How far back the recording goes."""
     recording_megabytes: float = 1200.0
     """How much room it may take."""
+
+    def pause(self, busy: float) -> float:
+        """Seconds from the start of a cycle that took `busy` to the start of the next, at least."""
+        eager = self.eager and self.period <= USUAL_PERIOD
+        period = min(self.period, max(SOONEST, TIMES * busy)) if eager else self.period
+        return max(period, min(2 * busy, LONGEST_BREATH))
 
     @property
     def pool_name(self) -> str:

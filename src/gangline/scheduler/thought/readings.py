@@ -50,6 +50,7 @@ def object_reading(options: SchedulerOptions, now: float, namespaces: Mapping[st
         scaling_app=options.scaling_app,
         mig_label=options.mig_worker_label,
         namespaces=namespaces,
+        counts_succeeded=options.settings.counts_succeeded,
     )
 
 

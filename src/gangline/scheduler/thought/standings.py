@@ -1,7 +1,12 @@
-"""How a gang stands after a cycle, as far as people are told: what it waits for, and whether it is stale. Pure."""
+"""How a gang stands after a cycle, as far as people are told: what it waits for, and whether it is stale.
+
+Nothing is told of a gang whose pods are still coming: a gang of eight is created pod by pod, and a cycle may see three
+of them. That five are missing is news once nobody has come for a while. Pure but for what `Gathering` keeps in
+mind."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gangline.scheduler.model.gang import GangInfo
@@ -69,3 +74,34 @@ def staleness(gang: GangInfo) -> str:
         for name, leaf in short
     ]
     return f"Job is stale. {'; '.join(parts)}"
+
+
+class Gathering:
+    """`patience`: seconds without a new member after which a gang that is not complete is told so."""
+
+    def __init__(self, patience: float = 0.0) -> None:
+        self._patience = patience
+        self._grew: dict[str, tuple[int, float]] = {}
+        """The version of each gang that is not complete, and when it became that."""
+        self.until: float | None = None
+        """When the next of them has been patient enough; None: nobody is held back."""
+
+    def worth_telling(self, standings: Iterable[GangStanding], now: float) -> list[GangStanding]:
+        """How gangs stand, without those whose pods are still coming."""
+        told, before, self._grew, self.until = [], self._grew, {}, None
+        for standing in standings:
+            since = self._since(standing, before, now)
+            if since is None or now - since >= self._patience:
+                told.append(standing)
+            else:
+                self.until = min(since + self._patience, self.until or float("inf"))
+        return told
+
+    def _since(self, standing: GangStanding, before: dict[str, tuple[int, float]], now: float) -> float | None:
+        """When the gang last changed; None: it is complete, or there is something else to tell."""
+        if standing.ready or not standing.waiting or standing.stale or standing.strays:
+            return None
+        version, since = before.get(standing.gang, (-1, now))
+        since = since if version == standing.version else now
+        self._grew[standing.gang] = (standing.version, since)
+        return since

@@ -31,19 +31,24 @@ class EarliestStart:
 
 def earliest_start(nodes: Iterable[NodeSlots], pods: int) -> EarliestStart | None:
     """The soonest start of so many pods, over all domains; None when there is none, ever."""
-    slots: dict[str, list[tuple[float, float, str]]] = {}
+    domains: dict[str, list[NodeSlots]] = {}
     for node in nodes:
-        if node.times:
-            slots.setdefault(node.domain, []).extend([(moment, node.held, node.name) for moment in node.times[:pods]])
-    starts = [start for domain in sorted(slots) if (start := _soonest(slots[domain], pods)) is not None]
-    return min(starts, key=_moment, default=None)
+        domains.setdefault(node.domain, []).append(node)
+    starts = [soonest_start(slots_of(domains[domain], pods), pods) for domain in sorted(domains)]
+    return min([start for start in starts if start is not None], key=_moment, default=None)
 
 
 def _moment(start: EarliestStart) -> float:
     return start.moment
 
 
-def _soonest(slots: list[tuple[float, float, str]], pods: int) -> EarliestStart | None:
+def slots_of(nodes: Iterable[NodeSlots], pods: int) -> list[tuple[float, float, str]]:
+    """One by one, no more of a node than there are pods."""
+    return [(moment, node.held, node.name) for node in nodes for moment in node.times[:pods]]
+
+
+def soonest_start(slots: list[tuple[float, float, str]], pods: int) -> EarliestStart | None:
+    """In the slots that are free soonest, wherever they are."""
     if len(slots) < pods:
         return None
     chosen = heapq.nsmallest(pods, slots)

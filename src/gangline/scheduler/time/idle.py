@@ -11,6 +11,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from gangline.rules.capacity.idle_causes import (
+    CLOSED,
+    FAILED,
+    FRAGMENTS,
+    IDLE_CAUSES,
+    MISSING,
+    NO_DEMAND,
+    QUOTA,
+    RESERVED,
+    SHORTAGE,
+    STARTING,
+    TOPOLOGY,
+)
 from gangline.scheduler.decisions import Decisions, Refuse
 from gangline.scheduler.matching import untolerated
 from gangline.scheduler.model.cluster import ClusterModel
@@ -21,10 +34,6 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import TolerationRecord
 from gangline.scheduler.refusals import NO_QUEUE, OVER_LIMIT, OVER_QUOTA
 
-NO_DEMAND, QUOTA, FRAGMENTS, TOPOLOGY = "no demand", "quota", "fragments", "topology"
-RESERVED, MISSING, CLOSED = "reserved", "gate or missing pods", "taint or cordon"
-STARTING, FAILED = "starting", "failed"
-IDLE_CAUSES = (NO_DEMAND, QUOTA, FRAGMENTS, TOPOLOGY, RESERVED, MISSING, CLOSED, STARTING, FAILED)
 CORDONED = "node is unschedulable"
 """The only reason of a node that is closed and not broken."""
 ON_THE_WAY = Status.ALLOCATED | Status.BINDING | Status.BOUND
@@ -165,19 +174,20 @@ def _wishes(cluster: ClusterModel, decisions: Decisions, pieces: _Pieces, served
         asked = [task for task in gang.tasks.values() if task.status & WANTING and task.needs_gpu]
         if not asked:
             continue
-        cause, tolerations = _cause(gang, refused.get(gang.uid), pieces.free), asked[0].record.tolerations
+        gpus = sum(task.request[GPU] or 1.0 for task in asked)
+        cause, tolerations = _cause(gang, gpus, refused.get(gang.uid), pieces.free), asked[0].record.tolerations
         wish = wishes.get((cause, tolerations))
         if wish is None:
             if len(wishes) < MOST_WISHES:
                 wish = wishes[cause, tolerations] = _Wish(cause, gang.full_name, tolerations)
             else:
                 wish = next(reversed(wishes.values()))
-        wish.gpus += sum(task.request[GPU] or 1.0 for task in asked)
+        wish.gpus += gpus
     return wishes.values()
 
 
-def _cause(gang: GangInfo, refuse: Refuse | None, free: Mapping[str, float]) -> str:
-    """Why this gang does not use what is free."""
+def _cause(gang: GangInfo, asked: float, refuse: Refuse | None, free: Mapping[str, float]) -> str:
+    """Why this gang, which asks for so many GPUs, does not use what is free."""
     reasons = refuse.reasons if refuse is not None else ()
     if not gang.ready or not gang.pending or NO_QUEUE in reasons:
         return MISSING
@@ -186,7 +196,7 @@ def _cause(gang: GangInfo, refuse: Refuse | None, free: Mapping[str, float]) -> 
     rules = [gang.root.topology, *(leaf.topology for leaf in gang.pod_sets.values())]
     if any(rule is not None and rule.required for rule in rules) and _fits_anywhere(gang, free):
         return TOPOLOGY
-    return FRAGMENTS
+    return SHORTAGE if asked > sum(free.values()) + DUST else FRAGMENTS
 
 
 def _fits_anywhere(gang: GangInfo, free: Mapping[str, float]) -> bool:

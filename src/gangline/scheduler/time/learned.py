@@ -66,8 +66,12 @@ class Overruns:
 
     def factor(self) -> float:
         """1 where gangs end as they say, or too few have ended."""
+        return self.learned() or 1.0
+
+    def learned(self) -> float | None:
+        """The same; None where too few have ended."""
         if len(self.ratios) < LEAST_RATIOS:
-            return 1.0
+            return None
         ordered = sorted(self.ratios)
         return min(max(ordered[min(int(LATE * len(ordered)), len(ordered) - 1)], 1.0), LONGEST_RATIO)
 

@@ -45,12 +45,17 @@ def note_ends(cluster: ClusterModel, worked: Iterable[str], memory: LearnedRunti
 
 
 def teach(cluster: ClusterModel, gangs: Iterable[str], memory: LearnedRuntimes) -> list[GangRecord]:
-    """Gangs of which nobody says how long they run are told what was learned; gives their records, which the model
-    has."""
-    taught = []
+    """Gangs of which nobody says how long they run are told what was learned, the others how far such words may be
+    trusted; gives their records, which the model has."""
+    taught, overrun = [], memory.overruns.learned()
     for uid in sorted(gangs):
         gang = cluster.gangs.get(uid)
-        if gang is None or gang.record.learned_runtime is not None or stated_runtime(gang) is not None:
+        if gang is None or gang.record.learned_runtime is not None:
+            continue
+        if stated_runtime(gang) is not None:
+            if overrun is not None and gang.record.overrun is None and gang.pending:
+                taught.append(replace(gang.record, overrun=overrun))
+                cluster.apply(taught[-1])
             continue
         gpus = gpus_of(gang)
         runtime = memory.expected(gang.record.workload or gang.name, gang.queue, gpus) if gpus else None

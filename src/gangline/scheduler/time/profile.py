@@ -6,6 +6,7 @@ taken to be about half way: what has run for an hour runs for another one. Pure;
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -20,6 +21,9 @@ LEAST_LEFT = 60.0
 """Seconds that work which is overdue is taken to need at least."""
 LEAST_UNKNOWN = 3600.0
 """The same for work of which nothing is known."""
+GUESSED_ANEW = 300.0
+"""Guesses are made anew after so many seconds, for each node at another moment, so that a large cluster does not make
+all of them in one cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,17 @@ class GpuHold:
     stated: bool = True
     """Somebody said when it ends; False where that was learned, or is not known."""
 
-    def expected_end(self, now: float) -> float:
-        """When it will be over, as it looks now."""
-        if self.end == math.inf:
-            return now + max(now - self.start, LEAST_UNKNOWN)
-        return self.end if self.end > now else now + max(now - self.start, LEAST_LEFT)
+    def expected_end(self, now: float, window: float) -> float:
+        """When it will be over, as it looks now. `window`: guesses are the same from this moment on, unless one turns
+        out to be wrong."""
+        if now < self.end < math.inf:
+            return self.end
+        moment = min(max(window, self.start if self.end == math.inf else self.end), now)
+        while True:
+            guess = moment + max(moment - self.start, LEAST_UNKNOWN if self.end == math.inf else LEAST_LEFT)
+            if guess > now:
+                return guess
+            moment = guess
 
 
 def holds_of(node: NodeInfo, now: float) -> list[GpuHold]:
@@ -81,53 +91,56 @@ def _starts(gang: GangInfo) -> Iterator[float]:
             yield task.record.started
 
 
-def free_at(node: NodeInfo, holds: list[GpuHold], moment: float, now: float) -> float:
-    """GPUs of the node that nobody holds any more at that moment; what may last for ever is not counted on."""
-    return node.allocatable[GPU] - sum(
-        [hold.gpus for hold in holds if hold.end == math.inf or hold.expected_end(now) > moment]
-    )
-
-
 class NodeFuture:
     """What a node holds, and when there is room on it; kept until the node counts other pods.
 
-    `used` is the node's sum of what is used when this was worked out. As long as every end is known and none is
-    overdue, the moments do not depend on the time."""
+    `used` is the node's sum of what is used when this was worked out. It holds until the first end, and guesses for a
+    few minutes. Whoever asks in between gets the same answer, whenever it was worked out."""
 
-    __slots__ = ("_slots", "_sure_until", "holds", "used")
+    __slots__ = ("_slots", "ends", "used", "valid_until")
 
     def __init__(self, node: NodeInfo, now: float) -> None:
         self.used = node.used
-        self.holds = holds_of(node, now)
-        self._sure_until = min([hold.end for hold in self.holds], default=math.inf)
-        if any(not math.isfinite(hold.end) for hold in self.holds):
-            self._sure_until = -math.inf
+        holds = holds_of(node, now)
+        window = _window(node.name, now)
+        self.ends = [(hold.expected_end(now, window), hold) for hold in holds]
+        self.valid_until = min([end for end, _ in self.ends], default=math.inf)
+        if any(not now < hold.end < math.inf for hold in holds):
+            self.valid_until = min(self.valid_until, window + GUESSED_ANEW)
         self._slots: dict[float, list[float]] = {}
 
     @property
     def known(self) -> bool:
         """Whether every end is expected at some time."""
-        return all(math.isfinite(hold.end) for hold in self.holds)
+        return all(math.isfinite(hold.end) for _, hold in self.ends)
 
-    def slot_times(self, node: NodeInfo, gpus: float, now: float) -> list[float]:
+    def free_at(self, node: NodeInfo, moment: float) -> float:
+        """GPUs that nobody holds any more at that moment; what may last for ever is not counted on."""
+        held = [hold.gpus for end, hold in self.ends if hold.end == math.inf or end > moment]
+        return node.allocatable[GPU] - sum(held)
+
+    def slot_times(self, node: NodeInfo, gpus: float) -> list[float]:
         """When there is room for one pod with so many GPUs, for a second one, …; a moment that is past means now."""
-        if now >= self._sure_until:
-            return slot_times(self.steps(node, now), gpus)
         kept = self._slots.get(gpus)
         if kept is None:
-            kept = self._slots[gpus] = slot_times(self.steps(node, now), gpus)
+            kept = self._slots[gpus] = slot_times(self.steps(node), gpus)
         return kept
 
-    def steps(self, node: NodeInfo, now: float, more: Iterable[tuple[float, float]] = ()) -> list[tuple[float, float]]:
+    def steps(self, node: NodeInfo, more: Iterable[tuple[float, float]] = ()) -> list[tuple[float, float]]:
         """When GPUs become free: (moment, GPUs free from then on). `more`: (until, GPUs) that others have a right to
         until then."""
-        ends = sorted([*[(hold.expected_end(now), hold.gpus) for hold in self.holds], *more])
+        ends = sorted([*[(end, hold.gpus) for end, hold in self.ends], *more])
         free = node.allocatable[GPU] - sum([gpus for _, gpus in ends])
         steps = [(-math.inf, free)]
         for end, gpus in ends:
             free += gpus
             steps.append((end, free))
         return steps
+
+
+def _window(node: str, now: float) -> float:
+    offset = zlib.crc32(node.encode()) % GUESSED_ANEW
+    return math.floor((now - offset) / GUESSED_ANEW) * GUESSED_ANEW + offset
 
 
 MOST_SLOTS = 10_000

@@ -1,8 +1,8 @@
 """Free and leaving GPUs of every node, as running figures: which nodes have any, and how many tasks of a size they
 could take.
 
-Follows the cluster's log of touched nodes, so that asking again costs only what changed. Upper bounds for the victim
-search; placing looks at the nodes themselves."""
+Follows the cluster's log of touched nodes, from cycle to cycle, so that asking again costs only what changed. Upper
+bounds for the victim search; placing looks at the nodes themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ class FreeGpus:
 
     def __init__(self, cluster: ClusterModel) -> None:
         self._cluster = cluster
-        self._seen = -1
+        self._begin()
+
+    def _begin(self) -> None:
+        self._state: object = None
+        self._in_order = False
+        self._seen = 0
         self.by_node: dict[str, float] = {}
         self.feasible: dict[str, NodeInfo] = {}
         self._slots: dict[float, int] = {}
@@ -27,17 +32,26 @@ class FreeGpus:
         self._memory = 0
         self._free = 0
 
+    def new_cycle(self) -> None:
+        """Nodes are listed in their order again when somebody asks."""
+        self._in_order = False
+
     def refresh(self) -> None:
-        touched = self._cluster.touched
-        if self._seen < 0:
+        touched, state = self._cluster.touched, (self._cluster.epoch, self._cluster.generation)
+        if state != self._state:
+            self._begin()
+            self._state = state
             for node in self._cluster.nodes.values():
                 self._look(node)
-        else:
+        elif self._seen < len(touched):
             for number in set(touched[self._seen :]):
                 touched_node = self._cluster.by_number[number]
                 if touched_node is not None:
                     self._look(touched_node)
         self._seen = len(touched)
+        if not self._in_order:
+            self.feasible = dict(sorted(self.feasible.items(), key=lambda item: item[1].number))
+            self._in_order = True
 
     def _look(self, node: NodeInfo) -> None:
         idle, leaving = node.idle_gpus(), node.releasing_gpus()
@@ -74,6 +88,15 @@ class FreeGpus:
         if slot is None:
             slot = self._slots[size] = sum(slots(free, size) for free in self.by_node.values())
         return slot
+
+
+def free_gpus(cluster: ClusterModel) -> FreeGpus:
+    """The one account of a cluster, for a new cycle."""
+    free: FreeGpus | None = cluster.memo.get("free GPUs")
+    if free is None:
+        free = cluster.memo["free GPUs"] = FreeGpus(cluster)
+    free.new_cycle()
+    return free
 
 
 DUST = 1e-6

@@ -1,7 +1,7 @@
 """What was evicted before: when, whose, by which action, and what it cost. The memory behind graces and budgets.
 
-`thought/booking.py` writes into it what a cycle decided; `plugins/evict/disruption.py` reads it. Kept by the process,
-for a day; after a restart the time stamp on the PodGroup says only when its gang was evicted last."""
+`thought/booking.py` writes into it what a cycle decided, and after a restart what stands on the PodGroups
+(rules/gangs/evictions.py); `plugins/evict/disruption.py` reads it. Kept for a day."""
 
 from __future__ import annotations
 

@@ -51,12 +51,18 @@ class _Spot:
 
 
 def fewest_moves(
-    session: Session, gang: GangInfo, tasks: Sequence[TaskInfo], victims: Iterable[GangInfo], most: int
+    session: Session,
+    gang: GangInfo,
+    tasks: Sequence[TaskInfo],
+    victims: Iterable[GangInfo],
+    most: int,
+    nodes: Iterable[str] | None = None,
 ) -> list[Batch] | None:
-    """Victims whose leaving would give every task a node; `most`: of how many gangs they may be, -1: of any number."""
+    """Victims whose leaving would give every task a node; `most`: of how many gangs they may be, -1: of any number.
+    `nodes`: only on these, if they are given."""
     if not tasks or any(not _plain(task) for task in tasks) or _bound_to_domain(gang.root):
         return None
-    spots = _spots(session, victims)
+    spots = _spots(session, victims, session.cluster.nodes if nodes is None else nodes)
     chosen: dict[int, Batch] = {}
     for gpus, alike in _by_size(tasks):
         if not _serve(spots, gpus, alike, chosen):
@@ -83,23 +89,32 @@ def _by_size(tasks: Sequence[TaskInfo]) -> Iterator[tuple[float, list[TaskInfo]]
     yield from sorted(sizes.items(), reverse=True)
 
 
-def _spots(session: Session, victims: Iterable[GangInfo]) -> dict[str, _Spot]:
+def _spots(session: Session, victims: Iterable[GangInfo], names: Iterable[str]) -> dict[str, _Spot]:
     session.free.refresh()
-    free = session.free.by_node
-    spots = {name: _Spot(node, free.get(name, 0.0)) for name, node in session.cluster.nodes.items() if node.ready}
+    free, nodes = session.free.by_node, session.cluster.nodes
+    spots = {name: _Spot(nodes[name], free.get(name, 0.0)) for name in names if nodes[name].ready}
     for gang in victims:
-        taken, _ = session.steps_of(gang)
-        batch = Batch.of(gang, taken)
-        here: dict[str, float] = {}
-        for node, gpus in batch.freed:
-            here[node] = here.get(node, 0.0) + gpus
-        cost = session.hooks.victim_price(gang, taken) if session.hooks.somebody_prices else sum(here.values())
+        cost, batch, here = _leaving(session, gang)
         for node, gpus in here.items():
             if node in spots and gpus > 0:
                 spots[node].batches.append((cost, gpus, batch))
     for spot in spots.values():
         spot.batches.sort(key=lambda entry: (entry[0], -entry[1], entry[2].gang.uid))
     return spots
+
+
+def _leaving(session: Session, gang: GangInfo) -> tuple[float, Batch, dict[str, float]]:
+    """What it costs that this victim makes way, and which GPUs come free where; kept until a status changes."""
+    kept: dict[str, tuple[int, tuple[float, Batch, dict[str, float]]]] = session.memo.setdefault("leaving", {})
+    known = kept.get(gang.uid)
+    if known is None or known[0] != gang.version:
+        taken, _ = session.steps_of(gang)
+        batch, here = Batch.of(gang, taken), dict[str, float]()
+        for node, gpus in batch.freed:
+            here[node] = here.get(node, 0.0) + gpus
+        cost = session.hooks.victim_price(gang, taken) if session.hooks.somebody_prices else sum(here.values())
+        known = kept[gang.uid] = (gang.version, (cost, batch, here))
+    return known[1]
 
 
 def _serve(spots: dict[str, _Spot], gpus: float, tasks: Sequence[TaskInfo], chosen: dict[int, Batch]) -> bool:

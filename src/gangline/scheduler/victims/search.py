@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class VictimPlan:
     """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell
-    a victim, the most GPUs that an acceptable scenario can take, and sets of victims to try before any search."""
+    a victim, the most GPUs that an acceptable scenario can take (of these victims, by queue the GPUs of the largest, or
+    of any), and sets of victims to try before any search."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
     message: Callable[[TaskInfo], str]
-    most: Callable[[GangInfo], float] = lambda gang: math.inf
+    most: Callable[[GangInfo, Mapping[str, float] | None], float] = lambda gang, largest: math.inf
     first: Callable[[Sequence[TaskInfo]], Iterable[Sequence[Batch]]] = lambda tasks: ()
 
 
@@ -226,10 +227,11 @@ class VictimSearch:
         self._close_in(generate, solved, failed)
         return self._probe(generate, number)[0] if solved or self._recorded else None
 
-    def _takes_too_much(self, view: GangInfo) -> bool:
-        """Whether no acceptable scenario frees enough. If this is so for the whole gang, serving a part of it is in
-        vain."""
-        return self._plan.most(view) < least_to_take(self._session, view)
+    def _takes_too_much(self, view: GangInfo, scenario: Scenario | None = None) -> bool:
+        """Whether no acceptable scenario frees enough, or this one does not. If none does for the whole gang, serving a
+        part of it is in vain."""
+        least = least_to_take(self._session, view)
+        return least > 0 and self._plan.most(view, None if scenario is None else largest_of(scenario)) < least
 
     def _close_in(self, generate: Generator, solved: int, failed: int) -> None:
         """Halve the gap between the largest number that worked and the smallest that did not."""
@@ -259,7 +261,8 @@ class VictimSearch:
             self._note("emitted")
             if bound is None:
                 bound = Bound(session, view, state.pending, known)
-            if not bound.allows(task for batch in scenario.potential for task in batch.tasks):
+            freed = (task for batch in scenario.potential for task in batch.tasks)
+            if not bound.allows(freed) or self._takes_too_much(view, scenario):
                 session.tally.filtered[session.action] += 1
                 continue
             mark = scenario.fingerprint()
@@ -373,6 +376,19 @@ def least_to_take(session: Session, view: GangInfo) -> float:
         return 0
     session.free.refresh()
     return sum(task.gpus for task in tasks) - session.free.sum_free()
+
+
+def largest_of(scenario: Scenario) -> dict[str, float]:
+    """By queue, the GPUs of the largest victim."""
+    by_gang: dict[tuple[str, str], float] = {}
+    for batch in scenario.batches:
+        key = (batch.gang.queue, batch.gang.uid)
+        gpus = sum(max(task.accepted_gpus, task.quota_gpus) for task in batch.tasks)
+        by_gang[key] = by_gang.get(key, 0.0) + gpus
+    largest: dict[str, float] = {}
+    for (queue, _), gpus in by_gang.items():
+        largest[queue] = max(largest.get(queue, 0.0), gpus)
+    return largest
 
 
 def still_leaving(scenario: Scenario) -> bool:

@@ -28,6 +28,7 @@ from gangline.scheduler.why.bounds import LIMIT
 from gangline.scheduler.why.trial import Trial, Trials, everyone
 from gangline.scheduler.why.verdict import Verdict, amount, counted
 
+SHOWN_OBJECTIONS = 2
 STEPS = 20_000
 """The budget of one call: one step is one task tried on nodes."""
 
@@ -293,7 +294,8 @@ class Explainer:
                 f"no node{where} has {amount(size, names[place])} free for {pods}; the most is "
                 f"{amount(most, names[place])}"
             )
-        return f"{pods} find no node{where} that suits them beside the others"
+        told = [f"{number} {why}" for why, number in self.trials.objections(trial)[:SHOWN_OBJECTIONS]]
+        return f"{pods} find no node{where} that suits them beside the others{': ' if told else ''}{'; '.join(told)}"
 
 
 # ── words ──

@@ -152,7 +152,7 @@ def _more_nodes(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """New nodes like one that its pods may use, where nothing but room stands against them."""
     closed = trials.closed_to(trial.tasks[0])
     like = {node.allocatable for node in trials.session.all_nodes if node.name not in closed}
-    plain_pods = all(task.shape.plain and not task.shared for task in trial.tasks)
+    plain_pods = all(task.shape.plain and not task.shared and not task.record.spread for task in trial.tasks)
     if not like or not plain_pods or trial.missing <= 0:
         return
     demand = domain_room.demand_of(trial.tasks).largest

@@ -20,6 +20,7 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing import domain_room, domains
 from gangline.scheduler.placing.place import GangPlacement
 from gangline.scheduler.plugins.capacity.proportion import ProportionPlugin
+from gangline.scheduler.plugins.fit.topologyspread import SKEWED
 from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.statement import Statement
@@ -28,7 +29,8 @@ from gangline.scheduler.why.verdict import Area
 TRIED_DOMAINS = 8
 OPENED_DOMAINS = 2
 PLAIN_REASONS = {"node is unschedulable": "cordoned", "node has NotReady condition": "not ready"}
-FULL = "node(s) pod number exceeded"
+PASSING = ("node(s) pod number exceeded", "enough capacity", SKEWED)
+"""Refusals that depend on what stands where at the moment."""
 
 Member = Group | PodSet
 
@@ -187,6 +189,16 @@ class Trials:
         statement.rollback(mark)
         return number
 
+    def objections(self, trial: Trial) -> list[tuple[str, int]]:
+        """Why nodes that have room refuse the first pod that is left over, beside those that found a place: the most
+        frequent first."""
+        mark, nodes = trial.statement.checkpoint(), trial.best[1]
+        left = next((task for task in trial.tasks if not trial.placement._place_task(task, nodes)), None)
+        self.steps -= len(trial.tasks)
+        told = [self.session.hooks.refused_on(left, node) for node in nodes if node.fits_later(left)] if left else []
+        trial.statement.rollback(mark)
+        return sorted(Counter(why for why in told if why).items(), key=lambda item: (-item[1], item[0]))
+
     def fitting(self, trial: Trial, tasks: Sequence[TaskInfo], nodes: NodeList) -> int:
         """How many of these tasks would fit on these nodes."""
         return self._fitting(trial.statement, trial.placement, tasks, nodes)
@@ -236,7 +248,7 @@ class Trials:
                 why = self.session.hooks.refused_on(task, node) or (
                     gpu_pools.absent(node, task) if node.other_gpus(task) else None
                 )
-                if why is not None and why != FULL and "enough capacity" not in why:
+                if why is not None and not any(passing in why for passing in PASSING):
                     refusals[node.name] = why
             if task.shape.plain:
                 self._closed[task.shape.number] = refusals

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gangline.rules.values.times import spoken
 from gangline.scheduler.fairness.capacity import decimals
 from gangline.scheduler.model.resources import is_mig
 
@@ -110,6 +111,7 @@ def counted(number: float, word: str) -> str:
 
 
 GIB, MIB = 2.0**30, 2.0**20
+HUGE_PAGES = "hugepages-"
 BYTES = ("memory", "ephemeral-storage", "storage")
 
 
@@ -120,8 +122,8 @@ def amount(value: float, resource: str) -> str:
         return counted(value, "GPU")
     if resource == "cpu":
         return f"{counted(value / 1000, 'core')} of CPU"
-    if resource in BYTES:
-        return f"{size(value)} of {resource}"
+    if in_bytes(resource):
+        return f"{size(units(value, resource))} of {resource}"
     if resource == "pods":
         return counted(value, "pod slot")
     return f"{plain(value, resource)} {resource}"
@@ -129,7 +131,12 @@ def amount(value: float, resource: str) -> str:
 
 def plain(value: float, resource: str) -> str:
     """The number alone, in the unit of `amount`."""
-    return size(value) if resource in BYTES else decimals(units(value, resource))
+    counts = units(value, resource)
+    return size(counts) if in_bytes(resource) else decimals(counts)
+
+
+def in_bytes(resource: str) -> bool:
+    return resource in BYTES or resource.startswith(HUGE_PAGES)
 
 
 def units(value: float, resource: str) -> float:
@@ -143,12 +150,3 @@ def size(value: float) -> str:
     if value and abs(value) < GIB and value % GIB:
         return f"{decimals(value / MIB, 1)} MiB"
     return f"{decimals(value / GIB, 2)} GiB"
-
-
-def spoken(seconds: float) -> str:
-    """A duration as people say it: `2 min 10 s`."""
-    whole = int(seconds)
-    days, hours, minutes, rest = whole // 86400, whole // 3600 % 24, whole // 60 % 60, whole % 60
-    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
-    told = [f"{number} {unit}" for number, unit in parts if number][:2]
-    return " ".join(told) or "0 s"

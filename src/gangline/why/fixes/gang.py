@@ -1,4 +1,4 @@
-"""Changes of the gang itself: a lower minimum, a relaxed topology, a higher priority, no preemption delay."""
+"""Changes of the gang itself: lower minimum, relaxed topology, higher priority, preemptible, no preemption delay."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from gangline.why.pods.minimum import lowered
 from gangline.why.queues.bounds import books
 from gangline.why.states.members import leaves_of
 from gangline.why.workloads import Subject
+
+TOPOLOGY_NOTES = {
+    "requiredTopologyLevel": names.TOPOLOGY_REQUIRED,
+    "preferredTopologyLevel": names.TOPOLOGY_PREFERRED,
+    "topology": names.TOPOLOGY,
+}
 
 
 def lower_minimum(
@@ -45,20 +51,34 @@ def relaxed(subject: Subject, gang: GangInfo, unknown: bool = False) -> tuple[Ob
         return ()
     constraint = group.spec.topology_constraint
     level = "" if unknown else constraint.required_topology_level
+    fields = {"requiredTopologyLevel": None, "preferredTopologyLevel": level or None}
+    return _constrained(subject, fields | ({"topology": None} if unknown else {}))
+
+
+def renamed(subject: Subject, topology: str = "", level: tuple[str, str] = ("", "")) -> tuple[ObjectChange, ...]:
+    """The topology, or one level in place of another, by a name that there is; nothing where none comes near."""
+    group = subject.group
+    if group is None or subject.gang is not None or group.spec.topology_constraint is None:
+        return ()
+    constraint, (wrong, right) = group.spec.topology_constraint, level
+    fields: dict[str, str | None] = {"topology": topology} if topology else {}
+    if right and constraint.required_topology_level == wrong:
+        fields["requiredTopologyLevel"] = right
+    if right and constraint.preferred_topology_level == wrong:
+        fields["preferredTopologyLevel"] = right
+    return _constrained(subject, fields) if fields else ()
+
+
+def _constrained(subject: Subject, fields: dict[str, str | None]) -> tuple[ObjectChange, ...]:
+    """Fields of the PodGroup's topologyConstraint, and the annotations of the Job that they come from."""
+    assert subject.group is not None
     changes = []
     if subject.top_kind == "Job":
-        notes = {names.TOPOLOGY_REQUIRED: None, names.TOPOLOGY_PREFERRED: level or None} | (
-            {names.TOPOLOGY: None} if unknown else {}
-        )
+        notes = {TOPOLOGY_NOTES[field]: value for field, value in fields.items()}
         changes.append(ObjectChange(kinds.JOB, subject.name, {"metadata": {"annotations": notes}}, subject.namespace))
     word = f"the PodGroup of {subject.top_kind}/{subject.name}" if subject.top is not None else ""
-    body: Raw = {
-        "spec": {
-            "topologyConstraint": {"requiredTopologyLevel": None, "preferredTopologyLevel": level or None}
-            | ({"topology": None} if unknown else {})
-        }
-    }
-    changes.append(ObjectChange(kinds.POD_GROUP, group.name, body, subject.namespace, word=word))
+    body: Raw = {"spec": {"topologyConstraint": fields}}
+    changes.append(ObjectChange(kinds.POD_GROUP, subject.group.name, body, subject.namespace, word=word))
     return tuple(changes)
 
 
@@ -95,6 +115,21 @@ def priority_changes(
         )
     )
     yield tuple(changes)
+
+
+def preemptible(subject: Subject) -> tuple[ObjectChange, ...]:
+    """The workload marked as one that may be evicted, so that its queue may hold it beyond its quota."""
+    group, top = subject.group, subject.top or {}
+    if group is None or subject.gang is not None:
+        return ()
+    changes = []
+    kind = kinds.known(str(top.get("apiVersion") or ""), subject.top_kind)
+    if kind is not None:
+        label: Raw = {"metadata": {"labels": {names.PREEMPTIBILITY: "preemptible"}}}
+        changes.append(ObjectChange(kind, top["metadata"]["name"], label, subject.namespace))
+    body: Raw = {"spec": {"preemptibility": "preemptible"}}
+    changes.append(ObjectChange(kinds.POD_GROUP, group.name, body, subject.namespace, word=subject.group_word))
+    return tuple(changes)
 
 
 def undelayed(subject: Subject, gang: GangInfo, now: float) -> tuple[ObjectChange, ...]:

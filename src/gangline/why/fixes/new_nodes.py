@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.rules.values.merge_patch import merge_patch
-from gangline.scheduler.matching import untolerated
+from gangline.scheduler.matching import matches, untolerated
 from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.gpu_pools import offered
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import CPU, GPU, MEMORY, PODS, at, is_mig
 from gangline.scheduler.model.task import TaskInfo
@@ -49,13 +50,15 @@ def _new_node(
     session: Session, objects: ClusterObjects, no_room: NoRoom, tasks: Sequence[TaskInfo], number: int
 ) -> Iterable[ObjectChange]:
     like = _template(objects, no_room)
-    wishes = _wished_labels(session, tasks)
     name = _wished_name(session, tasks) or _free_name(objects, dig(like, "metadata", "name") or "node", number)
     labels = _like_labels(like, name)
     for key in (*_near(no_room, tasks), *topology_levels(session, no_room.gang)):
         labels.setdefault(key, f"{key.rpartition('/')[2]}-more")
+    for key, domains in no_room.emptiest.items():
+        labels[key] = domains[(number - 1) % len(domains)]
     for key in _apart(tasks):
         labels[key] = f"{labels.get(key, key.rpartition('/')[2])}-more-{number}"
+    wishes = _wished_labels(session, tasks, labels)
     labels |= {HOSTNAME: name} | {key: value for key, value in wishes.items() if value is not None}
     labels = {key: value for key, value in labels.items() if wishes.get(key, "") is not None}
     joined: Joined = sum if HOSTNAME in _near(no_room, tasks) else max
@@ -142,11 +145,11 @@ def _wished_name(session: Session, tasks: Sequence[TaskInfo]) -> str:
     affinities = (task.record.node_affinity for task in tasks)
     fields = [item for terms in affinities if terms for item in terms[0].fields if item.key == "metadata.name"]
     named = next((item.values[0] for item in fields if item.operator == "In" and item.values), "")
-    return named or _wished_labels(session, tasks).get(HOSTNAME) or ""
+    return named or _wished_labels(session, tasks, {}).get(HOSTNAME) or ""
 
 
-def _wished_labels(session: Session, tasks: Sequence[TaskInfo]) -> dict[str, str | None]:
-    """Labels that the pods ask for; None: one that must not be there."""
+def _wished_labels(session: Session, tasks: Sequence[TaskInfo], there: Mapping[str, str]) -> dict[str, str | None]:
+    """Labels that the pods ask for and that are not there; None: one that must not be there."""
     labels: dict[str, str | None] = {}
     for task in tasks:
         record = task.record
@@ -157,7 +160,8 @@ def _wished_labels(session: Session, tasks: Sequence[TaskInfo]) -> dict[str, str
             *(claim.nodes for claim in claims if claim is not None),
         ]
         for alternatives in terms:
-            labels |= {label.key: wished(label) for label in (alternatives[0].labels if alternatives else ())}
+            asked = alternatives[0].labels if alternatives else ()
+            labels |= {label.key: wished(label) for label in asked if not matches(label, there)}
     return labels
 
 
@@ -187,15 +191,22 @@ def _enlarged(
     for place, name in enumerate(session.cluster.names.names):
         need = joined([0, *(at(task.request, place) for task in tasks)])
         need += daemon_need(objects, node, place) if node is not None and need else 0
-        there = at(node.allocatable, place) if node is not None else _usual(place)
+        key = _gpu_resource(node, tasks) if place == GPU else name
+        there = _has(node, place, key) if node is not None else _usual(place)
         if need > there:
-            key = _gpu_resource(node) if place == GPU else name
             amounts[key] = quantity(math.ceil(need) if place == GPU else need, name)
     return amounts
 
 
-def _gpu_resource(node: NodeInfo | None) -> str:
-    return next(iter(node.record.gpu_resources), names.NVIDIA_GPU) if node is not None else names.NVIDIA_GPU
+def _has(node: NodeInfo, place: int, resource: str) -> float:
+    """What the node has; of GPUs, where it names several kinds of them, those of that name."""
+    return offered(node, resource) if place == GPU and node.gpu_names else at(node.allocatable, place)
+
+
+def _gpu_resource(node: NodeInfo | None, tasks: Sequence[TaskInfo]) -> str:
+    """The name by which the pods ask for whole GPUs; else by which the node has them."""
+    asked = (name for task in tasks if not task.shared for name in task.record.gpu_resources)
+    return next(asked, next(iter(node.record.gpu_resources if node is not None else ()), names.NVIDIA_GPU))
 
 
 def _add_gpus(has: dict[str, str], labels: dict[str, str], tasks: Sequence[TaskInfo]) -> None:

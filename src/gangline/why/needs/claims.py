@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gangline.api import kinds
 from gangline.api.meta import Raw
+from gangline.rules.values.nearest import did_you_mean
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.session import Session
@@ -41,9 +42,10 @@ def claim_cause(session: Session, objects: ClusterObjects, gang: GangInfo, task:
         for request in claim.requests:
             if claim.allocated is None and not request.choices and request.device_class not in devices.classes:
                 made = ObjectChange(kinds.DEVICE_CLASS, request.device_class, {"spec": {}}, how="new")
+                near = did_you_mean(request.device_class, devices.classes)
                 return Cause(
                     "device-class",
-                    f"DeviceClass {request.device_class}, which ResourceClaim {name} asks for, does not exist",
+                    f"DeviceClass {request.device_class}, which ResourceClaim {name} asks for, does not exist{near}",
                     (f"there are {listed(sorted(devices.classes)) or 'none'}",),
                     ((made,),),
                 )

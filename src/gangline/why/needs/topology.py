@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from gangline.api import kinds
+from gangline.rules.values.nearest import nearest
 from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.trial import everyone
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
-from gangline.why.fixes.gang import relaxed
+from gangline.why.fixes.gang import relaxed, renamed
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
@@ -19,30 +21,9 @@ def topology_cause(session: Session, objects: ClusterObjects, subject: Subject, 
         rule = member.topology
         if rule is None or not rule.topology:
             continue
-        tree = session.cluster.topology(rule.topology)
-        there = sorted(session.cluster.topologies)
-        wanted = [level for level in (rule.required, rule.preferred) if level]
-        if tree is None:
-            made = ObjectChange(
-                kinds.TOPOLOGY,
-                rule.topology,
-                {"spec": {"levels": [{"nodeLabel": level} for level in wanted]}},
-                how="new",
-            )
-            known = f"; there are {listed(there)}" if there else "; there is none"
-            return Cause(
-                "topology",
-                f"topology {rule.topology} does not exist{known}",
-                fixes=(relaxed(subject, gang, unknown=True), (made,)),
-            )
-        for level in wanted:
-            if tree.level(level) is None:
-                return Cause(
-                    "topology",
-                    f"topology {rule.topology} has no level {level}; it has "
-                    f"{listed(_levels(objects, rule.topology), 8)}",
-                    fixes=(relaxed(subject, gang, unknown=True),),
-                )
+        unknown = _unknown(session, objects, subject, gang, rule)
+        if unknown is not None:
+            return unknown
         if rule.required and not any(rule.required in node.labels for node in session.cluster.nodes.values()):
             labelled = tuple(
                 ObjectChange(
@@ -54,9 +35,43 @@ def topology_cause(session: Session, objects: ClusterObjects, subject: Subject, 
                 "topology",
                 f"no node has the label {rule.required} of the level that it must stay within (topology "
                 f"{rule.topology})",
-                fixes=(labelled, relaxed(subject, gang)),
+                fixes=given(labelled, relaxed(subject, gang)),
             )
     return None
+
+
+def _unknown(
+    session: Session, objects: ClusterObjects, subject: Subject, gang: GangInfo, rule: TopologyRule
+) -> Cause | None:
+    """A topology, or a level of it, that nobody has."""
+    tree, there = session.cluster.topology(rule.topology), sorted(session.cluster.topologies)
+    wanted = [level for level in (rule.required, rule.preferred) if level]
+    dropped = relaxed(subject, gang, unknown=True)
+    if tree is None:
+        body = {"spec": {"levels": [{"nodeLabel": level} for level in wanted]}}
+        made = ObjectChange(kinds.TOPOLOGY, rule.topology, body, how="new")
+        known = f"; there are {listed(there)}" if there else "; there is none"
+        near = nearest(rule.topology, there)
+        return Cause(
+            "topology",
+            f"topology {rule.topology} does not exist{f'; did you mean {near}?' if near else known}",
+            fixes=given(renamed(subject, topology=near), dropped, (made,)),
+        )
+    for level in wanted:
+        if tree.level(level) is None:
+            levels = _levels(objects, rule.topology)
+            near = nearest(level, levels)
+            return Cause(
+                "topology",
+                f"topology {rule.topology} has no level {level}; it has {listed(levels, 8)}"
+                + (f"; did you mean {near}?" if near else ""),
+                fixes=given(renamed(subject, level=(level, near)), dropped),
+            )
+    return None
+
+
+def given(*fixes: tuple[ObjectChange, ...]) -> tuple[tuple[ObjectChange, ...], ...]:
+    return tuple(fix for fix in fixes if fix)
 
 
 def _levels(objects: ClusterObjects, topology: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gangline.api import names
 from gangline.scheduler.matching import node_matches
 from gangline.scheduler.model.gpu import device_memory
+from gangline.scheduler.model.gpu_pools import absent
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU, PODS, at, is_mig
 from gangline.scheduler.model.task import TaskInfo, share_of
@@ -19,6 +20,7 @@ from gangline.why.nodes.obstacles import NodeObstacle
 
 
 def gpu_kind_facts(task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
+    yield from _other_maker(task, node)
     gpu = task.gpu
     if gpu.memory > 0 and not node.record.gpu_memory_synced:
         yield NodeObstacle("gpu-memory", f"does not say how much memory its GPUs have (label {names.GPU_MEMORY_LABEL})")
@@ -37,6 +39,14 @@ def gpu_kind_facts(task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
             yield NodeObstacle("mig", "has MIG strategy single, which gives whole GPUs only")
     elif task.needs_gpu and node.mig_enabled and node.record.mig_strategy == "mixed":
         yield NodeObstacle("mig", "has its GPUs cut into MIG instances (strategy mixed); the pod asks for whole ones")
+
+
+def _other_maker(task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
+    """GPUs under another resource name than the pod asks for."""
+    missing = absent(node, task) if node.other_gpus(task) else None
+    if missing is not None:
+        has = f"; it has {', '.join(node.gpu_names)}" if node.gpu_names else ""
+        yield NodeObstacle("gpu-kind", missing.replace("node(s) offer", "offers") + has)
 
 
 def _offers(node: NodeInfo, resource: str) -> bool:
@@ -58,8 +68,7 @@ def resource_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator
             continue
         total, free = at(node.allocatable, place), at(node.later, place)
         if need > total:
-            has = f"has {amount(total, name)}" if total else f"has no {_word(name)}"
-            yield NodeObstacle("size", f"{has}; the pod asks for {amount(need, name)}", resource=name)
+            yield _too_small(session, task, place, total)
         elif need > free:
             yield NodeObstacle(
                 "busy",
@@ -78,6 +87,30 @@ def resource_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator
         )
     if task.shared:
         yield from _shared(session, task, node)
+
+
+def _too_small(session: Session, task: TaskInfo, place: int, total: float) -> NodeObstacle:
+    name = session.cluster.names.names[place]
+    has = f"has {amount(total, name)}" if total else f"has no {_word(name)}"
+    asked = amount(task.request[place], name) + (_by_claims(session, task) if place == GPU else "")
+    return NodeObstacle("size", f"{has}; the pod asks for {asked}", resource=name)
+
+
+def _by_claims(session: Session, task: TaskInfo) -> str:
+    """The claims by which it asks for devices."""
+    told = [
+        f"{_asked_devices(request)} by ResourceClaim {name}"
+        for name in task.record.claims
+        if (claim := session.cluster.devices.records.get((task.namespace, name))) is not None
+        for request in claim.requests
+    ]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _asked_devices(request: DeviceRequest) -> str:
+    count = "all devices" if request.count is None else counted(request.count, "device")
+    classes = request.device_class or " or ".join(choice.device_class for choice in request.choices)
+    return f"{count} of class {classes}"
 
 
 def beside(task: TaskInfo, node: NodeInfo) -> str:
@@ -133,11 +166,8 @@ def lacking_devices(session: Session, task: TaskInfo, node: NodeInfo, refused: s
                 "(status.allocation.nodeSelector)"
             )
         for request in claim.requests if claim is not None else ():
-            classes = request.device_class or " or ".join(choice.device_class for choice in request.choices)
-            count = "all devices" if request.count is None else counted(request.count, "device")
-            lacking.append(
-                f"{count} of class {classes} for ResourceClaim {name} (it has {_free_devices(session, node, request)})"
-            )
+            has = _free_devices(session, node, request)
+            lacking.append(f"{_asked_devices(request)} for ResourceClaim {name} (it has {has})")
     return f"cannot give {' and '.join(lacking)}" if lacking else refused
 
 

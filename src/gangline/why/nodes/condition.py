@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.rules.values import times
+from gangline.rules.values.times import spoken
 from gangline.scheduler.matching import untolerated
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
-from gangline.scheduler.why.verdict import spoken
 from gangline.why.nodes.obstacles import NodeObstacle
 from gangline.why.objects import ClusterObjects, dig
 

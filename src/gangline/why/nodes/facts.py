@@ -13,9 +13,12 @@ from gangline.scheduler.session import Session
 from gangline.why.nodes.capacity import gpu_kind_facts, lacking_devices, resource_facts
 from gangline.why.nodes.condition import state_facts, taint_facts
 from gangline.why.nodes.labels import label_facts, volume_facts
-from gangline.why.nodes.neighbours import neighbour_facts, port_facts
+from gangline.why.nodes.neighbours import neighbour_facts, port_facts, spread_facts
 from gangline.why.nodes.obstacles import NodeObstacle
 from gangline.why.objects import ClusterObjects
+
+NEAR = ("port", "pod-affinity", "anti-affinity", "spread", "slots")
+"""Facts about what stands on or near the node at the moment."""
 
 
 def node_facts(session: Session, objects: ClusterObjects, task: TaskInfo, node: NodeInfo) -> list[NodeObstacle]:
@@ -28,10 +31,11 @@ def node_facts(session: Session, objects: ClusterObjects, task: TaskInfo, node: 
         *resource_facts(session, task, node),
         *port_facts(task, node),
         *neighbour_facts(session, task, node),
+        *spread_facts(session, task, node),
         *volume_facts(session, objects, task, node),
     ]
     refused = session.hooks.refused_on(task, node)
-    known = any(fact.lasting or fact.code in ("port", "pod-affinity", "anti-affinity", "slots") for fact in facts)
+    known = any(fact.lasting or fact.code in NEAR for fact in facts)
     if refused is not None and not known:
         facts.append(_told(session, objects, task, node, refused))
     return facts

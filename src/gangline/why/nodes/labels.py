@@ -16,6 +16,9 @@ from gangline.why.nodes.obstacles import HOSTNAME, NodeObstacle
 from gangline.why.objects import ClusterObjects
 from gangline.why.words.amounts import listed
 
+OF_THE_MACHINE = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch")
+"""Labels that a kubelet writes of the machine it runs on: another value would be taken back, or be a lie."""
+
 
 def label_facts(task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
     record = task.record
@@ -66,7 +69,7 @@ def requirement_text(requirement: Requirement) -> str:
 
 
 def label_patch(requirement: Requirement) -> Raw | None:
-    if requirement.key == HOSTNAME:
+    if requirement.key in OF_THE_MACHINE:
         return None
     return {"metadata": {"labels": {requirement.key: wished(requirement)}}}
 
@@ -90,10 +93,17 @@ def volume_facts(session: Session, objects: ClusterObjects, task: TaskInfo, node
         where = " or ".join(term_text(term) for term in claim.nodes) or "no node"
         volume = (objects.raw(kinds.PVC, name, task.namespace) or {}).get("spec", {}).get("volumeName", "")
         of = f" (PersistentVolume {volume})" if volume else ""
-        near = _nearest(claim.nodes, node)
-        yield NodeObstacle(
-            "volume", f"{near}, but the volume of PersistentVolumeClaim {name}{of} can be used only where {where}"
-        )
+        rule = f"the volume of PersistentVolumeClaim {name}{of} can be used only where {where}"
+        if not volume and not claim.bound and "allowedTopologies" in _storage_class(objects, claim.storage_class):
+            rule = (
+                f"StorageClass {claim.storage_class} of PersistentVolumeClaim {name} makes volumes only where {where} "
+                "(allowedTopologies)"
+            )
+        yield NodeObstacle("volume", f"{_nearest(claim.nodes, node)}, but {rule}")
+
+
+def _storage_class(objects: ClusterObjects, name: str) -> Raw:
+    return objects.raw(kinds.STORAGE_CLASS, name) or {}
 
 
 def _nearest(terms: Iterable[NodeTerm], node: NodeInfo) -> str:

@@ -1,14 +1,17 @@
-"""Pods on or near a node that keep another one away, or that it wants and does not find: host ports, affinity."""
+"""Pods on or near a node that keep another one away, or that it wants and does not find: host ports, affinity, and
+how evenly they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugins.fit.affinity import term_matches
-from gangline.scheduler.records import PodTerm
+from gangline.scheduler.plugins.fit.topologyspread import Skew, spreading
+from gangline.scheduler.records import PodTerm, Requirement
 from gangline.scheduler.session import Session
+from gangline.scheduler.why.verdict import counted
 from gangline.why.nodes.labels import requirement_text
 from gangline.why.nodes.obstacles import NodeObstacle
 
@@ -103,5 +106,60 @@ def _in_domain(session: Session, node: NodeInfo, term: PodTerm, task: TaskInfo, 
     return None
 
 
+def spread_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
+    """What topologySpreadConstraints say of the node, where the scheduler honours them."""
+    plugin = spreading(session)
+    for skew in plugin.skews(task, node) if plugin is not None else ():
+        key = skew.term.topology_key
+        if skew.domain is None:
+            poorest = skew.domains[0][0] if skew.domains else node.name
+            yield NodeObstacle(
+                "label",
+                f"has no label {key}, which topologySpreadConstraints goes by",
+                {"metadata": {"labels": {key: poorest}}},
+            )
+        elif skew.too_much:
+            yield NodeObstacle("spread", _skew_text(skew), lasting=False)
+
+
+def _skew_text(skew: Skew) -> str:
+    """Which domain, how many there, and how uneven it would be."""
+    term = skew.term
+    least = (
+        f"there are {counted(len(skew.domains), 'domain')}, fewer than minDomains {term.min_domains}, so the fewest "
+        "counts as 0"
+        if skew.lacks_domains
+        else f"{term.topology_key}={skew.domains[0][0]} has {skew.fewest}"
+    )
+    return (
+        f"is in {term.topology_key}={skew.domain}, which has {counted(skew.there, 'pod')} with "
+        f"{_requirements(term.selector)}: with this one the skew would be {skew.value} ({least}), and "
+        f"topologySpreadConstraints allows maxSkew {term.max_skew}"
+    )
+
+
+def emptiest_domains(session: Session, task: TaskInfo, node: NodeInfo) -> dict[str, tuple[str, ...]]:
+    """By the topologyKey of constraints that must hold: the domains, the emptiest first, behind new ones where there
+    are fewer than minDomains."""
+    plugin = spreading(session)
+    by_key: dict[str, tuple[str, ...]] = {}
+    for skew in plugin.skews(task, node) if plugin is not None else ():
+        domains = [domain for domain, _ in skew.domains]
+        lacking = max(skew.term.min_domains - len(domains), 0) if skew.lacks_domains else int(not domains)
+        by_key[skew.term.topology_key] = (*_new_domains(skew.term.topology_key, domains, lacking), *domains)
+    return by_key
+
+
+def _new_domains(key: str, taken: Sequence[str], count: int) -> list[str]:
+    """Names that no domain has yet."""
+    stem = f"{key.rpartition('/')[2]}-more"
+    names = (stem, *(f"{stem}-{number}" for number in range(2, count + len(taken) + 2)))
+    return [name for name in names if name not in taken][:count]
+
+
 def _selector(term: PodTerm) -> str:
-    return ", ".join(requirement_text(item) for item in term.selector or ()) or "any pod"
+    return _requirements(term.selector)
+
+
+def _requirements(selector: tuple[Requirement, ...] | None) -> str:
+    return ", ".join(requirement_text(item) for item in selector or ()) or "any pod"

@@ -65,7 +65,7 @@ def no_room_cause(
         head,
         (*facts, *makes_room),
         tuple(fix for fix in fixes if fix),
-        anew=unasked(subject, no_room.codes()),
+        anew=unasked(objects, subject, no_room.codes()),
         proof=no_room.proof(),
     )
 
@@ -104,9 +104,12 @@ def _no_pool_nodes(
     )
 
 
+VERBS = (" has ", " is ", " shares ", " holds ", " does not ", " cannot ")
+
+
 def _without_nodes(line: str) -> str:
     """A line of the proof without the nodes it speaks of."""
-    return next((line[line.index(verb) :] for verb in (" has ", " is ") if verb in line), line)
+    return line[min((line.index(verb) for verb in VERBS if verb in line), default=0) :]
 
 
 def _scarce(session: Session, no_room: NoRoom) -> int:

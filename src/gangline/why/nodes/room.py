@@ -8,8 +8,8 @@ furthest; facts.py says what stands against the first pod that is left over.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gangline.api.meta import Raw
 from gangline.scheduler.model.gang import GangInfo, Group
@@ -23,6 +23,7 @@ from gangline.scheduler.why.explain import STEPS
 from gangline.scheduler.why.trial import Trial, Trials
 from gangline.scheduler.why.verdict import amount
 from gangline.why.nodes.facts import node_facts
+from gangline.why.nodes.neighbours import emptiest_domains
 from gangline.why.nodes.obstacles import NodeObstacle
 from gangline.why.objects import ClusterObjects
 
@@ -50,6 +51,8 @@ class NoRoom:
     part: str = ""
     beside: tuple[tuple[str, str], ...] = ()
     """Pods of the gang that did find a node, and which."""
+    emptiest: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the key of a topologySpreadConstraint: its domains, the emptiest first."""
 
     def proof(self) -> Raw:
         """What was counted: who is left over, beside whom, and what each node says."""
@@ -124,6 +127,7 @@ def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
         tuple(node.name for node in inside),
         trial.member.name,
         tuple(beside),
+        emptiest_domains(session, stuck, inside[0]) if inside else {},
     )
 
 

@@ -44,13 +44,20 @@ def headline(no_room: NoRoom, session: Session) -> str:
         return f"{no_room.short} short{where}"
     lacking = f": {_lacking(no_room)}" if no_room.facts else ""
     if no_room.asked == 1:
-        return f"none of {counted(len(no_room.nodes), 'node')}{where} takes its pod{lacking}"
+        return _alone(no_room, where, lacking)
     if no_room.placed == 0:
         return f"none of its {no_room.asked} pods finds a node{where}{lacking}"
     return (
         f"{no_room.placed} of {counted(no_room.asked, 'pod')} find a node{where}, pod {no_room.stuck.name} finds none "
         f"beside the others{lacking}"
     )
+
+
+def _alone(no_room: NoRoom, where: str, lacking: str) -> str:
+    """Of a gang of one pod."""
+    if len(no_room.nodes) == 1 and no_room.reasons():
+        return f"node {no_room.nodes[0]}, the only one{where}, {no_room.reasons()[0][0]}"
+    return f"none of {counted(len(no_room.nodes), 'node')}{where} takes its pod{lacking}"
 
 
 def _not_together(no_room: NoRoom, where: str) -> str:
@@ -64,7 +71,9 @@ def _not_together(no_room: NoRoom, where: str) -> str:
 
 
 def _lacking(no_room: NoRoom) -> str:
-    text, nodes = no_room.reasons()[0] if no_room.reasons() else ("", [])
+    reasons = no_room.reasons()
+    uneven = [item for item in reasons if any(fact.code == "spread" for fact in no_room.facts[item[1][0]])]
+    text, nodes = (uneven or reasons)[0] if reasons else ("", [])
     return f"{nodes_text(nodes, len(no_room.nodes))} {text}" if text else ""
 
 
@@ -102,7 +111,7 @@ def _largest(no_room: NoRoom, resource: str) -> str:
 def nodes_text(nodes: Sequence[str], every: int) -> str:
     if len(nodes) == every and every > 1:
         return f"each of {every} nodes"
-    return f"node {nodes[0]}" if len(nodes) == 1 else f"nodes {listed(nodes)} each"
+    return f"node {nodes[0]}" if len(nodes) == 1 else f"each of the nodes {listed(nodes)}"
 
 
 def lines(no_room: NoRoom) -> Iterator[str]:

@@ -11,6 +11,7 @@ from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects
+from gangline.why.schedulers.running_settings import done_for_minimum
 from gangline.why.states.members import count_by_leaf, leaves_of, living
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
@@ -23,26 +24,31 @@ GATE_OWNERS = {
 }
 
 
+def _behind_foreign(held: Sequence[Pod], foreign: Sequence[str]) -> Cause:
+    told = ", ".join(f"{gate} of {gate_owner(gate)}" for gate in foreign)
+    changes = tuple(
+        _opened(pod, foreign) for pod in held if any(gate.name in foreign for gate in pod.spec.scheduling_gates)
+    )
+    are, word = "is" if len(held) == 1 else "are", "gate" if len(foreign) == 1 else "gates"
+    return Cause(
+        "gate",
+        f"{counted(len(held), 'pod')} {are} behind the scheduling {word} {told}",
+        ("whoever set it has to take it away (spec.schedulingGates)",),
+        (changes,),
+    )
+
+
 def gated_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """Pods behind a scheduling gate: no scheduler looks at them."""
     held = [pod for pod in living(subject) if pod.spec.scheduling_gates]
     free = [pod for pod in living(subject) if not pod.spec.scheduling_gates]
-    counts = count_by_leaf(subject, free)
+    counts = count_by_leaf(subject, [*free, *done_for_minimum(objects, subject)])
     if not held or all(counts[leaf] >= minimum for leaf, minimum in leaves_of(subject).items()):
         return None
     gates = sorted({gate.name for pod in held for gate in pod.spec.scheduling_gates})
     foreign = [gate for gate in gates if gate not in names.OUR_GATES]
     if foreign:
-        told = ", ".join(f"{gate} of {gate_owner(gate)}" for gate in foreign)
-        changes = tuple(
-            _opened(pod, foreign) for pod in held if any(gate.name in foreign for gate in pod.spec.scheduling_gates)
-        )
-        return Cause(
-            "gate",
-            f"{counted(len(held), 'pod')} {'is' if len(held) == 1 else 'are'} behind the scheduling gate {told}",
-            ("whoever set it has to take it away (spec.schedulingGates)",),
-            (changes,),
-        )
+        return _behind_foreign(held, foreign)
     return Cause(
         "gate",
         _our_gate(objects, subject, held, gates),

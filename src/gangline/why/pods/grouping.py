@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.rights import LEASES
+from gangline.rules.values.nearest import nearest
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
@@ -44,16 +45,27 @@ def ungrouped(objects: ClusterObjects, subject: Subject) -> Cause | None:
     named = pod.annotations.get(names.POD_GROUP_NAME)
     if named:
         body: Raw = {"spec": {"minMember": len(pods), "queue": names.DEFAULT_QUEUE}}
+        near = nearest(named, _groups_of_people(objects, subject.namespace))
+        marked: Raw = {"metadata": {"annotations": {names.POD_GROUP_NAME: near}}}
+        meant = tuple(ObjectChange(kinds.POD, item.name, marked, item.namespace) for item in pods if near)
+        made = (ObjectChange(kinds.POD_GROUP, named, body, subject.namespace, "new"),)
         return Cause(
             "ungrouped",
-            f"PodGroup {named}, which its pods name (annotation {names.POD_GROUP_NAME}), does not exist",
-            fixes=((ObjectChange(kinds.POD_GROUP, named, body, subject.namespace, "new"),),),
+            f"PodGroup {named}, which its pods name (annotation {names.POD_GROUP_NAME}), does not exist"
+            + (f"; did you mean {near}?" if near else ""),
+            fixes=(meant, made) if meant else (made,),
         )
     return Cause(
         "ungrouped",
         "its pods are in no PodGroup yet: the pod grouper has not looked at "
         f"them{lease_note(objects, (LEASES['grouper'], 'gangline-grouper'))}",
+        ("is it running? `gangline run grouper` starts it",),
     )
+
+
+def _groups_of_people(objects: ClusterObjects, namespace: str) -> list[str]:
+    """PodGroups that no controller made."""
+    return [group.name for group in objects.all(kinds.POD_GROUP, namespace) if not group.metadata.owner_references]
 
 
 def lease_note(objects: ClusterObjects, lease_names: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ def outside_limits(objects: ClusterObjects, subject: Subject, told: str, maker: 
 
 
 def _breaches(limit_range: Raw, subject: Subject) -> Iterator[Breach]:
-    by_container = [_asked(container) for container in _containers(subject)]
+    by_container = [largest_asked(container) for container in containers_of(subject)]
     by_pod = [{key: _total(by_container, key) for asked in by_container for key in asked}]
     for limit in dig(limit_range, "spec", "limits") or ():
         asks = {"Container": by_container, "Pod": by_pod}.get(str(limit.get("type")), [])
@@ -54,7 +54,7 @@ def _breaches(limit_range: Raw, subject: Subject) -> Iterator[Breach]:
 def _ratios(limit: Raw, subject: Subject) -> Iterator[Breach]:
     """Limits that are more than so many times the request."""
     for resource, allowed in (limit.get(RATIO) or {}).items():
-        given = [container.get("resources") or {} for container in _containers(subject)]
+        given = [container.get("resources") or {} for container in containers_of(subject)]
         pairs = [(dig(item, "limits", resource), dig(item, "requests", resource)) for item in given]
         worst = max(
             (resources.nanos(most) / resources.nanos(least) for most, least in pairs if most and least), default=0
@@ -67,7 +67,7 @@ def _outside(asked: str | None, allowed: str, beyond: int) -> bool:
     return asked is not None and beyond * (resources.nanos(asked) - resources.nanos(allowed)) > 0
 
 
-def _containers(subject: Subject) -> list[Raw]:
+def containers_of(subject: Subject) -> list[Raw]:
     """Of every pod template that the workload has."""
     specs = [
         dig(subject.top, "spec", "template", "spec"),
@@ -82,7 +82,7 @@ def _total(asks: Sequence[dict[str, str]], key: str) -> str:
     return resources.binary(total) if any("i" in str(ask.get(key, "")) for ask in asks) else resources.decimal(total)
 
 
-def _asked(container: Raw) -> dict[str, str]:
+def largest_asked(container: Raw) -> dict[str, str]:
     """Request or limit, whichever is larger."""
     given = container.get("resources") or {}
     largest = dict(given.get("requests") or {})

@@ -16,10 +16,12 @@ from gangline.why.objects import ClusterObjects, dig
 from gangline.why.pods.minimum import lacking_pods, lowered, lowered_leaves
 from gangline.why.pods.refused import refused_creation
 from gangline.why.schedulers.components import lease_text
+from gangline.why.schedulers.running_settings import done_for_minimum
 from gangline.why.states.members import count_by_leaf, leaves_of, living
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
 
+JOB_CONTROLLER = "kubernetes.io/job-controller"
 MADE_BY_KUBERNETES = ("Job", "Deployment", "StatefulSet", "ReplicaSet", "DaemonSet")
 
 
@@ -30,7 +32,8 @@ def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
         return unasked
     if subject.kind == "set" and subject.gang is None:
         return None
-    counts, leaves = count_by_leaf(subject, living(subject)), leaves_of(subject)
+    members = [*living(subject), *done_for_minimum(objects, subject)]
+    counts, leaves = count_by_leaf(subject, members), leaves_of(subject)
     short = {leaf: minimum - counts[leaf] for leaf, minimum in leaves.items() if counts[leaf] < minimum}
     if not short:
         return None
@@ -83,6 +86,12 @@ def _unmade(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """A workload of Kubernetes itself of which its controller has made nothing, and said nothing."""
     if subject.pods or subject.top_kind not in MADE_BY_KUBERNETES:
         return None
+    manager = dig(subject.top, "spec", "managedBy")
+    if manager and manager != JOB_CONTROLLER:
+        return Cause(
+            "no-pods",
+            f"Job/{subject.name} is left to another controller, {manager} (spec.managedBy), which has made no pods yet",
+        )
     note = lease_text(objects, ("kube-controller-manager",))
     return Cause(
         "no-pods",

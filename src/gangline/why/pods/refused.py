@@ -1,21 +1,25 @@
-"""Pods that the server refused: by a ResourceQuota, a LimitRange, a missing PriorityClass or ServiceAccount, as their
-controller was told."""
+"""Pods that the server refused: by a ResourceQuota, a LimitRange, a missing PriorityClass, RuntimeClass or
+ServiceAccount, as their controller was told."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from gangline.api import kinds, names, resources
 from gangline.api.meta import Raw
+from gangline.rules.values.nearest import nearest
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
+from gangline.why.fixes.anew import pods_with
 from gangline.why.objects import ClusterObjects, dig
-from gangline.why.pods.limits import outside_limits
+from gangline.why.pods.limits import containers_of, largest_asked, outside_limits
 from gangline.why.pods.minimum import lacking_pods
-from gangline.why.states.members import leaves_of, living
-from gangline.why.workloads import Subject, owners
+from gangline.why.states.members import ENDED, leaves_of, living
+from gangline.why.workloads import Subject, owned_by, owners
 
+MAKERS = ("Job", "Deployment", "StatefulSet", "ReplicaSet")
 QUOTA = re.compile(r"exceeded quota: ([\w.-]+), requested: (.+?), used: (.+?), limited: (.+?)(?:$|\.\s)")
 
 
@@ -44,14 +48,33 @@ def refused_creation(objects: ClusterObjects, subject: Subject, short: dict[str,
         over_resource_quota(objects, subject, told, maker)
         or outside_limits(objects, subject, told, maker)
         or unstated_requests(subject, told, maker)
-        or no_priority_class(subject, told, maker)
+        or no_priority_class(objects, subject, told, maker)
         or no_service_account(subject, told, maker)
+        or no_runtime_class(told, maker)
         or Cause(
             "refused-pods",
             f"the server refuses its pods: {told}",
             (f"{maker} cannot make them; {lacking_pods(short, leaves)}",),
         )
     )
+
+
+def refused_beside(objects: ClusterObjects, subjects: Sequence[Subject]) -> list[Subject]:
+    """Pods that an owner should have beside those whose gangs have all they need, and that the server refused: one
+    more workload to speak of, or none."""
+    whole = [subject for subject in subjects if len(living(subject)) >= sum(leaves_of(subject).values())]
+    top = subjects[0].top if subjects and len(whole) == len(subjects) else None
+    if top is None or top.get("kind") not in MAKERS or dig(top, "metadata", "deletionTimestamp"):
+        return []
+    rest = replace(subjects[0], kind=str(top["kind"]).lower(), name=top["metadata"]["name"], group=None, pods=())
+    missing = _pods_wanted(rest) - _ended(top) - sum(len(living(subject)) for subject in subjects)
+    return [rest] if missing > 0 and refused_creation(objects, rest, {"": missing}) is not None else []
+
+
+def _ended(top: Raw) -> int:
+    """Pods of a Job that have finished, and are not made again."""
+    status = top.get("status") or {}
+    return int(status.get("succeeded") or 0) + int(status.get("failed") or 0) if top.get("kind") == "Job" else 0
 
 
 def _clique_error(objects: ClusterObjects, subject: Subject) -> tuple[str, str] | None:
@@ -103,7 +126,7 @@ def over_resource_quota(objects: ClusterObjects, subject: Subject, told: str, ma
     name, asked, used, limited = match.groups()
     quota = objects.raw(kinds.RESOURCE_QUOTA, name, subject.namespace)
     pods = _pods_wanted(subject)
-    there = len(living(subject))
+    there = max(len(living(subject)), _owned(objects, subject))
     missing = max(pods - there, 1)
     hard: dict[str, str] = {}
     for resource, amount in _pairs(asked).items():
@@ -121,6 +144,14 @@ def over_resource_quota(objects: ClusterObjects, subject: Subject, told: str, ma
         fixes,
         pods_change=True,
     )
+
+
+def _owned(objects: ClusterObjects, subject: Subject) -> int:
+    """Pods that its owner has, of whatever gang."""
+    if subject.top_kind not in MAKERS or subject.top is None:
+        return 0
+    mine = [pod for pod in objects.all(kinds.POD, subject.namespace) if owned_by(objects, pod, subject.top)]
+    return len([pod for pod in mine if pod.status.phase not in ENDED and not pod.metadata.deleting])
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -149,7 +180,7 @@ def unstated_requests(subject: Subject, told: str, maker: str) -> Cause | None:
     limit: Raw = {"type": "Container"}
     for kind, resource in names_said:
         field = "default" if kind == "limits" else "defaultRequest"
-        limit.setdefault(field, {})[resource] = "1Gi" if resource == "memory" else "1"
+        limit.setdefault(field, {})[resource] = _enough(subject, resource)
     made = ObjectChange(
         kinds.LIMIT_RANGE, f"{match[1]}-defaults", {"spec": {"limits": [limit]}}, subject.namespace, "new"
     )
@@ -157,16 +188,27 @@ def unstated_requests(subject: Subject, told: str, maker: str) -> Cause | None:
     return Cause("resource-quota", why, (f"{maker} cannot make them",), ((made,),), pods_change=True)
 
 
-def no_priority_class(subject: Subject, told: str, maker: str) -> Cause | None:
+def _enough(subject: Subject, resource: str) -> str:
+    """An amount that is no less than what any of its containers says."""
+    amounts = [
+        asked[resource] for container in containers_of(subject) if resource in (asked := largest_asked(container))
+    ]
+    return max(amounts, key=resources.nanos, default="1Gi" if resource == "memory" else "1")
+
+
+def no_priority_class(objects: ClusterObjects, subject: Subject, told: str, maker: str) -> Cause | None:
     match = re.search(r"no PriorityClass with name ([\w.-]+) was found", told)
     if match is None:
         return None
+    near = nearest(match[1], (item.name for item in objects.all(kinds.PRIORITY_CLASS)))
+    meant = pods_with(objects, subject, {"priorityClassName": near, "priority": None}) if near else ()
     body = {"value": 50, "description": "made because a workload asks for it"}
     return Cause(
         "priority-class",
-        f"PriorityClass {match[1]} does not exist, so the server refuses its pods",
+        f"PriorityClass {match[1]} does not exist, so the server refuses its pods"
+        + (f"; did you mean {near}?" if near else ""),
         (f"{maker} cannot make them: {told}",),
-        ((ObjectChange(kinds.PRIORITY_CLASS, match[1], body, how="new"),),),
+        (*meant, (ObjectChange(kinds.PRIORITY_CLASS, match[1], body, how="new"),)),
         pods_change=True,
     )
 
@@ -179,6 +221,20 @@ def no_service_account(subject: Subject, told: str, maker: str) -> Cause | None:
     return Cause(
         "service-account",
         f"ServiceAccount {match[1]} does not exist, so the server refuses its pods",
+        (f"{maker} cannot make them: {told}",),
+        ((change,),),
+        pods_change=True,
+    )
+
+
+def no_runtime_class(told: str, maker: str) -> Cause | None:
+    match = re.search(r'RuntimeClass "([\w.-]+)" not found', told)
+    if match is None:
+        return None
+    change = ObjectChange(kinds.RUNTIME_CLASS, match[1], {"handler": match[1]}, how="new")
+    return Cause(
+        "runtime-class",
+        f"RuntimeClass {match[1]} (spec.runtimeClassName) does not exist, so the server refuses its pods",
         (f"{maker} cannot make them: {told}",),
         ((change,),),
         pods_change=True,

@@ -6,6 +6,7 @@ they are put in words with the field they stand in, and in changes of Queue obje
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from gangline.api import kinds
@@ -26,6 +27,8 @@ FIELD_UNIT = (1.0, 1e6, 1.0)
 """What 1 means in spec.resources of a Queue: a millicore, a megabyte, a GPU."""
 
 
+DUST = 1e-6
+"""What the sum of parts of GPUs may be off by."""
 GPU_PLACE = RESOURCES.index("gpu")
 
 
@@ -81,7 +84,9 @@ def field_value(value: float, resource: int, up_to: bool = False) -> float:
     written = value / FIELD_UNIT[resource]
     if up_to and resource != GPU_PLACE and not float(written).is_integer():
         return int(written) + 1
-    return int(written) if float(written).is_integer() else round(written, 2)
+    if float(written).is_integer():
+        return int(written)
+    return math.ceil(written * 100 - DUST) / 100 if up_to else round(written, 2)
 
 
 def firmness(gang: GangInfo) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.session import Session
+from gangline.scheduler.why.bounds import QUOTA
 from gangline.why.cause import Cause
-from gangline.why.fixes.gang import lower_minimum
+from gangline.why.fixes.gang import lower_minimum, preemptible
 from gangline.why.fixes.others import suspended_others
 from gangline.why.objects import ClusterObjects
 from gangline.why.queues.bounds import excess_text, excesses, figures, firmness, raised
@@ -30,6 +31,7 @@ def over_bounds(
     lower = lower_minimum(session, subject, gang, over)
     fixes = [
         raised(objects, over),
+        *([preemptible(subject)] if all(item.bound == QUOTA for item in over) else []),
         *([lower] if lower else []),
         *suspended_others(session, objects, gang, first.account.uid, titles={}),
     ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from gangline.api import kinds, names
+from gangline.rules.values.times import spoken
 from gangline.scheduler.fairness import QueueAccount
 from gangline.scheduler.fairness.accounts import DUST, EACH, RESOURCES, UNLIMITED, line
 from gangline.scheduler.fairness.reclaim import can_reclaim, filter_victim
@@ -20,7 +21,7 @@ from gangline.scheduler.plugins.evict.minruntime import (
     up,
 )
 from gangline.scheduler.session import Session
-from gangline.scheduler.why.verdict import amount, counted, plain, spoken
+from gangline.scheduler.why.verdict import amount, counted, plain
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects
 from gangline.why.queues.bounds import GPU_PLACE, books, firmness

@@ -7,14 +7,17 @@ Asked by rivals.py about each gang that holds the room, and by no_room.py for ch
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 from gangline.api import kinds, names
+from gangline.rules.values.times import spoken
 from gangline.scheduler.fairness.capacity import decimals
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.plugins.evict.disruption import DisruptionPlugin, SparedVictim
 from gangline.scheduler.session import Session
-from gangline.scheduler.why.verdict import counted, spoken
+from gangline.scheduler.victims.budgets import budgets_of, kept_by
+from gangline.scheduler.why.verdict import counted
 from gangline.why.changes import ObjectChange
 
 BUDGETS = {"evictions": names.EVICTIONS_PER_DAY, "lost": names.LOST_PER_HOUR}
@@ -33,10 +36,10 @@ def spared(session: Session, gang: GangInfo, other: GangInfo) -> SparedVictim | 
 
 
 def spared_text(session: Session, gang: GangInfo, other: GangInfo) -> str:
-    """Completes "old (queue a, 8 GPUs) …"; empty where the price is not why."""
+    """Completes "old (queue a, 8 GPUs) …"; empty where neither the price nor a budget of its pods is why."""
     reason = spared(session, gang, other)
     if reason is None:
-        return ""
+        return _kept_text(session, other)
     held, allowed = decimals(reason.held), decimals(reason.allowed)
     asked = session.asked(gang)[GPU]
     told = {
@@ -54,6 +57,21 @@ def spared_text(session: Session, gang: GangInfo, other: GangInfo) -> str:
         f"is worth {allowed} so far; that grows while it waits",
     }
     return f"stays, because its eviction is too costly (EvictionTooCostly): it {told[reason.limit]}"
+
+
+def _kept_text(session: Session, other: GangInfo) -> str:
+    """The PodDisruptionBudgets that do not let its pods go."""
+    honoured = any(isinstance(item, DisruptionPlugin) for item in session.hooks.plugins)
+    if not honoured or other.elastic or kept_by(session.cluster, other.allocated_tasks):
+        return ""
+    counts = Counter(
+        (budget.name, budget.allowed) for task in other.allocated_tasks for budget in budgets_of(session.cluster, task)
+    )
+    told = [
+        f"PodDisruptionBudget {name} lets {allowed} of its {counted(pods, 'pod')} go (status.disruptionsAllowed)"
+        for (name, allowed), pods in sorted(counts.items())
+    ]
+    return f"stays: {' and '.join(told)}"
 
 
 def raised_budgets(session: Session, gang: GangInfo) -> tuple[ObjectChange, ...]:

@@ -10,7 +10,7 @@ from gangline.rights import LEASES
 from gangline.rules.gangs.bind_requests import orders
 from gangline.rules.schedulers import SERVED
 from gangline.rules.values import times
-from gangline.scheduler.why.verdict import spoken
+from gangline.rules.values.times import spoken
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
@@ -36,6 +36,8 @@ def lapsed(objects: ClusterObjects, lease: Lease) -> bool:
 
 def lease_text(objects: ClusterObjects, lease_names: Sequence[str]) -> str:
     lease = lease_of(objects, lease_names)
+    if lease is None and kinds.LEASE.resource in objects.unread:
+        return "you may not read Leases of the whole cluster, which would tell"
     if lease is None:
         return f"there is no Lease {lease_names[0]}"
     age = lease_age(objects, lease)
@@ -63,7 +65,7 @@ def no_scheduler(objects: ClusterObjects, pool: str) -> Cause | None:
 def no_shard(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """A gang in a node pool that no scheduler serves."""
     pool = pool_of(subject)
-    if not pool or subject.group is None:
+    if not pool or subject.group is None or kinds.SCHEDULING_SHARD.resource in objects.unread:
         return None
     served = {str(dig(raw, "spec", "partitionLabelValue") or "") for raw in objects.raws(kinds.SCHEDULING_SHARD)}
     if pool in served or lease_of(objects, scheduler_leases(pool)) is not None:
@@ -95,10 +97,10 @@ def overlooked(objects: ClusterObjects, subject: Subject) -> Cause:
     waited = objects.now - made
     note = lease_text(objects, scheduler_leases(pool_of(subject)))
     if waited < QUIET:
-        running = (
-            "" if lease_of(objects, scheduler_leases(pool_of(subject))) else f", if a scheduler is running: {note}"
-        )
-        return Cause("next", f"there is room for it, the next cycle places it{running}", (note,), transient=True)
+        known = lease_of(objects, scheduler_leases(pool_of(subject))) is not None
+        running = "" if known else f", if a scheduler is running: {note}"
+        fact = note if known else "`gangline run scheduler` starts one"
+        return Cause("next", f"there is room for it, the next cycle places it{running}", (fact,), transient=True)
     return Cause(
         "no-scheduler",
         f"there is room for it, but no scheduler has placed it for {spoken(waited)}: is one running? {note}",
@@ -121,8 +123,12 @@ def binding(objects: ClusterObjects, subject: Subject) -> Cause | None:
     age = objects.now - (times.seconds(request.metadata.creation_timestamp) or objects.now)
     tries = f", {request.status.failed_attempts} tries failed" if request.status.failed_attempts else ""
     why = (
-        f"{len(asked)} of its pods were given nodes (pod {order.pod_name}: {order.selected_node}) and "
-        f"wait {spoken(age)} for the binder{tries}"
+        f"{len(asked)} of its pods {'was given a node' if len(asked) == 1 else 'were given nodes'} "
+        f"(pod {order.pod_name}: {order.selected_node}) and "
+        f"{'waits' if len(asked) == 1 else 'wait'} {spoken(age)} for the binder{tries}"
     )
-    note = lease_text(objects, (LEASES["binder"], "gangline-binder"))
-    return Cause("binding", why + (f": {note}" if age >= QUIET else ""), (note,), state="is starting", transient=True)
+    leases = (LEASES["binder"], "gangline-binder")
+    note, lease = lease_text(objects, leases), lease_of(objects, leases)
+    at_work = lease is not None and not lapsed(objects, lease)
+    facts = (note,) if at_work else (note, "is it running? `gangline run binder` starts it")
+    return Cause("binding", why + (f": {note}" if age >= QUIET else ""), facts, state="is starting", transient=True)

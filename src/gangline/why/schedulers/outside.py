@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gangline.api import kinds, names
+from gangline.api.core import Pod
 from gangline.api.meta import condition
 from gangline.rules.schedulers import SERVED
 from gangline.rules.verdicts import HELD
@@ -15,6 +16,9 @@ from gangline.why.objects import ClusterObjects, dig
 from gangline.why.schedulers.components import lease_of, lease_text
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
+
+KUBE_SCHEDULER_LEASES = ("kube-scheduler",)
+"""`default-scheduler` is the name that pods give; the program and its Lease have another."""
 
 
 def missing_kind(objects: ClusterObjects, subject: Subject) -> Cause | None:
@@ -77,11 +81,20 @@ def elsewhere(objects: ClusterObjects, subject: Subject) -> Cause:
 
 
 def _outside_scheduler(objects: ClusterObjects, subject: Subject) -> Iterator[str]:
-    """Whether the scheduler that its pods name shows a sign of life."""
-    for name in sorted({pod.spec.scheduler_name for pod in subject.pods if pod.spec.scheduler_name}):
-        silent = lease_of(objects, (name, f"{name}-scheduler")) is None
-        told = lease_text(objects, (name, f"{name}-scheduler"))
-        yield f"scheduler {name}: {told}" + ("; is it running?" if silent else "")
+    """Whether the scheduler that its pods name shows a sign of life; one that has answered for a pod does."""
+    silent = {pod.spec.scheduler_name for pod in subject.pods} - {
+        pod.spec.scheduler_name for pod in subject.pods if _answered(pod)
+    }
+    for name in sorted(silent):
+        leases = KUBE_SCHEDULER_LEASES if name in ("", names.DEFAULT_SCHEDULER) else (name, f"{name}-scheduler")
+        unheard = lease_of(objects, leases) is None and kinds.LEASE.resource not in objects.unread
+        yield f"scheduler {name}: {lease_text(objects, leases)}" + ("; is it running?" if unheard else "")
+
+
+def _answered(pod: Pod) -> bool:
+    """Its scheduler has looked at it: gates are judged by the API server, everything else by a scheduler."""
+    judged = condition(pod.status.conditions, "PodScheduled")
+    return judged is not None and judged.reason != "SchedulingGated"
 
 
 def _problems(subject: Subject) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from gangline.api import kinds, names
+from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.config import manner
 from gangline.errors import ConfigError
@@ -20,12 +21,20 @@ from gangline.scheduler.loop.flags import KNOWN, read_flags
 from gangline.scheduler.settings import SchedulerSettings, native_settings, shard_settings
 from gangline.scheduler.thought.settings_note import noted_settings
 from gangline.why.objects import ClusterObjects, dig
+from gangline.why.schedulers.components import pool_of
+from gangline.why.states.members import succeeded
+from gangline.why.workloads import Subject
 
 POOL_FLAG, CONFIG_FLAG = "partition-label-value", "scheduler-conf"
 
 
 def running_settings(objects: ClusterObjects, pool: str) -> SchedulerSettings:
     return _deployed(objects, pool) or _noted(objects, pool) or native_settings()
+
+
+def done_for_minimum(objects: ClusterObjects, subject: Subject) -> list[Pod]:
+    """Pods that are done and count for the minimum of their gang, where its scheduler counts them."""
+    return succeeded(subject) if running_settings(objects, pool_of(subject)).counts_succeeded else []
 
 
 def _deployed(objects: ClusterObjects, pool: str) -> SchedulerSettings | None:

@@ -29,19 +29,19 @@ OTHER_SCHEDULERS = {
 
 def scheduler_cause(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """Pods that name a scheduler which is not ours."""
-    named = {_scheduler_of(pod) for pod in subject.pods} or _template_scheduler(subject)
+    named = {scheduler_of(pod) for pod in subject.pods} or _template_scheduler(subject)
     foreign = sorted(name for name in named if name not in SERVED)
     if not foreign or subject.gang is not None:
         return None
     name = foreign[0]
-    message = next((_message(pod) for pod in subject.pods if _scheduler_of(pod) == name), "")
+    message = next((scheduler_message(pod) for pod in subject.pods if scheduler_of(pod) == name), "")
     if name in OTHER_SCHEDULERS:
         told = f"; it says: {message}" if message else "; it has said nothing yet"
         return Cause(
             "other-scheduler",
             f"its pods are for another scheduler, {name} ({OTHER_SCHEDULERS[name]}){told}",
             facts=(f"spec.schedulerName of its pods is {name}; gangline serves {listed(SERVED)}",),
-            fixes=_renamed(subject, SERVED[0]),
+            fixes=_renamed(objects, subject, SERVED[0]),
             pods_change=True,
         )
     near = (
@@ -52,7 +52,7 @@ def scheduler_cause(objects: ClusterObjects, subject: Subject) -> Cause | None:
         return Cause(
             "scheduler-name",
             f"no scheduler is called {name!r} (spec.schedulerName); did you mean {near[0]}?",
-            fixes=_renamed(subject, near[0]),
+            fixes=_renamed(objects, subject, near[0]),
             pods_change=True,
         )
     return _unknown_scheduler(objects, subject, name, message)
@@ -60,17 +60,15 @@ def scheduler_cause(objects: ClusterObjects, subject: Subject) -> Cause | None:
 
 def _unknown_scheduler(objects: ClusterObjects, subject: Subject, name: str, message: str) -> Cause:
     lease = next((item for item in objects.all(kinds.LEASE) if item.name == name), None)
-    running = (
-        f"Lease {lease.namespace}/{lease.name} says that it runs"
-        if lease is not None
-        else "no Lease of that name says that it runs"
-    )
+    unseen = "whether it runs cannot be told: you may not read Leases of the whole cluster"
+    silent = unseen if kinds.LEASE.resource in objects.unread else "no Lease of that name says that it runs"
+    running = silent if lease is None else f"Lease {lease.namespace}/{lease.name} says that it runs"
     return Cause(
         "other-scheduler",
         f"its pods are for another scheduler, {name} (spec.schedulerName)"
         + (f", which says: {message}" if message else ""),
         facts=(f"{running}; gangline serves {listed(SERVED)}",),
-        fixes=_renamed(subject, SERVED[0]),
+        fixes=_renamed(objects, subject, SERVED[0]),
         pods_change=True,
     )
 
@@ -80,15 +78,15 @@ def _template_scheduler(subject: Subject) -> set[str]:
     return {str(template.get("schedulerName") or names.DEFAULT_SCHEDULER)} if isinstance(template, dict) else set()
 
 
-def _scheduler_of(pod: Pod) -> str:
+def scheduler_of(pod: Pod) -> str:
     return pod.spec.scheduler_name or names.DEFAULT_SCHEDULER
 
 
-def _message(pod: Pod) -> str:
+def scheduler_message(pod: Pod) -> str:
     """What its scheduler wrote on a pod that it did not place."""
     scheduled = condition(pod.status.conditions, "PodScheduled")
     return scheduled.message if scheduled is not None and scheduled.status == "False" else ""
 
 
-def _renamed(subject: Subject, scheduler: str) -> tuple[tuple[ObjectChange, ...], ...]:
-    return pods_with(subject, {"schedulerName": scheduler})
+def _renamed(objects: ClusterObjects, subject: Subject, scheduler: str) -> tuple[tuple[ObjectChange, ...], ...]:
+    return pods_with(objects, subject, {"schedulerName": scheduler})

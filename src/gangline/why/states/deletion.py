@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.rules.values import times
-from gangline.scheduler.why.verdict import spoken
+from gangline.rules.values.times import spoken
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig

@@ -36,10 +36,13 @@ def count_by_leaf(subject: Subject, pods: Sequence[Pod]) -> Counter[str]:
     return Counter("" if "" in leaves else pod.labels.get(names.SUB_GROUP, "") for pod in pods)
 
 
+def succeeded(subject: Subject) -> list[Pod]:
+    return [pod for pod in subject.pods if pod.status.phase == "Succeeded"]
+
+
 def holds_minimum(subject: Subject) -> bool:
     bound = [pod for pod in living(subject) if pod.spec.node_name]
-    done = [pod for pod in subject.pods if pod.status.phase == "Succeeded"]
-    counts = count_by_leaf(subject, [*bound, *done])
+    counts = count_by_leaf(subject, [*bound, *succeeded(subject)])
     return bool(bound) and all(counts[leaf] >= minimum for leaf, minimum in leaves_of(subject).items())
 
 

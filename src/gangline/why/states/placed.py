@@ -7,10 +7,15 @@ from collections.abc import Sequence
 
 from gangline.api.core import Pod
 from gangline.rules.values import times
-from gangline.scheduler.why.verdict import counted, spoken
+from gangline.rules.values.times import spoken
+from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
+from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects
+from gangline.why.schedulers.components import pool_of
+from gangline.why.states.lacking import lacking
 from gangline.why.states.members import holds_minimum, is_ready, leaves_of, living
+from gangline.why.states.spread import uneven
 from gangline.why.states.starting import starting
 from gangline.why.workloads import Subject
 
@@ -21,23 +26,37 @@ def placed(objects: ClusterObjects, subject: Subject) -> Cause | None:
     bound = [pod for pod in living(subject) if pod.spec.node_name]
     late = [pod for pod in bound if not is_ready(pod)]
     if late:
+        fixes = _what_they_lack(objects, late)
         return Cause(
             "starting",
             f"{len(bound) - len(late)} of {counted(len(bound), 'pod')} are ready; {starting(objects, late[0])}",
             facts=(f"on {_where(bound)}{_queue(subject)}", *(starting(objects, pod) for pod in late[1:4])),
+            fixes=fixes,
             state="is starting",
-            transient=True,
+            pods_change=bool(fixes),
+            transient=not fixes,
         )
     why = f"{counted(len(bound), 'pod')} on {_where(bound)}{_since(objects, bound)}{_queue(subject)}"
     waiting = len(living(subject)) - len(bound)
     if not waiting:
-        return Cause("running", why, state="runs")
+        return Cause("running", why, _unevenly(objects, subject, bound), state="runs")
     return Cause(
         "surplus",
         f"{why}; {counted(waiting, 'more pod')} above its minimum of {sum(leaves_of(subject).values())} "
         f"{'waits' if waiting == 1 else 'wait'}",
         state="runs",
     )
+
+
+def _unevenly(objects: ClusterObjects, subject: Subject, bound: Sequence[Pod]) -> tuple[str, ...]:
+    return tuple(uneven(objects, bound, pool_of(subject))) if subject.group is not None else ()
+
+
+def _what_they_lack(objects: ClusterObjects, late: Sequence[Pod]) -> tuple[tuple[ObjectChange, ...], ...]:
+    """One change that makes every object that these pods wait for, if they wait for any."""
+    fixes = [lacks.fix for pod in late if (lacks := lacking(objects, pod)) is not None]
+    made = tuple({(fix.kind.kind, fix.name, str(fix.body)): fix for fix in fixes}.values())
+    return (made,) if made else ()
 
 
 def _where(bound: Sequence[Pod]) -> str:

@@ -1,10 +1,11 @@
-"""Why a pod that has its node is not ready: startup order, image, exit code, readiness probe."""
+"""Why a pod that has its node is not ready: startup order, image, Secret, exit code, readiness probe."""
 
 from __future__ import annotations
 
 from gangline.api import kinds, names
 from gangline.api.core import ContainerStatus, Pod
 from gangline.why.objects import ClusterObjects, dig
+from gangline.why.states.lacking import lacking, pull_secrets
 from gangline.why.states.members import is_ready
 
 USUAL = ("PodInitializing", "ContainerCreating")
@@ -20,9 +21,12 @@ def starting(objects: ClusterObjects, pod: Pod) -> str:
     unfinished = [status for status in inits if not _done(status)]
     if any(status.name == names.INIT_CONTAINER for status in unfinished):
         return f"{where} waits, by startup order, for {_parents(objects, pod)}"
+    lacks = lacking(objects, pod)
+    if lacks is not None:
+        return f"{where} waits for {lacks.what}"
     stuck = next((text for status in (*inits, *containers) if (text := _stuck(pod, status))), "")
     if stuck:
-        return f"{where}{stuck}"
+        return f"{where}{stuck}{_without_pull_secrets(objects, pod)}"
     if unfinished:
         return f"{where}: init container {unfinished[0].name} has not finished"
     unready = next((status for status in containers if not status.ready), None)
@@ -49,6 +53,11 @@ def _stuck(pod: Pod, status: ContainerStatus) -> str:
     return (
         f": container {status.name} is waiting: {waiting['reason']}{message} (image {_image(pod, status.name)}){last}"
     )
+
+
+def _without_pull_secrets(objects: ClusterObjects, pod: Pod) -> str:
+    absent = pull_secrets(objects, pod)
+    return f"; its node does not find Secret {absent} (spec.imagePullSecrets)" if absent else ""
 
 
 def _done(status: ContainerStatus) -> bool:

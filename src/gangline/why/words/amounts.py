@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gangline.scheduler.fairness.capacity import decimals
-from gangline.scheduler.why.verdict import BYTES, GIB, MIB, plain
+from gangline.scheduler.why.verdict import GIB, MIB, in_bytes, plain, units
 
 
 def listed(words: Iterable[str], most: int = 3) -> str:
@@ -25,8 +25,9 @@ def quantity(value: float, resource: str) -> str:
     """As an object's resource list writes it."""
     if resource == "cpu":
         return decimals(value / 1000) if value % 1000 == 0 else f"{int(value)}m"
-    if resource in BYTES and value % MIB:
-        return str(int(value))
-    if resource in BYTES:
-        return f"{int(value // MIB)}Mi" if value % GIB else f"{int(value // GIB)}Gi"
-    return plain(value, resource)
+    if not in_bytes(resource):
+        return plain(value, resource)
+    count = units(value, resource)
+    if count % MIB:
+        return str(int(count))
+    return f"{int(count // MIB)}Mi" if count % GIB else f"{int(count // GIB)}Gi"

@@ -14,6 +14,8 @@ from gangline.why.objects import dig
 SHOWN_LEAVES = 3
 SERVER_FIELDS = {"nodeName"}
 """What the server writes into a pod, and nobody asks for."""
+TOLD_BESIDE = ("provisioner", "volumeBindingMode", "value")
+"""Fields of objects that have no spec."""
 
 
 def leaves(body: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
@@ -58,15 +60,23 @@ def was_text(live: Raw, keys: tuple[str, ...]) -> str:
     return f" (now {shown(value)})" if value is not None else ""
 
 
-def more_nodes_text(node_names: Sequence[str], body: Raw) -> str:
-    """`there were 2 more nodes (a, b), each with …`; `body`: what each of them is like."""
-    has = dig(body, "status", "allocatable") or {}
+USUAL_AMOUNTS = {"ephemeral-storage": "1Ti"}
+USUAL_LABELS = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+PLAIN_LABELS = ("kubernetes.io/hostname", "gangline.io/", "nvidia.com/gpu.count", "nvidia.com/gpu.present")
+"""Of a new node, what goes without saying."""
+
+
+def more_nodes_text(node_names: Sequence[str], bodies: Sequence[Raw]) -> str:
+    """`there were 2 more nodes (a, b), each with …`; `bodies`: what each of them is like."""
+    has = dig(bodies[0], "status", "allocatable") or {}
     amounts = ", ".join(
-        f"{value} {name}" for name, value in has.items() if name != "ephemeral-storage" and str(value) != "0"
+        f"{value} {name}" for name, value in has.items() if str(value) not in ("0", USUAL_AMOUNTS.get(name))
     )
-    plain = ("kubernetes.io/", "gangline.io/", "nvidia.com/gpu.count", "nvidia.com/gpu.present")
+    labels = [dig(body, "metadata", "labels") or {} for body in bodies]
     marked = [
-        f"{key}={value}" for key, value in (dig(body, "metadata", "labels") or {}).items() if not key.startswith(plain)
+        f"{key}={' and '.join(dict.fromkeys(str(item.get(key)) for item in labels))}"
+        for key, value in labels[0].items()
+        if not key.startswith(PLAIN_LABELS) and USUAL_LABELS.get(key) != value
     ]
     many = (
         f"{len(node_names)} more nodes ({', '.join(node_names)}), each"
@@ -83,11 +93,8 @@ def about_text(kind: Kind[Any], body: Raw) -> str:
     if kind is QUEUE:
         parent = dig(body, "spec", "parentQueue")
         return f" (without limits{f', spec.parentQueue: {parent}' if parent else ''})"
-    fields = [
-        f"{path}: {shown(value)}"
-        for path, _, value in leaves({"spec": body.get("spec") or {}})
-        if not isinstance(value, Mapping)
-    ]
+    told = {"spec": body["spec"]} if body.get("spec") else {key: body[key] for key in TOLD_BESIDE if key in body}
+    fields = [f"{path}: {shown(value)}" for path, _, value in leaves(told) if path and not isinstance(value, Mapping)]
     return f" ({', '.join(fields[:SHOWN_LEAVES])})" if fields else ""
 
 

@@ -5,14 +5,14 @@ Last in an answer's journey, after answers.py. Writes to no terminal.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import yaml
 
 from gangline.errors import BadInput
+from gangline.rules.values.documents import json_text
 from gangline.rules.verdicts import GangAnswer
 
 if TYPE_CHECKING:
@@ -22,14 +22,43 @@ MARK = re.compile(r"^# gangline: (patch|new|replace)$", re.MULTILINE)
 """How a printed change is meant; above each document."""
 
 
+OWN = ("would start if ", "or ", "next try ")
+"""How the lines begin that differ between pods of one Deployment: each counts on those before it in the queue."""
+NAMED = 6
+"""Workloads of the same answer that are named, at most."""
+
+
 def printed(answers: Sequence[GangAnswer], output: str) -> str:
     data = [answer.data for answer in answers]
     if output == "json":
-        return json.dumps(data, indent=2, ensure_ascii=False)
+        return json_text(data)
     if output == "yaml":
         return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
-    told = [line for answer in answers for line in (answer.text, answer.starts, answer.evicted, *answer.failed) if line]
+    told = [line for alike in _alike(answers) for line in _lines(alike)]
     return "\n".join(told) or "nothing waits"
+
+
+def _alike(answers: Sequence[GangAnswer]) -> list[list[GangAnswer]]:
+    """Answers on pods and gangs that say the same but for the name and for what would start them, as those on the pods
+    of one Deployment do; in the order in which the first of each came."""
+    groups: dict[tuple[str, ...], list[GangAnswer]] = {}
+    for answer in answers:
+        kind, name = str(answer.data.get("kind")), str(answer.data["gang"])
+        why = (line for line in answer.text.splitlines() if not line.lstrip().startswith(OWN))
+        same_lines = (*why, answer.starts, answer.evicted, *answer.failed)
+        alone = "" if kind in ("pod", "gang") else name
+        key = (kind, alone, str(answer.data.get("namespace")), *(line.replace(name, "") for line in same_lines))
+        groups.setdefault(key, []).append(answer)
+    return list(groups.values())
+
+
+def _lines(alike: Sequence[GangAnswer]) -> Iterator[str]:
+    """The first of them in full, the others by name."""
+    first, others = alike[0], [str(answer.data["gang"]) for answer in alike[1:]]
+    yield from (line for line in (first.text, first.starts, first.evicted, *first.failed) if line)
+    if others:
+        rest = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        yield f"and {len(others)} more like it: {', '.join(others[:NAMED])}{rest}"
 
 
 def printed_fix(answers: Sequence[tuple[GangAnswer, Sequence[Remedy]]], number: int, output: str) -> str:
@@ -48,10 +77,7 @@ def printed_fix(answers: Sequence[tuple[GangAnswer, Sequence[Remedy]]], number: 
     if output == "text":
         return f"{answer.data['remedies'][number - 1]['text']}\n"
     if output == "json":
-        return (
-            json.dumps({"apiVersion": "v1", "kind": "List", "items": remedy.documents()}, indent=2, ensure_ascii=False)
-            + "\n"
-        )
+        return json_text({"apiVersion": "v1", "kind": "List", "items": remedy.documents()}) + "\n"
     head = [f"# {answer.data['gang']} would start if {answer.data['remedies'][number - 1]['text']}", *_hints(remedy)]
     documents = [
         f"# gangline: {change.how}\n{yaml.safe_dump(change.document(), sort_keys=False, allow_unicode=True)}"

@@ -141,6 +141,8 @@ class NamespaceRules(KindRules):
         labels = obj["metadata"].setdefault("labels", {}) if obj.get("metadata") is not None else {}
         if obj["metadata"].get("name"):
             labels["kubernetes.io/metadata.name"] = obj["metadata"]["name"]
+        if not obj.setdefault("status", {}).get("phase"):
+            obj["status"]["phase"] = "Active"
 
     def prepare_create(self, obj: Obj) -> None:
         obj["status"] = {"phase": "Active"}

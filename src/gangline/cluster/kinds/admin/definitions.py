@@ -300,20 +300,19 @@ def _stored(obj: Obj) -> Iterator[Problem]:
     if not stored:
         yield say.invalid(path, None, "must have at least one stored version")
         return
-    names = {item.get("name") for item in obj["spec"].get("versions") or []}
+    unheard = {name: index for index, name in enumerate(stored)}
     for version in obj["spec"].get("versions") or []:
-        if version.get("storage") and version["name"] not in stored:
+        if version.get("storage") and version["name"] not in unheard:
             yield say.invalid(path, stored, f"must have the storage version {version['name']}")
-    for index, name in enumerate(stored):
-        if name not in names:
-            yield say.invalid(
-                f"{path}[{index}]",
-                name,
-                f"missing from spec.versions; {name} was previously a storage version, and must "
-                f"remain in spec.versions until a storage migration ensures no data remains persisted in {name} and "
-                f"removes "
-                f"{name} from status.storedVersions",
-            )
+        unheard.pop(version.get("name"), None)
+    for name, index in unheard.items():
+        yield say.invalid(
+            f"{path}[{index}]",
+            name,
+            f"missing from spec.versions; {name} was previously a storage version, and must "
+            f"remain in spec.versions until a storage migration ensures no data remains persisted in {name} and "
+            f"removes {name} from status.storedVersions",
+        )
 
 
 def _immutable(new: Obj, old: Obj) -> Iterator[Problem]:

@@ -59,18 +59,18 @@ class NewEventRules(KindRules):
     create_on_update = True
 
     def validate(self, obj: Obj) -> list[Problem]:
-        return [
-            *_cluster_scoped(obj),
-            *_reporter(obj, "reportingController", obj.get("note") or ""),
-            *_series(obj),
-            *_new(obj),
-        ]
+        return [*_cluster_scoped(obj), *self._reporter(obj), *_series(obj), *_new(obj)]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        problems = [*_cluster_scoped(new), *_reporter(new, "reportingController", new.get("note") or "")]
+        problems = [*_cluster_scoped(new), *self._reporter(new)]
         for name, told in _UNCHANGED:
             problems += immutable(new.get(name), old.get(name), told)
         return [*problems, *_series(new)]
+
+    def _reporter(self, obj: Obj) -> Problems:
+        """One that does not say when it happened is not asked who tells of it."""
+        if obj.get("eventTime") is not None:
+            yield from _reporter(obj, "reportingController", obj.get("note") or "")
 
 
 def _cluster_scoped(obj: Obj) -> Problems:

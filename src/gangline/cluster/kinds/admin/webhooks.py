@@ -106,8 +106,8 @@ def _webhook(hook: Obj, path: str) -> Problems:
     yield from label_selector(hook.get("namespaceSelector"), f"{path}.namespaceSelector")
     yield from label_selector(hook.get("objectSelector"), f"{path}.objectSelector")
     yield from client_config(hook.get("clientConfig") or {}, f"{path}.clientConfig")
-    yield from _review_versions(hook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions")
     yield from match_conditions(hook.get("matchConditions") or [], f"{path}.matchConditions", MATCH_ENV)
+    yield from _review_versions(hook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions")
     if hook.get("reinvocationPolicy") is not None:
         yield from one_of(hook["reinvocationPolicy"], ("IfNeeded", "Never"), f"{path}.reinvocationPolicy")
 

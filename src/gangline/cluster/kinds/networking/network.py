@@ -51,6 +51,9 @@ class NetworkPolicyRules(KindRules):
     def validate(self, obj: Obj) -> list[Problem]:
         return [*_policy(obj["spec"])]
 
+    def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
+        return self.validate(new) * 2  # as a policy, and as a change of one
+
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         return [
             warning
@@ -196,7 +199,7 @@ def _ingress(spec: Obj, annotated: str | None) -> Problems:
     if annotated is not None and chosen is not None and annotated != chosen:
         yield say.invalid(f"annotations.{_CLASS}", annotated, "must match `ingressClassName` when both are specified")
     if not spec.get("rules") and spec.get("defaultBackend") is None:
-        yield say.invalid("spec", spec.get("rules") or [], "either `defaultBackend` or `rules` must be specified")
+        yield say.invalid("spec", spec.get("rules") or None, "either `defaultBackend` or `rules` must be specified")
     if spec.get("defaultBackend") is not None:
         yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
     for where, rule in with_paths(spec.get("rules"), "spec.rules"):

@@ -290,6 +290,12 @@ def _balancer_status(balancer: Obj, spec: Obj, old: Obj) -> Problems:
 
 
 def _duplicates(items: list[Obj]) -> Problems:
+    taken: set[tuple[Any, Any, Any]] = set()
+    for where, item in with_paths(items, "spec.ports"):
+        wanted = (item.get("protocol"), item.get("port"), item.get("nodePort"))
+        if wanted[2] and wanted in taken:
+            yield say.duplicate(f"{where}.nodePort", wanted[2])
+        taken.add(wanted)
     seen: set[tuple[Any, Any]] = set()
     for where, item in with_paths(items, "spec.ports"):
         key = (item.get("protocol"), item.get("port"))

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
-from typing import Any
 
-from gangline.api import resources
 from gangline.cluster.kinds.checks import IMMUTABLE, Obj, Problems, ip, qualified, subdomain, with_paths
 from gangline.cluster.kinds.pods import containers
 from gangline.cluster.kinds.pods.pod_updates import ephemeral_update, resize_update, spec_update
+from gangline.cluster.kinds.pods.pod_warnings import name_warnings, pod_warnings
 from gangline.cluster.kinds.pods.service_quality import quality
 from gangline.cluster.kinds.pods.spec_checks import pod_spec
 from gangline.cluster.kinds.pods.spec_defaults import default_pod_spec, default_requests
@@ -93,15 +91,10 @@ class PodRules(KindRules):
         return []
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        if old is not None and not self.spec_changed(obj, old):
+        """People rarely change pods by hand: only a new one is warned of."""
+        if old is not None:
             return []
-        critical = "scheduler.alpha.kubernetes.io/critical-pod" in (obj["metadata"].get("annotations") or ())
-        told = (
-            "metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "
-            '"priorityClassName" '
-            "field instead"
-        )
-        return [*([told] if critical else ()), *spec_warnings(obj.get("spec") or {}, "spec")]
+        return [*name_warnings(obj["metadata"].get("name") or "", "the Pod's hostname"), *pod_warnings(obj)]
 
 
 def _tokens_of_nobody(spec: Obj) -> Problems:
@@ -225,54 +218,3 @@ def _annotations(given: Obj, spec: Obj) -> Problems:
 
 def _is_int32(text: str) -> bool:
     return bool(re.fullmatch(r"-?(0|[1-9][0-9]*)", text)) and -(2**31) <= int(text) < 2**31
-
-
-def spec_warnings(spec: Obj, path: str) -> list[str]:
-    """What is accepted but probably not meant."""
-    warnings: list[str] = []
-    for where, secret in with_paths(spec.get("imagePullSecrets"), f"{path}.imagePullSecrets"):
-        if not secret.get("name"):
-            warnings.append(f'{where}.name: invalid empty name ""')
-    for name in ("initContainers", "containers"):
-        for where, container in with_paths(spec.get(name), f"{path}.{name}"):
-            warnings += _container_warnings(container, where)
-    for where, volume in with_paths(spec.get("volumes"), f"{path}.volumes"):
-        if volume.get("gitRepo") is not None:
-            warnings.append(f"{where}.gitRepo: deprecated in v1.11, and disabled by default in v1.33+")
-        if any(not source for source in (volume.get("projected") or {}).get("sources") or []):
-            warnings.append(f'volume "{volume.get("name")}" (Projected) has no sources provided')
-    return warnings + _fractions(spec.get("overhead") or {}, f"{path}.overhead")
-
-
-def _fractions(amounts: Obj, path: str) -> list[str]:
-    """Parts of a byte."""
-    return [
-        f'{path}[{name}]: fractional byte value "{amounts[name]}" is invalid, must be an integer'
-        for name in ("ephemeral-storage", "memory")
-        if name in amounts and resources.nanos(amounts[name]) % resources.NANO
-    ]
-
-
-def _container_warnings(container: Obj, path: str) -> list[str]:
-    warnings = []
-    for kind in ("limits", "requests"):
-        warnings += _fractions((container.get("resources") or {}).get(kind) or {}, f"{path}.resources.{kind}")
-    seen: set[Any] = set()
-    for index, variable in enumerate(container.get("env") or []):
-        if variable.get("name") in seen:
-            warnings.append(
-                f'{path}.env[{index}]: hides previous definition of "{variable.get("name")}", which may be dropped '
-                f"when using "
-                "apply"
-            )
-        seen.add(variable.get("name"))
-    return [*warnings, *_port_warnings(container.get("ports") or [], path)]
-
-
-def _port_warnings(items: list[Obj], path: str) -> Iterator[str]:
-    first: dict[Any, int] = {}
-    for index, item in enumerate(items):
-        same = (item.get("containerPort"), item.get("protocol"), item.get("hostPort") or 0, item.get("hostIP") or "")
-        earlier = first.setdefault(same, index)
-        if earlier != index:
-            yield f"{path}.ports[{index}]: duplicate port definition with {path}.ports[{earlier}]"

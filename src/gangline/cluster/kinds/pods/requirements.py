@@ -100,10 +100,10 @@ def _claims(items: list[Obj], path: str, known: Mapping[str, None]) -> Problems:
             yield say.duplicate(where, name)
         seen.add((name, item.get("request")))
         if name not in known:
-            told = "which is empty" if not known else "which are: " + ", ".join(islice(known, say.MOST_SHOWN))
+            told = ": " + ", ".join(islice(sorted(known), say.MOST_SHOWN)) if known else " which is empty"
             yield Problem(
                 where,
-                f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims {told}",
+                f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims{told}",
                 "FieldValueNotFound",
                 name,
             )

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gangline.cluster.kinds.checks import Obj
 
 _MODE = 0o644
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOST = r"(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*(?::[0-9]+)?"
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_IMAGE = re.compile(
+    rf"(?:{_HOST}/)?{_PART}(?:/{_PART})*(?::(?P<tag>[\w][\w.-]{{0,127}}))?"
+    r"(?P<digest>@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
+    re.ASCII,
+)
+_DIGEST = re.compile(r"[a-f0-9]{64}")
 
 
 def default_template(template: Obj, restart: str = "Always") -> None:
@@ -67,18 +76,18 @@ def default_container(container: Obj) -> None:
 
 def _drop_gated(container: Obj) -> None:
     """A signal to stop with is behind a gate that is off."""
-    (container["lifecycle"] or {}).pop("stopSignal", None)
-    if not container["lifecycle"]:
+    hooks = container["lifecycle"] or {}
+    if hooks.pop("stopSignal", None) is not None and not hooks:
         del container["lifecycle"]
 
 
 def pull_policy(image: str) -> str:
-    """Always for `latest` and for no tag at all."""
-    name = image.rpartition("/")[2]
-    if "@" in name:
+    """Always for `latest` and for no tag at all, unless the image is named by its digest or by no name at all."""
+    named = _IMAGE.fullmatch(image)
+    if named is None or _DIGEST.fullmatch(image):
         return "IfNotPresent"
-    tag = name.partition(":")[2]
-    return "Always" if tag in ("", "latest") else "IfNotPresent"
+    tag = named["tag"] or ("" if named["digest"] else "latest")
+    return "Always" if tag == "latest" else "IfNotPresent"
 
 
 def default_field_ref(source: Any) -> None:

@@ -21,6 +21,7 @@ from gangline.cluster.kinds.rules import KindRules
 from gangline.cluster.schema.labels import check_labels
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
+from gangline.rules.values.names import path_segment_problems
 
 HIGHEST = 1_000_000_000
 SYSTEM_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
@@ -30,6 +31,9 @@ class BudgetRules(KindRules):
     generation = True
     has_status = True
     unconditional_update = False
+
+    def name_problems(self, name: str) -> list[str]:
+        return path_segment_problems(name)
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*_budget(obj.get("spec") or {})]

@@ -15,9 +15,7 @@ def claim_spec(spec: Obj, path: str) -> Problems:
     modes = spec.get("accessModes") or []
     if not modes:
         yield say.required(f"{path}.accessModes", "at least 1 access mode is required")
-    for mode in modes:
-        yield from one_of(mode, ACCESS, f"{path}.accessModes")
-    yield from alone(modes, f"{path}.accessModes")
+    yield from access_modes(modes, f"{path}.accessModes")
     storage = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if storage is None:
         yield say.required(f"{path}.resources[storage]")
@@ -43,6 +41,8 @@ def _data_sources(spec: Obj, path: str) -> Problems:
         yield say.invalid(path, {}, "must match dataSourceRef")
 
 
-def alone(modes: list[str], path: str) -> Problems:
-    if "ReadWriteOncePod" in modes and len(modes) > 1:
+def access_modes(modes: list[str], path: str) -> Problems:
+    """Each known, and one that wants to be alone is."""
+    yield from (say.unsupported(path, mode, ACCESS) for mode in modes if mode not in ACCESS)
+    if {"ReadWriteOncePod"} < set(modes) & set(ACCESS):
         yield say.forbidden(path, "may not use ReadWriteOncePod with other access modes")

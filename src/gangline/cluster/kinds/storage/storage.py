@@ -45,7 +45,8 @@ class StorageClassRules(KindRules):
         return problems
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        problems = [
+        problems = self.validate(new)
+        problems += [
             say.forbidden(name, f"updates to {name} are forbidden.")
             for name in ("parameters", "provisioner", "reclaimPolicy")
             if new.get(name) != old.get(name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from gangline.api import resources
 from gangline.cluster.kinds.checks import Obj, Problems, given, immutable, one_of, subdomain, with_paths
 from gangline.cluster.kinds.pods.placement import node_selector
+from gangline.cluster.kinds.pods.pod_warnings import claim_warnings, node_term_warnings
 from gangline.cluster.kinds.pods.volumes import ORDER, host_path
 from gangline.cluster.kinds.rules import KindRules
-from gangline.cluster.kinds.storage.claims import ACCESS, alone, claim_spec
+from gangline.cluster.kinds.storage.claims import access_modes, claim_spec
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import subdomain_problems
@@ -33,6 +34,18 @@ _SOURCES = (
     "local",
 )
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+_OLD_NOTES = {
+    _OLD_CLASS: 'deprecated since v1.8; use "storageClassName" attribute instead',
+    "volume.beta.kubernetes.io/mount-options": 'deprecated since v1.31; use "mountOptions" attribute instead',
+}
+_OLD_SOURCES = {
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
 _FILLED_FROM = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
 _RESIZING = (
     "ControllerResizeInProgress",
@@ -77,12 +90,22 @@ class VolumeRules(KindRules):
             )
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        spec, notes = obj["spec"], obj["metadata"].get("annotations") or {}
         told = (
             "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended "
-            "approach is to use "
-            "dynamic provisioning."
+            "approach is to use dynamic provisioning."
         )
-        return [told] if obj["spec"].get("persistentVolumeReclaimPolicy") == "Recycle" else []
+        terms = ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms")
+        return [
+            *(f"metadata.annotations[{key}]: {use}" for key, use in _OLD_NOTES.items() if key in notes),
+            *([told] if spec.get("persistentVolumeReclaimPolicy") == "Recycle" else ()),
+            *(
+                warning
+                for where, term in with_paths(terms, "spec.nodeAffinity.required.nodeSelectorTerms")
+                for warning in node_term_warnings(term, where)
+            ),
+            *(f"spec.{name}: {since}" for name, since in _OLD_SOURCES.items() if spec.get(name) is not None),
+        ]
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*_volume(obj["spec"])]
@@ -90,7 +113,8 @@ class VolumeRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource:
             return []
-        problems = [*_volume(new["spec"])]
+        judged = [*_volume(new["spec"])]
+        problems = [*judged, *judged]  # as a volume, and as a change of one
         if any(new["spec"].get(name) != old["spec"].get(name) for name in _SOURCES):
             problems.append(
                 say.forbidden(
@@ -109,9 +133,7 @@ def _protect(obj: Obj, finalizer: str) -> None:
 def _volume(spec: Obj) -> Problems:
     if not spec.get("accessModes"):
         yield say.required("spec.accessModes")
-    for _, mode in with_paths(spec.get("accessModes"), "spec.accessModes"):
-        yield from one_of(mode, ACCESS, "spec.accessModes")
-    yield from alone(spec.get("accessModes") or [], "spec.accessModes")
+    yield from access_modes(spec.get("accessModes") or [], "spec.accessModes")
     capacity = spec.get("capacity") or {}
     if not capacity:
         yield say.required("spec.capacity")
@@ -187,8 +209,9 @@ class VolumeClaimRules(KindRules):
         _agree_on_source(obj["spec"])
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        told = f'metadata.annotations[{_OLD_CLASS}]: deprecated since v1.8; use "storageClassName" attribute instead'
-        return [told] if _OLD_CLASS in (obj["metadata"].get("annotations") or {}) else []
+        told = f"metadata.annotations[{_OLD_CLASS}]: {_OLD_NOTES[_OLD_CLASS]}"
+        old_class = _OLD_CLASS in (obj["metadata"].get("annotations") or {})
+        return [*([told] if old_class else ()), *claim_warnings(obj["spec"], "spec")]
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*claim_spec(obj["spec"], "spec")]

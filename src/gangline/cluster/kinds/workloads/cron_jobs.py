@@ -5,9 +5,10 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gangline.cluster.kinds.checks import Obj, Problems, not_negative, one_of
+from gangline.cluster.kinds.pods.pod_warnings import name_warnings
 from gangline.cluster.kinds.pods.spec_defaults import default_template
 from gangline.cluster.kinds.rules import KindRules
-from gangline.cluster.kinds.workloads.jobs import default_failure_policy, job_spec
+from gangline.cluster.kinds.workloads.jobs import default_failure_policy, job_spec, job_warnings
 from gangline.cluster.kinds.workloads.schedules import schedule_problems
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
@@ -34,6 +35,19 @@ class CronJobRules(KindRules):
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         return [] if subresource else [*self._checks(new["spec"], str(old["spec"].get("schedule") or ""))]
 
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        job, path = (obj["spec"].get("jobTemplate") or {}).get("spec") or {}, "spec.jobTemplate.spec"
+        if old is None:
+            return [*name_warnings(obj["metadata"].get("name") or ""), *job_warnings(job, path)]
+        told = (
+            "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
+            "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+        )
+        return [
+            *(job_warnings(job, path) if self.spec_changed(obj, old) else ()),
+            *([told] if "TZ" in (obj["spec"].get("schedule") or "") else ()),
+        ]
+
     def _checks(self, spec: Obj, before: str = "") -> Problems:
         schedule = spec.get("schedule") or ""
         if not schedule:
@@ -43,11 +57,12 @@ class CronJobRules(KindRules):
         yield from one_of(
             spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace"), "spec.concurrencyPolicy", required=True
         )
-        for name in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
-            yield from not_negative(spec.get(name), f"spec.{name}")
+        yield from not_negative(spec.get("startingDeadlineSeconds"), "spec.startingDeadlineSeconds")
         if spec.get("timeZone") is not None:
             yield from _time_zone(spec["timeZone"], "spec.timeZone")
         yield from _job_template((spec.get("jobTemplate") or {}).get("spec") or {}, "spec.jobTemplate.spec")
+        for name in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
+            yield from not_negative(spec.get(name), f"spec.{name}")
 
 
 def _job_template(spec: Obj, path: str) -> Problems:

@@ -30,6 +30,7 @@ _PLACED = (
 
 
 class DaemonSetRules(WorkloadRules):
+    names_pods = False
     noun = "daemonset"
     keeper = "DaemonSet"
 

@@ -16,7 +16,7 @@ from gangline.cluster.kinds.checks import (
     one_of,
     selector_matches,
 )
-from gangline.cluster.kinds.pods.pods import spec_warnings
+from gangline.cluster.kinds.pods.pod_warnings import name_warnings, pod_warnings
 from gangline.cluster.kinds.pods.spec_checks import template
 from gangline.cluster.kinds.pods.spec_defaults import default_template
 from gangline.cluster.kinds.rules import KindRules
@@ -78,7 +78,18 @@ class JobRules(KindRules):
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         if old is not None and not self.spec_changed(obj, old):
             return []
-        return spec_warnings(((obj.get("spec") or {}).get("template") or {}).get("spec") or {}, "spec.template.spec")
+        name = obj["metadata"].get("name") or ""
+        return [*(name_warnings(name) if old is None else ()), *job_warnings(obj["spec"], "spec")]
+
+
+def job_warnings(spec: Obj, path: str) -> list[str]:
+    indexed = spec.get("completionMode") == "Indexed"
+    many = indexed and (spec.get("completions") or 0) > 100_000 and (spec.get("parallelism") or 0) > 10_000
+    told = (
+        f"{path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
+        "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+    )
+    return [*([told] if many else ()), *pod_warnings(spec.get("template") or {}, f"{path}.template")]
 
 
 def _own_selector(obj: Obj) -> None:
@@ -156,10 +167,10 @@ def job_spec(spec: Obj, path: str) -> Problems:
 def _template(spec: Obj, path: str) -> Problems:
     about = spec.get("template") or {}
     restart = (about.get("spec") or {}).get("restartPolicy") or ""
-    for problem in template(about, f"{path}.template"):
-        if problem.path != f"{path}.template.spec.restartPolicy":
-            yield problem
     where = f"{path}.template.spec.restartPolicy"
+    for problem in template(about, f"{path}.template"):
+        if problem.path != where or restart:
+            yield problem
     if restart in ("", "Always"):
         yield say.required(where, 'valid values: "OnFailure", "Never"')
     elif restart not in ("OnFailure", "Never"):

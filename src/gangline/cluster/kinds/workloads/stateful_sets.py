@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gangline.cluster.kinds.checks import Obj, Problems, label, not_negative, one_of, with_paths
+from gangline.cluster.kinds.pods.pod_warnings import claim_warnings
 from gangline.cluster.kinds.storage.claims import claim_spec
 from gangline.cluster.kinds.workloads.workloads import WorkloadRules
 from gangline.errors import Problem
@@ -11,6 +12,7 @@ from gangline.rules.values.names import label_problems
 
 
 class StatefulSetRules(WorkloadRules):
+    names_pods = False
     noun = "statefulset"
     keeper = "StatefulSet"
     unreadable = ""
@@ -74,7 +76,16 @@ class StatefulSetRules(WorkloadRules):
         told = [
             "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
         ]
-        return [*super().warnings(obj, old), *(told if limit is not None and limit < 0 else ())]
+        below = "" if old is None else ".Spec"
+        return [
+            *super().warnings(obj, old),
+            *(
+                warning
+                for where, claim in with_paths(obj["spec"].get("volumeClaimTemplates"), "spec.volumeClaimTemplates")
+                for warning in claim_warnings(claim.get("spec") or {}, f"{where}{below}")
+            ),
+            *(told if limit is not None and limit < 0 else ()),
+        ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         if subresource == "status":

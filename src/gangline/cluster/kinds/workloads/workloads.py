@@ -21,7 +21,7 @@ from gangline.cluster.kinds.checks import (
     selector_is_empty,
     selector_matches,
 )
-from gangline.cluster.kinds.pods.pods import spec_warnings
+from gangline.cluster.kinds.pods.pod_warnings import name_warnings, pod_warnings
 from gangline.cluster.kinds.pods.spec_checks import template
 from gangline.cluster.kinds.pods.spec_defaults import default_template
 from gangline.cluster.kinds.rules import KindRules
@@ -43,6 +43,8 @@ class WorkloadRules(KindRules):
     counts: tuple[str, ...] = ()
     """Counts of the status that cannot be negative."""
     too_available = "cannot be greater than readyReplicas"
+    names_pods = True
+    """Its name is warned of where a pod's would be."""
 
     def defaults(self, obj: Obj) -> None:
         spec = obj.setdefault("spec", {})
@@ -113,7 +115,9 @@ class WorkloadRules(KindRules):
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         if old is not None and not self.spec_changed(obj, old):
             return []
-        return spec_warnings(((obj.get("spec") or {}).get("template") or {}).get("spec") or {}, "spec.template.spec")
+        name = (obj["metadata"].get("name") or "") if old is None and self.names_pods else ""
+        told = name_warnings(name) if name else []
+        return [*told, *pod_warnings((obj.get("spec") or {}).get("template") or {}, "spec.template")]
 
 
 def selects(selector: Any, about: Obj) -> Problems:
@@ -303,3 +307,7 @@ class PodTemplateRules(KindRules):
 
     def spec_changed(self, new: Obj, old: Obj) -> bool:
         return new.get("template") != old.get("template")
+
+    def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
+        changed = old is None or self.spec_changed(obj, old)
+        return pod_warnings(obj.get("template") or {}, "template") if changed else []

@@ -4,6 +4,8 @@ A table; bootstrap.py writes them into the store. Decides nothing."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gangline.cluster.server.access.rbac import AUTHENTICATED, EVERYTHING, GROUP, MASTERS, UNAUTHENTICATED, Obj
 
 _PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"]
@@ -117,28 +119,59 @@ def _rules(table: tuple[tuple[str, tuple[str, ...]], ...], verbs: list[str]) -> 
     return [{"apiGroups": [group], "resources": list(resources), "verbs": verbs} for group, resources in table]
 
 
-def bootstrap_roles() -> list[tuple[str, list[Obj], list[Obj]]]:
-    """The cluster roles of every cluster: name, rules, and whom they are bound to."""
+@dataclass(frozen=True, slots=True)
+class BootstrapRole:
+    """A cluster role of every cluster, and whom it is bound to. `into`: the roles that take its rules in; `aggregates`:
+    it takes in what is meant for it, `rules` being what that is as long as nobody adds to it."""
+
+    name: str
+    rules: list[Obj]
+    subjects: tuple[Obj, ...] = ()
+    into: tuple[str, ...] = ()
+    aggregates: bool = False
+
+    @property
+    def labels(self) -> Obj:
+        return {"kubernetes.io/bootstrapping": "rbac-defaults"} | {label_into(role): "true" for role in self.into}
+
+    @property
+    def content(self) -> Obj:
+        selector = {"clusterRoleSelectors": [{"matchLabels": {label_into(self.name): "true"}}]}
+        return {"rules": self.rules} | ({"aggregationRule": selector} if self.aggregates else {})
+
+
+def label_into(role: str) -> str:
+    """The label of what a role takes in."""
+    return f"{GROUP}/aggregate-to-{role}"
+
+
+def bootstrap_roles() -> list[BootstrapRole]:
+    """The cluster roles of every cluster. Each of view, edit and admin takes in the one before it, and whatever else
+    bears its label."""
     view = _rules(_VIEWED, _READ)
     accounts = [
         {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
         {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["impersonate"]},
     ]
-    edit = view + _rules(_EDITED, _READ + _WRITE) + accounts
+    edit = _rules(_EDITED, _READ + _WRITE) + accounts
     admin = [
-        *edit,
         {"apiGroups": [GROUP], "resources": ["roles", "rolebindings"], "verbs": _READ + _WRITE},
         {"apiGroups": ["authorization.k8s.io"], "resources": ["localsubjectaccessreviews"], "verbs": ["create"]},
     ]
     signed_in, anyone = _group(AUTHENTICATED), _group(UNAUTHENTICATED)
     return [
-        ("cluster-admin", EVERYTHING, [_group(MASTERS)]),
-        ("admin", admin, []),
-        ("edit", edit, []),
-        ("view", view, []),
-        ("system:discovery", [{"nonResourceURLs": _DISCOVERY, "verbs": ["get"]}], [signed_in]),
-        ("system:public-info-viewer", [{"nonResourceURLs": _PUBLIC, "verbs": ["get"]}], [signed_in, anyone]),
-        (
+        BootstrapRole("cluster-admin", EVERYTHING, (_group(MASTERS),)),
+        BootstrapRole("system:aggregate-to-admin", admin, into=("admin",)),
+        BootstrapRole("system:aggregate-to-edit", edit, into=("edit",)),
+        BootstrapRole("system:aggregate-to-view", view, into=("view",)),
+        BootstrapRole("admin", view + edit + admin, aggregates=True),
+        BootstrapRole("edit", view + edit, into=("admin",), aggregates=True),
+        BootstrapRole("view", view, into=("edit",), aggregates=True),
+        BootstrapRole("system:discovery", [{"nonResourceURLs": _DISCOVERY, "verbs": ["get"]}], (signed_in,)),
+        BootstrapRole(
+            "system:public-info-viewer", [{"nonResourceURLs": _PUBLIC, "verbs": ["get"]}], (signed_in, anyone)
+        ),
+        BootstrapRole(
             "system:basic-user",
             [
                 {
@@ -148,7 +181,7 @@ def bootstrap_roles() -> list[tuple[str, list[Obj], list[Obj]]]:
                 },
                 {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]},
             ],
-            [signed_in],
+            (signed_in,),
         ),
     ]
 

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from gangline.api.yaml_text import yaml_text
 from gangline.client.wire import Request, User
 from gangline.cluster.server.access.rbac import ANONYMOUS, AUTHENTICATED, MASTERS
 from gangline.cluster.server.status import unauthorized
@@ -357,16 +357,13 @@ def kubeconfig(url: str, authority: bytes | None, token: str, name: str = "gangl
     cluster: dict[str, Any] = {"server": url}
     if authority:
         cluster["certificate-authority-data"] = base64.b64encode(authority).decode()
-    return str(
-        yaml.safe_dump(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "current-context": name,
-                "clusters": [{"name": name, "cluster": cluster}],
-                "users": [{"name": name, "user": {"token": token}}],
-                "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-            },
-            sort_keys=False,
-        )
+    return yaml_text(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": name,
+            "clusters": [{"name": name, "cluster": cluster}],
+            "users": [{"name": name, "user": {"token": token}}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        }
     )

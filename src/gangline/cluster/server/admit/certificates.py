@@ -82,4 +82,4 @@ def _part(obj: Obj | None, name: str) -> Obj:
 
 
 def _refuse(review: WriteReview, why: str) -> Exception:
-    return forbidden(GROUP, PLURAL, review.name, why)
+    return forbidden(GROUP, PLURAL, review.told_name, why)

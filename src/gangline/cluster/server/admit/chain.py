@@ -47,6 +47,14 @@ class WriteReview:
     requested: Resource | None = None
     """What was written to, where the review is told in an equivalent version of it."""
 
+    @property
+    def told_name(self) -> str:
+        """How a refusal names the object: one that has no name yet by what its name will begin with."""
+        if self.operation != CREATE or self.subresource or self.object is None:
+            return self.name
+        about = self.object.get("metadata") or {}
+        return about.get("name") or about.get("generateName") or "Unknown"
+
     def shown(self, obj: dict[str, Any] | None) -> dict[str, Any] | None:
         return obj if obj is None or self.face is None else self.face.show(obj)
 

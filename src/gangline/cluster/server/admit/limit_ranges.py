@@ -54,7 +54,7 @@ class Limits:
         ]
         if told:
             why = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
-            raise forbidden("", review.resource.plural, review.name, why)
+            raise forbidden("", review.resource.plural, review.told_name, why)
         return ()
 
 

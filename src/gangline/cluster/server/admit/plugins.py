@@ -12,12 +12,12 @@ from gangline.cluster.server.admit.chain import CREATE, DELETE, UPDATE, WriteRev
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import forbidden
 from gangline.errors import Problem
+from gangline.rules.volumes import DEFAULT_CLASS
 
 Obj = dict[str, Any]
 LOWER = "PreemptLowerPriority"
 SYSTEM_CLASSES = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
 _SCHEDULING = "scheduling.k8s.io"
-_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
 class Plugins:
@@ -147,7 +147,7 @@ class Plugins:
         objs = [
             obj
             for obj in (record.object() for record in shelf.records.values())
-            if (obj["metadata"].get("annotations") or {}).get(_DEFAULT_CLASS) == "true"
+            if (obj["metadata"].get("annotations") or {}).get(DEFAULT_CLASS) == "true"
         ]
         if objs:
             newest = max(objs, key=lambda obj: (obj["metadata"]["creationTimestamp"], obj["metadata"]["name"]))
@@ -173,7 +173,7 @@ def _both(review: WriteReview, pod: Obj, runtime: Obj) -> Obj:
 
 
 def _refuse(review: WriteReview, why: str) -> Exception:
-    return forbidden(review.resource.shelf[0], review.resource.plural, review.name, why)
+    return forbidden(review.resource.shelf[0], review.resource.plural, review.told_name, why)
 
 
 _WAITED_FOR = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")

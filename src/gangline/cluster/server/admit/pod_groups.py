@@ -81,4 +81,4 @@ _PROTECT = protect(names.POD_GROUP_PROTECTION)
 
 
 def _refuse(review: WriteReview, why: str) -> ApiError:
-    return forbidden(GROUP, review.resource.plural, review.name, why)
+    return forbidden(GROUP, review.resource.plural, review.told_name, why)

@@ -140,7 +140,7 @@ class Policies:
         if "Deny" not in actions:
             return
         message = f"ValidatingAdmissionPolicy '{name}' with binding '{bound}' denied request: {why}"
-        error = forbidden(review.resource.shelf[0], review.resource.plural, review.name, message)
+        error = forbidden(review.resource.shelf[0], review.resource.plural, review.told_name, message)
         status = dict(error.status)
         status["reason"] = reason or "Invalid"
         status["code"] = _CODES.get(status["reason"], 422)

@@ -110,4 +110,4 @@ def _check_room(review: WriteReview, quota: Obj, more: Mapping[str, int]) -> Non
 
 
 def _refusal(review: WriteReview, why: str) -> ApiError:
-    return forbidden(review.resource.shelf[0], review.resource.plural, review.name, why)
+    return forbidden(review.resource.shelf[0], review.resource.plural, review.told_name, why)

@@ -97,13 +97,16 @@ class ServiceAddresses:
             return
         kept = _kept_ports(spec, old)
         taken = {number for _, number in self._ports} | {number for _, number in _node_ports(spec)}
-        asked: set[tuple[str, int]] = set()
+        asked: dict[tuple[str, int], int] = {}
         for index, port in enumerate(spec.get("ports") or []):
             protocol = port.get("protocol", "TCP")
+            number = port.get("port") or 0
             wanted = port.get("nodePort") or kept.get(port.get("name") or "")
             if wanted is None:
                 wanted = self._free_port(taken)
-            elif why := self._port_problem(protocol, wanted, place, asked):
+            elif why := self._port_problem(
+                protocol, wanted, place, asked.get((protocol, wanted)) not in (None, number)
+            ):
                 raise invalid(
                     "",
                     "Service",
@@ -112,7 +115,7 @@ class ServiceAddresses:
                 )
             port["nodePort"] = wanted
             taken.add(wanted)
-            asked.add((protocol, wanted))
+            asked[protocol, wanted] = number
         if (
             spec.get("externalTrafficPolicy") == "Local"
             and spec.get("type") == "LoadBalancer"
@@ -127,14 +130,12 @@ class ServiceAddresses:
             raise full_range("failed to allocate a nodePort: range is full")
         return number
 
-    def _port_problem(self, protocol: str, wanted: int, place: tuple[str, str], asked: set[tuple[str, int]]) -> str:
+    def _port_problem(self, protocol: str, wanted: int, place: tuple[str, str], other: bool) -> str:
         first, last = self._core.settings.node_ports
         if not first <= wanted <= last:
             return f"provided port is not in the valid range. The range of valid ports is {first}-{last}"
         return (
-            "provided port is already allocated"
-            if self._ports.get((protocol, wanted), place) != place or (protocol, wanted) in asked
-            else ""
+            "provided port is already allocated" if self._ports.get((protocol, wanted), place) != place or other else ""
         )
 
 

@@ -133,7 +133,7 @@ class Webhooks:
         except CelError as error:
             if hook.get("failurePolicy") == "Ignore":
                 return False
-            raise forbidden(review.resource.shelf[0], review.resource.plural, review.name, str(error)) from None
+            raise forbidden(review.resource.shelf[0], review.resource.plural, review.told_name, str(error)) from None
 
     async def _call(self, hook: Obj, review: WriteReview) -> Obj | None:
         """The webhook's answer; None if it could not be had and that does not matter."""

@@ -32,9 +32,14 @@ class PatchFailed(GanglineError):
 
 
 def json_patch(target: Any, operations: Any) -> Any:
-    """All operations in turn on a copy; the first that fails ends it."""
-    if not isinstance(operations, list) or not all(isinstance(item, dict) for item in operations):
-        raise PatchFailed("a JSON patch is a list of operations", malformed=True)
+    """All operations in turn on a copy; the first that fails ends it. None at all is a patch that changes nothing."""
+    if operations is None:
+        return target
+    if not isinstance(operations, list):
+        raise _misread(operations, "[]handlers.jsonPatchOp")
+    odd = next((item for item in operations if item is not None and not isinstance(item, dict)), None)
+    if odd is not None:
+        raise _misread(odd, "handlers.jsonPatchOp")
     if len(operations) > LIMIT:
         raise PatchFailed(
             f"The allowed maximum operations in a JSON patch is {LIMIT}, got {len(operations)}", malformed=True
@@ -42,6 +47,8 @@ def json_patch(target: Any, operations: Any) -> Any:
     document = msgspec.json.decode(msgspec.json.encode(target))
     copied = 0
     for operation in operations:
+        if operation is None:
+            raise PatchFailed("Unexpected kind: unknown")
         if operation.get("op") == "copy":
             copied += _copy_size(document, operation)
             if copied > COPIED:
@@ -56,34 +63,40 @@ def json_patch(target: Any, operations: Any) -> Any:
     return document
 
 
+_KINDS: dict[type, str] = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+
+
+def _misread(value: Any, wanted: str) -> PatchFailed:
+    given = _KINDS[type(value)]
+    return PatchFailed(f"json: cannot unmarshal {given} into Go value of type {wanted}", malformed=True)
+
+
 def _copy_size(document: Any, operation: dict[str, Any]) -> int:
-    return len(msgspec.json.encode(_source(document, _pointer(operation, "from"))))
+    return len(msgspec.json.encode(_get(document, _pointer(operation, "from"), "copy")))
 
 
 def _apply(document: Any, operation: dict[str, Any]) -> Any:
     op = operation.get("op")
-    path = _pointer(operation, "path")
-    if op == "add":
-        return _add(document, path, _value(operation))
-    if op == "remove":
-        return _remove(document, path, "remove")
-    if op == "replace":
-        return _replace(document, path, _value(operation))
-    if op == "test":
-        return _test(document, path, operation)
     if op == "move":
         source = _pointer(operation, "from")
         value = _get(document, source, "move")
-        return _add(_remove(document, source, "move"), path, value)
-    if op == "copy":
-        return _add(document, path, copy.deepcopy(_source(document, _pointer(operation, "from"))))
-    raise PatchFailed(f"Unexpected kind: {op}")
-
-
-def _source(document: Any, path: list[str]) -> Any:
-    """What is copied; a key that an existing object lacks is copied as null."""
-    parent = _get(document, path[:-1], "copy")
-    return parent.get(path[-1]) if isinstance(parent, dict) and path else _get(document, path, "copy")
+        _remove(document, source, "move")
+        _add(document, _pointer(operation, "path"), value, "move")
+        return document
+    path = _pointer(operation, "path")
+    if op == "add":
+        _add(document, path, _value(operation), "add")
+    elif op == "remove":
+        _remove(document, path, "remove")
+    elif op == "replace":
+        return _replace(document, path, _value(operation))
+    elif op == "test":
+        _test(document, path, operation.get("value"))
+    elif op == "copy":
+        _add(document, path, copy.deepcopy(_get(document, _pointer(operation, "from"), "copy")), "copy")
+    else:
+        raise PatchFailed(f"Unexpected kind: {op}")
+    return document
 
 
 def _value(operation: dict[str, Any]) -> Any:
@@ -91,22 +104,44 @@ def _value(operation: dict[str, Any]) -> Any:
     return copy.deepcopy(operation.get("value"))
 
 
-def _pointer(operation: dict[str, Any], name: str) -> list[str]:
+def _pointer(operation: dict[str, Any], name: str) -> str:
     text = operation.get(name)
     if not isinstance(text, str):
         raise PatchFailed(f"{operation.get('op')} operation failed to decode {name}: missing")
-    if text and not text.startswith("/"):
-        raise PatchFailed(
-            f"{operation.get('op')} operation does not apply: doc is missing path: {text!r}: missing value"
-        )
-    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
+    return text
 
 
-def _missing(op: str, path: list[str]) -> PatchFailed:
-    return PatchFailed(f'{op} operation does not apply: doc is missing path: "/{"/".join(path)}": missing value')
+def _place(document: Any, path: str, op: str) -> tuple[dict[str, Any] | list[Any], str]:
+    """Where a pointer leads: what holds the value, and under which key. What stands before the first slash is not
+    looked at, as in the real server; a pointer without one leads nowhere."""
+    parts = path.split("/")[1:]
+    if not parts:
+        raise _missing(op, path)
+    for part in parts[:-1]:
+        document = _child(document, _key(part), op)
+        if document is None:
+            raise _missing(op, path)
+    if not isinstance(document, dict | list):
+        raise _missing(op, path)
+    return document, _key(parts[-1])
 
 
-def _index(items: list[Any], part: str, op: str, path: list[str], grow: bool = False) -> int:
+def _key(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+def _child(holder: Any, key: str, op: str) -> Any:
+    """What stands under a key; nothing where an object lacks it."""
+    if isinstance(holder, dict):
+        return holder.get(key)
+    return holder[_index(holder, key, op)] if isinstance(holder, list) else None
+
+
+def _missing(op: str, path: str) -> PatchFailed:
+    return PatchFailed(f'{op} operation does not apply: doc is missing path: "{path}": missing value')
+
+
+def _index(items: list[Any], part: str, op: str, grow: bool = False) -> int:
     if grow and part == "-":
         return len(items)
     if not _INDEX.fullmatch(part):
@@ -120,61 +155,44 @@ def _index(items: list[Any], part: str, op: str, path: list[str], grow: bool = F
     return at
 
 
-def _get(document: Any, path: list[str], op: str) -> Any:
-    for part in path:
-        if isinstance(document, dict):
-            if part not in document:
-                raise _missing(op, path)
-            document = document[part]
-        elif isinstance(document, list):
-            document = document[_index(document, part, op, path)]
-        else:
-            raise _missing(op, path)
-    return document
+def _get(document: Any, path: str, op: str) -> Any:
+    return _child(*_place(document, path, op), op)
 
 
-def _add(document: Any, path: list[str], value: Any) -> Any:
-    if not path:
-        return value
-    parent = _get(document, path[:-1], "add")
-    if isinstance(parent, dict):
-        parent[path[-1]] = value
-    elif isinstance(parent, list):
-        parent.insert(_index(parent, path[-1], "add", path, grow=True), value)
+def _add(document: Any, path: str, value: Any, op: str) -> None:
+    holder, key = _place(document, path, op)
+    if isinstance(holder, dict):
+        holder[key] = value
     else:
-        raise _missing("add", path)
-    return document
+        holder.insert(_index(holder, key, op, grow=True), value)
 
 
-def _replace(document: Any, path: list[str], value: Any) -> Any:
+def _replace(document: Any, path: str, value: Any) -> Any:
     """Put a value; a key that an existing object lacks is added, as the real server does."""
     if not path:
+        if not isinstance(value, dict | list):
+            raise PatchFailed("replace operation value must be object or array")
         return value
-    parent = _get(document, path[:-1], "replace")
-    if not isinstance(parent, dict | list):
-        raise _missing("replace", path)
-    key: Any = path[-1] if isinstance(parent, dict) else _index(parent, path[-1], "replace", path)
-    parent[key] = value
+    holder, key = _place(document, path, "replace")
+    if isinstance(holder, dict):
+        holder[key] = value
+    else:
+        holder[_index(holder, key, "replace")] = value
     return document
 
 
-def _remove(document: Any, path: list[str], op: str) -> Any:
-    if not path:
-        raise PatchFailed(f"{op} operation does not apply: the whole document cannot be removed")
-    _get(document, path, op)
-    parent = _get(document, path[:-1], op)
-    key: Any = path[-1] if isinstance(parent, dict) else _index(parent, path[-1], op, path)
-    del parent[key]
-    return document
+def _remove(document: Any, path: str, op: str) -> None:
+    holder, key = _place(document, path, op)
+    if isinstance(holder, list):
+        del holder[_index(holder, key, op)]
+    elif key in holder:
+        del holder[key]
+    else:
+        raise _missing(op, path)
 
 
-def _test(document: Any, path: list[str], operation: dict[str, Any]) -> Any:
-    try:
-        value = _get(document, path, "test")
-    except PatchFailed:
-        if operation.get("value") is None and "value" in operation:
-            return document
-        raise
-    if value != operation.get("value") or isinstance(value, bool) != isinstance(operation.get("value"), bool):
-        raise PatchFailed(f"testing path /{'/'.join(path)} value failed: test failed")
-    return document
+def _test(document: Any, path: str, wanted: Any) -> None:
+    """What is not there equals null."""
+    value = _get(document, path, "test") if path else document
+    if value != wanted or isinstance(value, bool) != isinstance(wanted, bool):
+        raise PatchFailed(f"testing path {path} value failed: test failed")

@@ -26,8 +26,7 @@ class BadDirective(GanglineError):
 
 
 class MisshapenPatch(BadDirective):
-    """A directive or a list that is not written as it must be: a `$retainKeys` that does not name every key of its
-    patch, an order that is not the list's, an item that is no map."""
+    """A `$retainKeys` that does not name every key of its patch: the one mistake that is answered with 400."""
 
 
 def strategic_merge(obj: Obj, patch: Obj, schema: Schema) -> Obj:
@@ -46,21 +45,37 @@ def go_text(value: Any) -> str:
 
 
 def _merge_map(original: Obj, patch: Obj, node: SchemaNode) -> Obj:
-    directive = patch.get(_PATCH)
-    if directive == "replace":
-        return {name: value for name, value in patch.items() if name != _PATCH}
-    if directive == "delete":
-        return {}
-    if directive is not None and directive != "merge":
-        raise BadDirective(f"unknown patch type: {directive} in map: {go_text(patch)}")
+    if _PATCH in patch:
+        directive = patch[_PATCH]
+        if directive == "replace":
+            return {name: value for name, value in patch.items() if name != _PATCH}
+        if directive == "delete":
+            return {}
+        raise BadDirective(f"unknown patch type: {_named(directive)} in map: {go_text(patch)}")
     out = _retained(original, patch)
     _order_untouched(out, patch, node)
     for name, value in patch.items():
         if name.startswith(_DELETE):
             _delete_primitives(out, name.removeprefix(_DELETE), value)
-        elif not name.startswith("$"):
+        elif name != _RETAIN and not name.startswith(_ORDER):
             _merge_field(out, name, value, patch, node)
     return out
+
+
+def _named(directive: Any) -> str:
+    """A directive as Go prints one that is no text."""
+    return directive if isinstance(directive, str) else f"%!s({_GO_TYPES[type(directive)]}={go_text(directive)})"
+
+
+_GO_TYPES: dict[type, str] = {
+    str: "string",
+    int: "int64",
+    float: "float64",
+    bool: "bool",
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    type(None): "<nil>",
+}
 
 
 def _retained(original: Obj, patch: Obj) -> Obj:
@@ -70,78 +85,102 @@ def _retained(original: Obj, patch: Obj) -> Obj:
     if not isinstance(keep, list):
         raise MisshapenPatch("invalid patch format of retainKeys")
     kept = {_mark(name) for name in keep}
-    if any(not name.startswith("$") and name not in kept for name in patch):
-        raise MisshapenPatch("invalid patch format of retainKeys")
+    for name, value in patch.items():
+        if value is not None and name != _RETAIN and not name.startswith((_DELETE, _ORDER)) and name not in kept:
+            raise MisshapenPatch("invalid patch format of retainKeys")
     return {name: value for name, value in original.items() if name in kept}
 
 
 def _merge_field(out: Obj, name: str, value: Any, patch: Obj, node: SchemaNode) -> None:
     child = node.child(name) or ANY
+    before = out.get(name)
     if value is None:
         out.pop(name, None)
-        return
-    before = out.get(name)
-    if isinstance(value, dict):
-        if _PATCH in value and not isinstance(before, dict):
-            _merge_map({}, value, child)
-            return
-        merged: Any = _merge_map(before, value, child) if isinstance(before, dict) else _fresh(value, child)
-    elif isinstance(value, list) and child.merge:
-        merged = _merge_list(before if isinstance(before, list) else [], value, child, patch.get(_ORDER + name))
+    elif isinstance(value, dict) and isinstance(before, dict):
+        out[name] = _merge_map(before, value, child)
+    elif isinstance(value, list) and isinstance(before, list) and child.merge:
+        out[name] = _merge_list(before, value, child, patch.get(_ORDER + name))
+    elif isinstance(value, dict) and _PATCH in value:
+        out.pop(name, None)
     else:
-        merged = value
-    out[name] = merged
+        out[name] = _fresh(value)
 
 
-def _fresh(value: Any, node: SchemaNode) -> Any:
-    """A part that had no counterpart: its directives and nulls are not kept."""
+def _fresh(value: Any) -> Any:
+    """A part that had no counterpart: its nulls are not kept, and no map with a directive."""
     if isinstance(value, dict):
-        return _merge_map({}, value, node)
-    if isinstance(value, list) and node.merge:
-        return _merge_list([], value, node, None)
-    return value
+        return {name: _fresh(item) for name, item in value.items() if item is not None and not _directed(item)}
+    return [_fresh(item) for item in value if not _directed(item)] if isinstance(value, list) else value
+
+
+def _directed(item: Any) -> bool:
+    return isinstance(item, dict) and _PATCH in item
 
 
 def _delete_primitives(out: Obj, name: str, values: Any) -> None:
     if isinstance(values, list) and isinstance(out.get(name), list):
+        _check_types(out[name], values)
         gone = {_mark(value) for value in values}
         out[name] = [item for item in out[name] if _mark(item) not in gone]
+
+
+def _check_types(original: list[Any], patch: list[Any]) -> None:
+    """Items of a list that is merged are all of one type."""
+    types = {type(item) for item in [*original, *patch]}
+    if len(types) > 1:
+        raise BadDirective(f"list element types are not identical: [{go_text(original)} {go_text(patch)}]")
 
 
 def _order_untouched(out: Obj, patch: Obj, node: SchemaNode) -> None:
     """An order for a list the patch does not otherwise touch."""
     for name, order in patch.items():
         field = name.removeprefix(_ORDER)
+        if name.startswith(_ORDER) and node.type_name and node.child(field) is None:
+            struct = node.type_name.rpartition(".")[2]
+            raise BadDirective(f'unable to find api field in struct {struct} for the json field "{field}"')
         if name.startswith(_ORDER) and field not in patch and isinstance(out.get(field), list):
             child = node.child(field) or ANY
-            out[field] = _sorted(out[field], out[field], _identity(child), order)
+            out[field] = _sorted(out[field], out[field], _identity(child), _order(order, child))
+
+
+def _order(order: Any, node: SchemaNode) -> list[Any]:
+    if not isinstance(order, list):
+        raise BadDirective(f"expected a []interface {{}}, but received a {_GO_TYPES[type(order)]}")
+    for index, item in enumerate(order if node.merge_key else ()):
+        if not isinstance(item, dict):
+            raise BadDirective(f"value for key {index} is not a map")
+        _key(item, node.merge_key)
+    return order
 
 
 def _merge_list(original: list[Any], patch: list[Any], node: SchemaNode, order: Any) -> list[Any]:
-    scalars = all(not isinstance(item, dict) for item in [*original, *patch])
-    if scalars:
+    _check_types(original, patch)
+    wanted = None if order is None else _order(order, node)
+    if not any(isinstance(item, dict) for item in [*original, *patch]):
+        _check_order(patch, wanted, patch, lambda item: item)
         merged = [*original, *_new(original, patch)]
-        return _sorted(merged, original, lambda item: item, order if isinstance(order, list) else patch)
+        return _sorted(merged, original, lambda item: item, patch if wanted is None else wanted)
     key = node.merge_key
     kept, changes, replaced = _special(original, patch, key)
     if replaced:
-        return [_fresh(item, node.items or ANY) for item in changes]
+        return changes
+    _check_order(changes, wanted, patch, _identity(node))
     merged = list(kept)
     places = {_mark(entry.get(key)): at for at, entry in reversed([*enumerate(merged)]) if isinstance(entry, dict)}
     for item in changes:
         _merge_item(merged, places, item, key, node.items or ANY)
-    if isinstance(order, list):
-        _check_order(changes, order, _identity(node))
-    return _sorted(merged, original, _identity(node), order if isinstance(order, list) else changes)
+    return _sorted(merged, original, _identity(node), changes if wanted is None else wanted)
 
 
-def _check_order(changes: list[Any], order: list[Any], identity: Callable[[Any], Any]) -> None:
+def _check_order(changes: list[Any], order: list[Any] | None, patch: list[Any], identity: Callable[[Any], Any]) -> None:
     """What a patch changes stands in its list of order, and in that order."""
+    if not order:
+        return
     wanted = [_mark(identity(item)) for item in changes]
     given, asked = [_mark(identity(item)) for item in order], set(wanted)
     if [entry for entry in given if entry in asked] != wanted:
-        raise MisshapenPatch(
-            f"The order in patch list:\n{go_text(changes)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
+        raise BadDirective(
+            f"The order in patch list:\n{go_text(patch)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
         )
 
 
@@ -150,8 +189,6 @@ def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any]
     deleted: set[Any] = set()
     changes, replaced = [], False
     for item in patch:
-        if not isinstance(item, dict):
-            raise MisshapenPatch(f"expected a map in a list keyed by {key}, got {go_text(item)}")
         directive = item.get(_PATCH)
         if directive is None:
             changes.append(item)
@@ -162,7 +199,7 @@ def _special(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any]
         elif directive == "delete":
             deleted.add(_mark(_key(item, key)))
         elif directive == "merge":
-            raise MisshapenPatch("merging lists cannot yet be specified in the patch")
+            raise BadDirective("merging lists cannot yet be specified in the patch")
         else:
             raise BadDirective(f"unknown patch type: {directive} in map: {go_text(item)}")
     kept = [entry for entry in original if not isinstance(entry, dict) or _mark(entry.get(key)) not in deleted]
@@ -181,7 +218,7 @@ def _merge_item(merged: list[Any], places: dict[Any, int], item: Obj, key: str, 
     if at < len(merged):
         merged[at] = _merge_map(merged[at], item, node)
     else:
-        merged.append(_fresh(item, node))
+        merged.append(_fresh(item))
 
 
 def _identity(node: SchemaNode) -> Callable[[Any], Any]:
@@ -189,11 +226,9 @@ def _identity(node: SchemaNode) -> Callable[[Any], Any]:
     return lambda item: item.get(key) if isinstance(item, dict) else item
 
 
-def _sorted(merged: list[Any], original: list[Any], identity: Callable[[Any], Any], order: Any) -> list[Any]:
+def _sorted(merged: list[Any], original: list[Any], identity: Callable[[Any], Any], order: list[Any]) -> list[Any]:
     """Patched items in the patch's order, the others where they stood; a new item comes before those it is not compared
     with."""
-    if not isinstance(order, list):
-        raise MisshapenPatch(f"invalid patch format of setElementOrder: {go_text(order)}")
     given, stood = _positions(order, identity), _positions(original, identity)
     named = [(_mark(identity(item)), item) for item in merged]
     patched = deque(sorted((entry for entry in named if entry[0] in given), key=lambda entry: given[entry[0]]))

@@ -105,7 +105,7 @@ def list_response(core: Core, call: ServerCall, shape: AnswerShape, page: ListPa
         "kind": "PartialObjectMetadataList",
         "apiVersion": f"{META}/{shape.version}",
         "metadata": about,
-        "items": items,
+        "items": items or None,
     }
     return finished(shape, encode(listing))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -15,7 +15,9 @@ from gangline.api.kept import kept
 
 MOST = 10_000
 """Values a path finds, at most."""
-Step = Callable[[Any], list[Any]]
+MOST_VISITED = 50_000
+"""Values it looks at on its way, at most: `..a..a` comes by the same ones again and again."""
+Step = Callable[["Visits", Any], Iterable[Any]]
 _NAME = r"(?:\\.|[^.\[\]\\])+"
 _PART = re.compile(
     rf"""\.\.(?P<deep>{_NAME})|\.(?P<name>{_NAME})|\[['"](?P<quoted>[^'"]+)['"]\]|\[(?P<all>\*)\]"""
@@ -30,28 +32,48 @@ class BadPath(ValueError):
     """A path this reader does not understand."""
 
 
+class Visits:
+    """How many values one walk may still look at."""
+
+    def __init__(self) -> None:
+        self.left = MOST_VISITED
+
+    def each(self, values: Iterable[Any]) -> Iterator[Any]:
+        for value in values:
+            self.left -= 1
+            if self.left < 0:
+                return
+            yield value
+
+
 @kept(4096)
 def compile_path(path: str) -> Callable[[Any], list[Any]]:
+    steps = _steps(path)
+    return lambda obj: _walk(obj, steps, Visits())
+
+
+def _steps(path: str) -> list[Step]:
     text = path.strip()
     if text.startswith("{") and text.endswith("}"):
         text = text[1:-1]
     text = text.removeprefix("$")
     if text and text[0] not in ".[":
         text = "." + text
-    steps, position = [], 0
+    steps: list[Step] = []
+    position = 0
     while position < len(text):
         match = _PART.match(text, position)
         if match is None:
             raise BadPath(f"{path}: cannot be read from {text[position:]!r} on")
         steps.append(_step(match))
         position = match.end()
-    return lambda obj: _walk(obj, steps)
+    return steps
 
 
-def _walk(obj: Any, steps: list[Step]) -> list[Any]:
+def _walk(obj: Any, steps: list[Step], visits: Visits) -> list[Any]:
     values = [obj]
     for step in steps:
-        values = list(islice((item for value in values for item in step(value)), MOST))
+        values = list(islice((item for value in visits.each(values) for item in step(visits, value)), MOST))
     return values
 
 
@@ -65,24 +87,24 @@ def _step(match: re.Match[str]) -> Step:
     if match["slice"]:
         return partial(_sliced, slice(*(int(item) if item else None for item in match["slice"].split(":"))))
     if match["all"]:
-        return _children
+        return lambda visits, value: _children(value)
     return _filter(match["key"], match["operator"], match["value"])
 
 
-def _field(name: str, value: Any) -> list[Any]:
+def _field(name: str, visits: Visits, value: Any) -> list[Any]:
     return [value[name]] if isinstance(value, dict) and name in value else []
 
 
-def _all_fields(name: str, value: Any) -> list[Any]:
+def _all_fields(name: str, visits: Visits, value: Any) -> Iterator[Any]:
     """The field, however deep it lies."""
-    return [obj[name] for obj in _below(value) if name in obj]
+    return (obj[name] for obj in visits.each(_below(value)) if isinstance(obj, dict) and name in obj)
 
 
-def _items(indexes: list[int], value: Any) -> list[Any]:
+def _items(indexes: list[int], visits: Visits, value: Any) -> list[Any]:
     return [value[at] for at in indexes if isinstance(value, list) and -len(value) <= at < len(value)]
 
 
-def _sliced(part: slice, value: Any) -> list[Any]:
+def _sliced(part: slice, visits: Visits, value: Any) -> list[Any]:
     return value[part] if isinstance(value, list) and part.step != 0 else []
 
 
@@ -92,22 +114,28 @@ def _children(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _below(value: Any) -> Iterator[dict[str, Any]]:
-    """Every mapping in a value, itself first."""
-    if isinstance(value, dict):
-        yield value
-    for item in _children(value):
-        yield from _below(item)
+def _below(value: Any) -> Iterator[Any]:
+    """Everything in a value, itself first."""
+    levels = [iter((value,))]
+    while levels:
+        for item in levels[-1]:
+            yield item
+            if isinstance(item, dict | list):
+                levels.append(iter(_children(item)))
+                break
+        else:
+            levels.pop()
 
 
 def _filter(key: str, sign: str | None, literal: str | None) -> Step:
-    inner = compile_path(key)
+    inner = _steps(key)
 
-    def matching(value: Any) -> list[Any]:
-        items = value if isinstance(value, list) else []
-        return [
-            item for item in items if any(sign is None or _holds(tested, sign, literal or "") for tested in inner(item))
-        ]
+    def matching(visits: Visits, value: Any) -> Iterator[Any]:
+        return (
+            item
+            for item in visits.each(value if isinstance(value, list) else ())
+            if any(sign is None or _holds(tested, sign, literal or "") for tested in _walk(item, inner, visits))
+        )
 
     return matching
 

@@ -105,10 +105,16 @@ def _check_kind(body: Obj, resource: Resource, raw: bytes) -> None:
         return
     kind, version = kind or resource.kind, version or resource.api_version
     if (kind, version) != (resource.kind, resource.api_version):
-        if kind == resource.kind and version.rpartition("/")[0] == resource.group and _is_known(version, kind):
+        old_scale = kind == "Scale" and version in _OLD_SCALES
+        same = kind == resource.kind and version.rpartition("/")[0] == resource.group and _is_known(version, kind)
+        if old_scale or same:
             raise _wrong_version(version, resource)
         raise cannot_be_handled(resource, body, not_that_kind({**body, "kind": kind, "apiVersion": version}, resource))
     body["kind"], body["apiVersion"] = kind, version
+
+
+_OLD_SCALES = ("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2")
+"""Where a Scale was once, which the real server still knows."""
 
 
 def _is_known(version: str, kind: str) -> bool:
@@ -181,6 +187,8 @@ def admit(call: ServerCall, body: Obj, rules: Rules, told: list[str], refuse: Re
         raise refuse(error) from None
     except BadForm as error:
         raise refuse(str(error)) from None
+    if call.verb == "patch":
+        unknown = sorted(unknown)
     told = [*told, *(f'unknown field "{path}"' for path in unknown)]
     strictness = call.request.argument("fieldValidation")
     if told and strictness == "Strict":
@@ -189,6 +197,8 @@ def admit(call: ServerCall, body: Obj, rules: Rules, told: list[str], refuse: Re
         call.warnings.extend(told)
     if not isinstance(clean.get("metadata"), dict):
         raise refuse("json: cannot unmarshal into Go struct field .metadata of type v1.ObjectMeta")
+    if isinstance(meta, dict) and meta.get("managedFields") == []:
+        clean["metadata"]["managedFields"] = []
     if complete:
         rules.defaults(clean)
     return clean

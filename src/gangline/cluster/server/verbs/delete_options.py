@@ -20,7 +20,7 @@ POLICIES = ("Foreground", "Background", "Orphan")
 @dataclass(slots=True)
 class DeleteOptions:
     grace: int | None = None
-    policy: str = ""
+    policy: str | None = None
     orphan: bool | None = None
     uid: str = ""
     revision: str = ""
@@ -55,7 +55,7 @@ def read_options(call: ServerCall) -> DeleteOptions:
         )
         options = DeleteOptions(
             wanted_options.get("gracePeriodSeconds"),
-            wanted_options.get("propagationPolicy") or "",
+            wanted_options.get("propagationPolicy"),
             wanted_options.get("orphanDependents"),
             wanted.get("uid") or "",
             wanted.get("resourceVersion") or "",
@@ -65,7 +65,7 @@ def read_options(call: ServerCall) -> DeleteOptions:
         )
     else:
         options.grace = call.number("gracePeriodSeconds")
-        options.policy = request.argument("propagationPolicy")
+        options.policy = next((value for name, value in request.query if name == "propagationPolicy"), None)
         if request.argument("orphanDependents"):
             options.orphan = truth(request.argument("orphanDependents"))
     check_options(options)
@@ -75,18 +75,18 @@ def read_options(call: ServerCall) -> DeleteOptions:
 def check_options(options: DeleteOptions) -> None:
     problems = []
     path = "propagationPolicy"
-    if options.dry_run and options.dry_run_given != ["All"]:
+    if options.dry_run and set(options.dry_run_given) != {"All"}:
         shown = ",".join(f'"{item}"' for item in options.dry_run_given)
         problems.append(
             Problem("dryRun", f'Unsupported value: [{shown}]: supported values: "All"', "FieldValueNotSupported")
         )
-    if options.policy and options.orphan is not None:
+    if options.policy is not None and options.orphan is not None:
         problems.append(
             Problem(
                 path, f'Invalid value: "{options.policy}": orphanDependents and deletionPropagation cannot be both set'
             )
         )
-    if options.policy and options.policy not in POLICIES:
+    if options.policy is not None and options.policy not in POLICIES:
         problems.append(
             Problem(
                 path,

@@ -28,7 +28,7 @@ async def delete_one(
     while True:
         current = core.store.get(resource.shelf, call.place)
         if current is None:
-            raise not_found(resource.shelf[0], resource.plural, call.name)
+            raise not_found(resource.group, resource.plural, call.name)
         obj = whole(resource, current)
         check_preconditions(call, options, obj)
         review = WriteReview(

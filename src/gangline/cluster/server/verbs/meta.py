@@ -43,11 +43,15 @@ def fill_new(obj: Obj, namespace: str, uid: str, now: str, suffix: Callable[[], 
 
 
 def keep_identity(new: Obj, old: Obj) -> None:
-    """An update cannot change what the server decided at creation, nor end a deletion by leaving it out; what it gives
+    """An update cannot change what the server decided at creation, nor end or put off a deletion; what else it gives
     another value is refused by `check_update`."""
     meta, before = new.setdefault("metadata", {}), old["metadata"]
-    for key in ("uid", *_DELETION):
-        if meta.get(key) in ("", None):
+    if meta.get("uid") in ("", None):
+        _copy(meta, before, "uid")
+    if before.get("deletionTimestamp"):
+        meta["deletionTimestamp"] = before["deletionTimestamp"]
+    for key in _DELETION:
+        if meta.get(key) is None:
             _copy(meta, before, key)
     for key in ("creationTimestamp", "generation", "selfLink"):
         _copy(meta, before, key)

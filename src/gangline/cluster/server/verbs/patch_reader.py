@@ -6,6 +6,8 @@ kube-apiserver.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -20,7 +22,6 @@ from gangline.cluster.server.verbs.bodies import Refuse, admit, not_that_kind
 from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.cluster.server.verbs.patch_refusals import as_told, strategic_refusal
-from gangline.cluster.server.verbs.write_checks import check_name, check_namespace
 from gangline.cluster.server.verbs.writes import Change
 from gangline.cluster.server.wire.codec import duplicate_fields, has_duplicates, media_type
 from gangline.errors import ApiError, Problem
@@ -42,32 +43,64 @@ def patch_form(call: ServerCall) -> str:
     return form
 
 
-def patcher(call: ServerCall, schema: Schema) -> Change:
-    """The function a patch body stands for (apply aside)."""
-    form, body = patch_form(call), _decode(call)
+@dataclass(frozen=True, slots=True)
+class ReadPatch:
+    """What a patch body stands for (apply aside)."""
+
+    make: Change
+    told: list[str]
+    """What the patch itself says that nobody knows, or says twice."""
+
+
+def patcher(call: ServerCall, schema: Schema) -> ReadPatch:
+    form = patch_form(call)
+    body, told = _decode(call, form)
     if form == JSON_PATCH:
-        return lambda old: _json(old, body)
+        return ReadPatch(lambda old: _json(old, body), told)
+    if body is None and form == STRATEGIC_PATCH:
+        body = {}
+    if body is None:
+        raise bad_request("Invalid JSON Patch")
     if not isinstance(body, dict):
-        told = "array" if isinstance(body, list) else type(body).__name__
-        raise bad_request(
-            f"error decoding patch: json: cannot unmarshal {told} into Go value of type map[string]interface {{}}"
-        )
+        start = "" if form == STRATEGIC_PATCH else "error decoding patch: "
+        told_type = _JSON_TYPES[type(body)]
+        raise bad_request(f"{start}json: cannot unmarshal {told_type} into Go value of type map[string]interface {{}}")
     if form == MERGE_PATCH:
-        return lambda old: merge_patch(old, body)
-    return lambda old: _strategic(old, body, schema)
+        return ReadPatch(lambda old: merge_patch(old, body), told)
+    return ReadPatch(lambda old: _strategic(old, body, schema), told)
 
 
-def _decode(call: ServerCall) -> Any:
+_JSON_TYPES: dict[type, str] = {list: "array", str: "string", int: "number", float: "number", bool: "bool"}
+_OPERATION = ("op", "path", "from", "value")
+
+
+def _decode(call: ServerCall, form: str) -> tuple[Any, list[str]]:
     try:
         body = read_json(call.request.body)
     except DocumentUnreadable as error:
-        raise bad_request(f"error decoding patch: {error}") from None
-    if call.request.argument("fieldValidation") != "Ignore" and has_duplicates(call.request.body, body):
-        doubled = [f'duplicate field "{path}"' for path in duplicate_fields(call.request.body)]
-        if doubled and call.request.argument("fieldValidation") == "Strict":
-            raise bad_request("error decoding patch: strict decoding error: " + ", ".join(doubled))
-        call.warnings.extend(doubled)
-    return body
+        raise bad_request(f"{'' if form == STRATEGIC_PATCH else 'error decoding patch: '}{error}") from None
+    if call.request.argument("fieldValidation") == "Ignore":
+        return body, []
+    doubled = duplicate_fields(call.request.body) if has_duplicates(call.request.body, body) else []
+    told = [f'duplicate field "{path}"' for path in doubled]
+    if form == JSON_PATCH:
+        return body, [f"json patch {text}" for text in [*told, *_odd_operations(body)]]
+    return body, told
+
+
+def _odd_operations(body: Any) -> Iterator[str]:
+    """What nobody knows of the operations of a JSON patch; one that is none is refused."""
+    operations = [item for item in body if isinstance(item, dict)] if isinstance(body, list) else []
+    for operation in operations:
+        for name in ("op", "path", "from"):
+            if not isinstance(operation.get(name), str | None):
+                given = _JSON_TYPES.get(type(operation[name]), "object")
+                raise bad_request(
+                    f"error decoding patch: json: cannot unmarshal {given} into Go struct field jsonPatchOp.{name} "
+                    "of type string"
+                )
+    for index, operation in enumerate(operations):
+        yield from (f'unknown field "[{index}].{name}"' for name in operation if name not in _OPERATION)
 
 
 def _json(old: Obj, operations: Any) -> Any:
@@ -88,7 +121,7 @@ def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
         raise internal(str(error)) from None
 
 
-def read_patched(call: ServerCall, new: Any, old: Obj) -> Obj:
+def read_patched(call: ServerCall, new: Any, old: Obj, told: Sequence[str] = ()) -> Obj:
     """A patch's result, read as an object of its kind again; parts it shares with the stored object were read
     before."""
     resource = call.resource
@@ -111,23 +144,23 @@ def read_patched(call: ServerCall, new: Any, old: Obj) -> Obj:
                 f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}"
             )
         raise refuse(not_that_kind(new, resource))
-    return readmitted(call, new, old, refuse)
+    return readmitted(call, new, old, refuse, told)
 
 
-def readmitted(call: ServerCall, new: Obj, old: Obj, refuse: Refuse) -> Obj:
+def readmitted(call: ServerCall, new: Obj, old: Obj, refuse: Refuse, told: Sequence[str] = ()) -> Obj:
     """Admitted, apart from the parts it shares with the stored object."""
     rules = rules_for(call.resource)
     shared = [name for name in ("spec", "status") if name in new and name in old and new[name] is old[name]]
     if not shared:
-        return admit(call, new, rules, [], refuse)
+        return admit(call, new, rules, [*told], refuse)
     rest = {name: value for name, value in new.items() if name not in shared}
     accounts = _accounts(old)
     if accounts is not None and accounts is _accounts(new):
         rest["metadata"] = {name: value for name, value in new["metadata"].items() if name != "managedFields"}
-        clean = admit(call, rest, rules, [], refuse, complete=False)
+        clean = admit(call, rest, rules, [*told], refuse, complete=False)
         clean["metadata"]["managedFields"] = accounts
     else:
-        clean = admit(call, rest, rules, [], refuse, complete=False)
+        clean = admit(call, rest, rules, [*told], refuse, complete=False)
     clean.update((name, old[name]) for name in shared)
     rules.defaults(clean)
     return clean
@@ -139,19 +172,12 @@ def _accounts(obj: Obj) -> Any:
 
 
 def read_applied(call: ServerCall) -> Obj:
-    """What is to be applied: an object of the kind it is sent to, with a name, and with nobody's managed fields."""
+    """What is to be applied: an object of the kind it is sent to, with nobody's managed fields."""
     body = _read_yaml(call)
     _check_applied_kind(call, body)
     about = body.get("metadata")
-    if about is None:
-        about = body["metadata"] = {}
-    if not isinstance(about, dict):
-        raise bad_request(f"error decoding YAML: metadata is {type(about).__name__}, not an object")
-    if call.subresource == "scale":
-        about["name"] = about.get("name") or call.name
-    check_name(call, body)
-    check_namespace(call, body)
-    if about.get("managedFields") is not None:
+    given = about.get("managedFields") if isinstance(about, dict) else None
+    if isinstance(given, list) and all(isinstance(entry, dict) for entry in given):
         raise bad_request("metadata.managedFields must be nil")
     return body
 
@@ -169,13 +195,21 @@ def _read_yaml(call: ServerCall) -> Obj:
         )
     if strictness != "Ignore":
         call.warnings.extend(doubled)
+    if body is None:
+        return {}
     if not isinstance(body, dict):
-        raise bad_request("error decoding YAML: the body is not an object")
+        raise bad_request(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: "
+            f"json: cannot unmarshal {_JSON_TYPES[type(body)]} into Go value of type map[string]interface {{}}"
+        )
     return body
 
 
 def _check_applied_kind(call: ServerCall, body: Obj) -> None:
-    kind, version = str(body.get("kind") or ""), str(body.get("apiVersion") or "")
-    if (kind, version) != (call.resource.kind, call.resource.api_version):
-        shown = version if "/" in version or not version else f"/{version}"
-        raise bad_request(f"invalid object type: {shown or '/'}, Kind={kind}")
+    kind, version = (value if isinstance(value := body.get(key), str) else "" for key in ("kind", "apiVersion"))
+    if (kind, version) == (call.resource.kind, call.resource.api_version):
+        return
+    if version.count("/") > 1:
+        kind = version = ""
+    shown = version if "/" in version or not version else f"/{version}"
+    raise bad_request(f"invalid object type: {shown or '/'}, Kind={kind}")

@@ -7,19 +7,26 @@ Server-side apply may also create. What a form cannot do to an object is refused
 from __future__ import annotations
 
 from gangline.client.wire import APPLY_PATCH
+from gangline.cluster.schema import WrongType
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
 from gangline.cluster.server.patch.apply import apply as server_side_apply
-from gangline.cluster.server.status import bad_request, conflict, failure, internal, not_found
+from gangline.cluster.server.status import conflict, failure, internal, not_found
 from gangline.cluster.server.verbs.bodies import check_options
 from gangline.cluster.server.verbs.field_owners import track
 from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.cluster.server.verbs.patch_reader import patch_form, patcher, read_applied, read_patched, readmitted
-from gangline.cluster.server.verbs.write_checks import check_name, check_namespace, deduplicate_owners
+from gangline.cluster.server.verbs.write_checks import (
+    check_name,
+    check_namespace,
+    check_revision_readable,
+    deduplicate_owners,
+)
 from gangline.cluster.server.verbs.writes import WrittenRecord, change, create_object
+from gangline.errors import ApiError
 
 
 async def patch(core: Core, call: ServerCall) -> WrittenRecord:
@@ -27,10 +34,12 @@ async def patch(core: Core, call: ServerCall) -> WrittenRecord:
     check_options(call, applying=form == APPLY_PATCH)
     if form == APPLY_PATCH:
         return await _apply(core, call)
-    make = patcher(call, rules_for(call.resource).schema)
+    if core.store.get(call.resource.shelf, call.place) is None:
+        raise not_found(call.resource.group, call.resource.plural, call.name)
+    sent = patcher(call, rules_for(call.resource).schema)
 
     def patched(old: Obj) -> Obj:
-        new = read_patched(call, make(old), old)
+        new = read_patched(call, sent.make(old), old, sent.told)
         _check_patched(call, new, old)
         deduplicate_owners(call, new)
         return track(core, call, old, new)
@@ -44,17 +53,23 @@ def _check_patched(call: ServerCall, new: Obj, old: Obj) -> None:
     if call.resource.namespaced:
         about.setdefault("namespace", call.namespace)
     check_namespace(call, new)
+    check_revision_readable(new)
 
 
 async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
     resource, rules = call.resource, rules_for(call.resource)
     absent = core.store.get(resource.shelf, call.place) is None
     if absent and call.subresource:
-        raise not_found(resource.shelf[0], resource.plural, call.name)
+        raise not_found(resource.group, resource.plural, call.name)
     if absent:
         core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
     applied = read_applied(call)
     force = truth(call.request.argument("force"))
+    kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+
+    def unreadable(why: str | WrongType) -> ApiError:
+        what = f"({_named(applied)}; {kind}) to proper version: unable to convert unstructured object to {kind}"
+        return internal(f"failed to convert new object {what}: {why}")
 
     def merged(live: Obj | None) -> Obj:
         try:
@@ -72,25 +87,29 @@ async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
         except ApplyConflict as error:
             raise failure(409, "Conflict", str(error), {"causes": error.causes}) from None
         except Untypable as error:
-            what = f"{_go_place(call)}; {resource.group}/{resource.version}, Kind={resource.kind}"
-            raise internal(f"failed to create typed patch object ({what}): {error}") from None
-        return readmitted(call, result, live or {}, lambda why: bad_request(f"failed to convert merged object: {why}"))
+            raise internal(f"failed to create typed patch object ({_named(applied)}; {kind}): {error}") from None
+        new = readmitted(call, result, live or {}, unreadable)
+        check_namespace(call, new)
+        check_name(call, new)
+        check_revision_readable(new)
+        return new
 
     if absent:
         new = merged(None)
         new["metadata"].pop("resourceVersion", None)
         if new["metadata"].get("uid"):
             why = f"the provided object specified uid {new['metadata']['uid']}, and no existing object was found"
-            raise conflict(resource.shelf[0], resource.plural, call.name, f"uid mismatch: {why}")
+            raise conflict(resource.group, resource.plural, call.name, f"uid mismatch: {why}")
         return await create_object(core, call, new)
 
-    def updated(old: Obj) -> Obj:
-        new = merged(old)
-        check_namespace(call, new)
-        return new
-
-    return await change(core, call, updated, in_place=False)
+    return await change(core, call, merged, in_place=False)
 
 
-def _go_place(call: ServerCall) -> str:
-    return f"/{call.name}"
+def _named(applied: Obj) -> str:
+    """Which object a refusal speaks of: what the applied one says of itself."""
+    about = applied.get("metadata")
+    namespace, name = (
+        value if isinstance(about, dict) and isinstance(value := about.get(key), str) else ""
+        for key in ("namespace", "name")
+    )
+    return f"{namespace}/{name}"

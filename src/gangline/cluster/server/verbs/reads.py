@@ -14,10 +14,11 @@ from typing import Any
 
 import msgspec
 
+from gangline.api.selectors import LabelTest
 from gangline.cluster.server.call import ServerCall, is_digits, is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.selectors import LabelTest, Test, field_test, label_test
+from gangline.cluster.server.selectors import Test, field_test, label_test
 from gangline.cluster.server.status import bad_request, expired, internal, invalid, not_found, too_large_revision
 from gangline.cluster.server.store.shelf import Record
 from gangline.errors import Problem
@@ -59,7 +60,7 @@ def get(core: Core, call: ServerCall) -> Record:
         raise too_large_revision(asked, core.store.revision)
     record = core.store.get(resource.shelf, call.place)
     if record is None:
-        raise not_found(resource.shelf[0], resource.plural, call.name)
+        raise not_found(resource.group, resource.plural, call.name)
     return record
 
 

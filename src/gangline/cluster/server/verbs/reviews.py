@@ -19,8 +19,9 @@ from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import bad_request, conflict, invalid, not_found
-from gangline.cluster.server.verbs.bodies import read_object
+from gangline.cluster.server.verbs.bodies import check_options, read_object
 from gangline.cluster.server.verbs.kind_rules import rules_for
+from gangline.cluster.server.verbs.write_checks import check_namespace
 from gangline.errors import Problem
 
 Obj = dict[str, Any]
@@ -118,7 +119,9 @@ class Reviews:
             warnings=call.warnings,
             document=call.document,
         )
+        check_options(asked)
         body = read_object(asked, rules_for(kind))
+        check_namespace(asked, body)
         if account is None:
             raise not_found("", "serviceaccounts", call.name)
         spec = body.get("spec") or {}

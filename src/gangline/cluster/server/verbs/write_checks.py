@@ -62,7 +62,7 @@ def check_namespace_lives(core: Core, call: ServerCall, name: str) -> None:
     if not is_deleting(record):
         return
     why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
-    error = forbidden(call.resource.shelf[0], call.resource.plural, name, why)
+    error = forbidden(call.resource.group, call.resource.plural, name, why)
     error.status["details"]["causes"] = [
         {
             "reason": "NamespaceTerminating",
@@ -83,13 +83,25 @@ def check_name(call: ServerCall, obj: Obj) -> None:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
 
 
-def check_revision_given(call: ServerCall, obj: Obj) -> None:
-    resource, rules = call.resource, rules_for(call.resource)
+def check_revision_of_new(obj: Obj) -> None:
+    """What is created has no revision yet; one that is no number is passed over."""
+    text = obj["metadata"].get("resourceVersion") or ""
+    if is_number(text) and int(text):
+        raise internal("resourceVersion should not be set on objects to be created")
+
+
+def check_revision_readable(obj: Obj) -> None:
     text = obj["metadata"].get("resourceVersion") or ""
     if is_digits(text) and not is_number(text):
         raise bad_request(f'strconv.ParseUint: parsing "{text}": value out of range')
     if text and not is_number(text):
         raise internal(f'strconv.ParseUint: parsing "{text}": invalid syntax')
+
+
+def check_revision_given(call: ServerCall, obj: Obj) -> None:
+    resource, rules = call.resource, rules_for(call.resource)
+    check_revision_readable(obj)
+    text = obj["metadata"].get("resourceVersion") or ""
     if not rules.unconditional_update and text in ("", "0"):
         problem = Problem("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
         raise invalid(resource.shelf[0], resource.plural, call.name, [problem])
@@ -99,7 +111,7 @@ def check_identity(call: ServerCall, new: Obj, old: Obj) -> None:
     resource, about, before = call.resource, new.setdefault("metadata", {}), old["metadata"]
     revision = about.get("resourceVersion")
     if revision and revision != "0" and revision != before["resourceVersion"]:
-        raise modified(resource.shelf[0], resource.plural, call.name)
+        raise modified(resource.group, resource.plural, call.name)
 
 
 def check_uid(call: ServerCall, new: Obj, present: str) -> None:

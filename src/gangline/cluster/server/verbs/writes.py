@@ -29,6 +29,7 @@ from gangline.cluster.server.verbs.write_checks import (
     check_namespace,
     check_namespace_lives,
     check_revision_given,
+    check_revision_of_new,
     check_uid,
     deduplicate_owners,
 )
@@ -59,8 +60,6 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
     """Store a new object that was read, admitted and tracked."""
     resource, rules = call.resource, rules_for(call.resource)
     namespace = call.namespace if resource.namespaced else ""
-    if obj["metadata"].get("resourceVersion", "0") not in ("", "0"):
-        raise internal("resourceVersion should not be set on objects to be created")
     given, uid, now = obj["metadata"].get("name"), core.new_uid(), core.now()
     meta.fill_new(obj, namespace, uid, now, core.suffix)
     name = obj["metadata"].get("name") or ""
@@ -96,10 +95,11 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
     review.object = obj
     await core.admission.validate(review)
     call.warnings.extend(rules.warnings(obj, None))
+    check_revision_of_new(obj)
     place = (namespace, name)
     present = core.store.get(resource.shelf, place)
     if present is not None:
-        raise already_exists(resource.shelf[0], resource.plural, name, being_deleted=is_deleting(present))
+        raise already_exists(resource.group, resource.plural, name, being_deleted=is_deleting(present))
     if call.dry_run:
         return WrittenRecord(unstored(resource, place, obj, 0), True)
     return WrittenRecord(core.save(resource, place, obj), True)
@@ -168,14 +168,14 @@ async def change(
     for _ in range(RETRIES):
         current = core.store.get(resource.shelf, place)
         if current is None:
-            raise not_found(resource.shelf[0], resource.plural, call.name)
+            raise not_found(resource.group, resource.plural, call.name)
         del call.warnings[warned:]
         old = whole(resource, current)
         apart = in_place or core.admission.changes(resource, UPDATE, call.subresource)
         written = await _attempt(core, call, current, old, make(whole(resource, current) if apart else old), admitted)
         if written is not None:
             return written
-    raise modified(resource.shelf[0], resource.plural, call.name)
+    raise modified(resource.group, resource.plural, call.name)
 
 
 async def _attempt(

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import yaml
 
+from gangline.api.yaml_text import FAST_DUMPER
 from gangline.cluster.server.status import bad_request, unsupported_media_type
 from gangline.cluster.server.wire import protobuf
 from gangline.rules.values.documents import DocumentUnreadable, read_json, read_yaml
@@ -22,7 +23,6 @@ YAML = "application/yaml"
 BODY_TYPES = ("application/json", YAML, PROTOBUF)
 encode = msgspec.json.encode
 _decode = msgspec.json.Decoder().decode
-_Dumper: type[Any] = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
 YAML_TYPES = (YAML, "application/apply-patch+yaml")
 
 
@@ -146,7 +146,9 @@ class _Pairs:
 
 
 def to_yaml(body: bytes) -> bytes:
-    text: str = yaml.dump(_decode(body), Dumper=_Dumper, sort_keys=True, allow_unicode=True, default_flow_style=False)
+    text: str = yaml.dump(
+        _decode(body), Dumper=FAST_DUMPER, sort_keys=True, allow_unicode=True, default_flow_style=False
+    )
     return text.encode()
 
 

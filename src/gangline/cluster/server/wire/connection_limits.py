@@ -31,10 +31,16 @@ class Callers:
         """By address, those who have not asked anything yet; the oldest first."""
         self._here: dict[str, set[Caller]] = {}
         self._total = self._untold = 0
+        self._closed = False
         self._quiet_until = float("-inf")
+
+    def __len__(self) -> int:
+        return self._total
 
     def enter(self, caller: Caller) -> bool:
         """Whether it may stay; somebody else may have to go for it."""
+        if self._closed:
+            return False
         here = self._here.get(caller.address, ())
         if len(here) >= self._per_address:
             self._tell(
@@ -51,6 +57,12 @@ class Callers:
         self._silent.setdefault(caller.address, {})[caller] = None
         self._total += 1
         return True
+
+    def close(self) -> None:
+        """Nobody enters any more, and whoever has not asked anything goes."""
+        self._closed = True
+        for caller in [caller for silent in self._silent.values() for caller in silent]:
+            caller.abort()
 
     def spoke(self, caller: Caller) -> None:
         """It has asked something: it does not have to make way any more."""

@@ -54,18 +54,17 @@ class ServerListener:
     port: int
     _listening: asyncio.Server
     _connections: set[ServerConnection]
-    _waiting: set[Doorway]
+    _callers: Callers
     _sweeper: asyncio.Task[None]
     _farewell: float
 
     async def close(self) -> None:
-        """Let what is being answered finish, for a moment; then hang up."""
-        self._listening.close()
+        """Let what is being answered finish, for a moment; then hang up. Who asks nothing is not waited for: he need
+        not even hear that the connection ends."""
+        await self._stop_listening()
         self._sweeper.cancel()
-        for doorway in list(self._waiting):
-            doorway.abort()
         left = list(self._connections)
-        ends = [connection.ended() for connection in left]
+        ends = [connection.ended() for connection in left if connection.busy]
         for connection in left:
             connection.leave()
         if ends:
@@ -73,6 +72,15 @@ class ServerListener:
         for connection in list(self._connections):
             connection.abort()
         await self._listening.wait_closed()
+
+    async def _stop_listening(self) -> None:
+        """Connections on their way in still arrive, and are turned away: asyncio would forget them, and the other side
+        would wait."""
+        self._callers.close()
+        for listening in self._listening.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+        await asyncio.sleep(0)
+        self._listening.close()
 
 
 async def serve(
@@ -99,7 +107,7 @@ async def serve(
         bound,
         listening,
         connections,
-        entrance.waiting,
+        entrance.callers,
         asyncio.create_task(_sweep(connections, entrance.waiting, backlog)),
         settings.farewell,
     )

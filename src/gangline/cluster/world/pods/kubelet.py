@@ -7,7 +7,7 @@ are never touched."""
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gangline.api import names
 from gangline.api.core import Node, Pod
@@ -15,6 +15,7 @@ from gangline.api.kinds import NODE, POD, PVC
 from gangline.api.meta import Raw
 from gangline.cluster.world.nodes.nodes import LOST, address, health, simulated
 from gangline.cluster.world.pods import pod_life
+from gangline.cluster.world.pods.lacking import has_begun, has_key, not_found, without_key
 from gangline.cluster.world.pods.node_room import NodeRoom, PodAddresses, free_device, holds, must_wait
 from gangline.cluster.world.pods.pod_indexes import (
     AWAITS,
@@ -33,8 +34,10 @@ from gangline.cluster.world.pods.pod_indexes import (
     readiness_changed,
 )
 from gangline.cluster.world.pods.pod_status import patch_status
-from gangline.cluster.world.pods.pod_step import FINAL, NodeFacts, Step
+from gangline.cluster.world.pods.pod_step import FINAL, LackedObject, NodeFacts, Step
 from gangline.cluster.world.settings import WorldSettings
+from gangline.errors import NotFound
+from gangline.rules.pods.needs import needed_objects
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, key_of
 from gangline.runtime.clock import seconds_of
 
@@ -63,7 +66,7 @@ class Kubelet:
         state, changes = health(node, age := now - seconds_of(node.metadata.creation_timestamp or ""))
         if state == LOST:
             return None if changes is None else Again(changes - age)
-        place = self._place(ctx, pod, node, now)
+        place = replace(self._place(ctx, pod, node, now), lacks=await self._lacks(ctx, pod))
         step = pod_life.step(pod, place, self.settings.pace)
         if step.status is not None and self._can_wait(pod):
             ctx.writer.take_turn()
@@ -85,6 +88,19 @@ class Kubelet:
         rejection = None if known else self.room.enter(pod, node, ctx.read)
         return NodeFacts(now, host, ip, holds(pod, ctx.read), rejection, must_wait(pod, ctx.read))
 
+    async def _lacks(self, ctx: Context, pod: Pod) -> LackedObject | None:
+        """The first object that the pod names and that is not there, looked for until its containers have begun."""
+        if not self.settings.needs or has_begun(pod) or pod.metadata.deleting or pod.status.phase in FINAL:
+            return None
+        for need in needed_objects(pod):
+            try:
+                live = await ctx.client.get_raw(need.kind, need.name, pod.namespace)
+            except NotFound:
+                return not_found(need)
+            if not has_key(live, need):
+                return without_key(need, pod.namespace)
+        return None
+
     async def _act(self, ctx: Context, pod: Pod, place: NodeFacts, step: Step) -> None:
         if step.remove:
             self.room.leave(key_of(pod))
@@ -94,6 +110,8 @@ class Kubelet:
                 return
             if place.rejection is not None:
                 ctx.events.tell(POD, pod, place.rejection.reason, place.rejection.message, warning=True)
+            if place.lacks is not None and not place.lacks.container:
+                ctx.events.tell(POD, pod, "FailedMount", place.lacks.message, warning=True)
             await patch_status(ctx, pod, step.status, in_turn=self._can_wait(pod))
 
     def _learns_device(self, pod: Pod, status: Raw) -> bool:

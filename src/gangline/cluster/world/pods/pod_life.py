@@ -14,13 +14,16 @@ from gangline.api.core import Container, ContainerStatus, Pod
 from gangline.api.meta import Raw, condition
 from gangline.cluster.world.pods.images import lacks_image, unpullable, without_image
 from gangline.cluster.world.pods.life_times import Times, is_number, times_of
-from gangline.cluster.world.pods.pod_step import FINAL, NodeFacts, Rejection, Statuses, Step
+from gangline.cluster.world.pods.pod_step import FINAL, LackedObject, NodeFacts, Rejection, Statuses, Step
 from gangline.cluster.world.pods.told_status import changed_conditions, container_statuses, told_status
 from gangline.cluster.world.settings import NodePace
 from gangline.runtime.clock import seconds_of, timestamp
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
 STOPPED = 143
+CREATING, NO_CONFIG = "ContainerCreating", "CreateContainerConfigError"
+LOOKS_AGAIN = 1.0
+"""Seconds until a kubelet looks again for what a pod names."""
 NOT_STARTED = {"waiting": {"reason": "PodInitializing"}}
 
 
@@ -95,10 +98,12 @@ def _run(pod: Pod, place: NodeFacts, times: Times) -> Step:
 
 def _live(pod: Pod, place: NodeFacts, times: Times, began: float) -> Step:
     known = {status.name: status for status in pod.status.container_statuses + pod.status.init_container_statuses}
-    held = place.held or ("ContainerCreating" if place.now < began + times.start else "")
+    held = place.held or (CREATING if place.now < began + times.start else "")
     if held:
         again = None if place.held else began + times.start
         return told_status(pod, place, began, *_creating(pod, held), again=again)
+    if place.lacks is not None:
+        return told_status(pod, place, began, *_creating(pod, CREATING, place.lacks), again=place.now + LOOKS_AGAIN)
     inits, inits_done, wakes = _inits(pod, known, place, times)
     if not inits_done:
         mains = [
@@ -113,15 +118,18 @@ def _live(pod: Pod, place: NodeFacts, times: Times, began: float) -> Step:
     return told_status(pod, place, began, inits, mains, phase=phase, again=again, initialized=True)
 
 
-def _creating(pod: Pod, reason: str) -> tuple[Statuses, Statuses]:
+def _creating(pod: Pod, reason: str, lacks: LackedObject | None = None) -> tuple[Statuses, Statuses]:
     first = bool(pod.spec.init_containers)
     state: Raw = {"waiting": {"reason": reason}}
+
+    def waits(container: Container, usual: Raw) -> ContainerStatus:
+        if lacks is not None and lacks.container == container.name:
+            usual = {"waiting": {"reason": NO_CONFIG, "message": lacks.message}}
+        return ContainerStatus(name=container.name, state=usual)
+
     return (
-        [ContainerStatus(name=init_container.name, state=state) for init_container in pod.spec.init_containers],
-        [
-            ContainerStatus(name=container.name, state=NOT_STARTED if first else state)
-            for container in pod.spec.containers
-        ],
+        [waits(container, state) for container in pod.spec.init_containers],
+        [waits(container, NOT_STARTED if first else state) for container in pod.spec.containers],
     )
 
 

@@ -21,6 +21,15 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
+class LackedObject:
+    """A Secret, a ConfigMap or a key of one, as a kubelet says it: of a container that cannot be made, or of a volume
+    that cannot be mounted."""
+
+    message: str
+    container: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NodeFacts:
     """What the node adds to a pod."""
 
@@ -33,6 +42,8 @@ class NodeFacts:
     """Why the node turns a pod away that has not started."""
     waiting: bool = False
     """Its init container that waits for other pods must wait on."""
+    lacks: LackedObject | None = None
+    """What it names and its node does not find."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from gangline.api.core import Node, Pod, Taint, Toleration
 from gangline.api.meta import Raw, condition
-from gangline.api.selectors import SelectorRequirement
+from gangline.api.selectors import from_selector
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!exists", "Gt": "gt", "Lt": "lt"}
 
 
 def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
@@ -49,14 +48,9 @@ def _term(term: Raw, node: Node) -> bool:
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     return (
         bool(expressions or fields)
-        and all(_matches(expression, node.labels) for expression in expressions)
-        and all(_matches(item, {"metadata.name": node.name}) for item in fields)
+        and from_selector({"matchExpressions": expressions}).matches(node.labels)
+        and from_selector({"matchExpressions": fields}).matches({"metadata.name": node.name})
     )
-
-
-def _matches(expression: Raw, labels: Mapping[str, str]) -> bool:
-    operator, values = _OPERATORS[expression["operator"]], tuple(expression.get("values") or ())
-    return SelectorRequirement(expression["key"], operator, values).matches(labels)
 
 
 def barred(pod: Pod, node: Node) -> str:

@@ -33,6 +33,7 @@ from gangline.cluster.world.upkeep.owner_graph import (
 )
 from gangline.errors import ApiError, Conflict, NotFound
 from gangline.runtime import BackgroundService, Cache, Context, Key, background
+from gangline.runtime.background import WorkerPool
 from gangline.runtime.queue import WorkQueue
 
 log = logging.getLogger(__name__)
@@ -60,18 +61,18 @@ class Collector:
         return self.queue is not None and self.queue.idle and not self.changed.is_set()
 
     async def run(self, ctx: Context, cache: Cache) -> None:
-        self.queue = WorkQueue(ctx.clock)
+        self.queue = queue = WorkQueue(ctx.clock)
+        workers = WorkerPool("garbage", partial(self._work, ctx, queue), WORKERS, ctx.clock)
+        queue.call = workers.call
         cache.informer(CRD).on_change(lambda before, after: self.changed.set())
-        workers = [background.start("garbage", partial(self._work, ctx, self.queue), ctx.clock) for _ in range(WORKERS)]
         try:
             while True:
                 self.changed.clear()
                 await self._follow(ctx, cache)
                 await self.changed.wait()
         finally:
-            for task in workers:
-                task.cancel()
-            self.queue.close()
+            queue.close()
+            await workers.stop()
 
     # --- following every kind -----------------------------------------------------------------------------------------
 
@@ -138,11 +139,12 @@ class Collector:
     # --- one object ---------------------------------------------------------------------------------------------------
 
     async def _work(self, ctx: Context, queue: WorkQueue) -> None:
-        while True:
-            key = await queue.take()
+        while (key := queue.take()) is not None:
             try:
-                await self._collect(ctx, key.name)
-                queue.forget(key)
+                if await self._collect(ctx, key.name):
+                    queue.forget(key)
+                else:
+                    queue.retry(key)
             except (Conflict, NotFound):
                 queue.retry(key)
             except ApiError as error:
@@ -152,19 +154,18 @@ class Collector:
             finally:
                 queue.done(key)
 
-    async def _collect(self, ctx: Context, uid: str) -> None:
+    async def _collect(self, ctx: Context, uid: str) -> bool:
+        """Whether all is known of its owners; if not, somebody has to look again later."""
         item = self.graph.items.get(uid)
         if item is None:
-            return
+            return True
         owners = (
             {}
             if item.object.metadata.deleting
             else {owner.uid: await self._ask(ctx, item, owner) for owner in item.owners}
         )
         if OwnerState.UNKNOWN in owners.values():
-            if self.queue is not None:
-                self.queue.retry(Key("", uid))
-            return
+            return False
         match judge(self.graph, item, owners):
             case Drop(propagation, unblock):
                 await self._drop(ctx, item, propagation, unblock)
@@ -177,7 +178,8 @@ class Collector:
             case Press(dependents):
                 self._enqueue(*(dependent.uid for dependent in dependents))
             case Keep():
-                return
+                pass
+        return True
 
     def _state(self, item: Item, owner: OwnerReference) -> OwnerState:
         kind = self.kinds.get((owner.group, owner.kind))

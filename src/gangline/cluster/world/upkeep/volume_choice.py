@@ -12,11 +12,12 @@ from gangline.api.meta import Raw
 from gangline.cluster.world.pods.pod_step import FINAL
 from gangline.rules.volumes import best_fit, class_of, is_held, size_asked
 
-DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 LATE = "WaitForFirstConsumer"
 CLAIM_PROTECTION, VOLUME_PROTECTION = "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"
+HOSTNAME = "kubernetes.io/hostname"
+SHARED_MODES = ("ReadWriteMany", "ReadOnlyMany")
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
@@ -69,7 +70,7 @@ def choose(
         return Wait(LATE, "waiting for first consumer to be created before binding")
     if klass.get("provisioner") == NO_PROVISIONER:
         return Wait("ProvisioningFailed", "no volume plugin matched and no volume fits")
-    return Make(made_for(claim, name, klass, claim.annotations.get(SELECTED_NODE, "") if late else ""))
+    return Make(made_for(claim, name, klass, node if late else None))
 
 
 def claim_reference(claim: PersistentVolumeClaim) -> Raw:
@@ -82,8 +83,8 @@ def claim_reference(claim: PersistentVolumeClaim) -> Raw:
     }
 
 
-def made_for(claim: PersistentVolumeClaim, name: str, klass: Raw, node: str) -> Raw:
-    """A volume as a provisioner makes it; with a node, usable there only."""
+def made_for(claim: PersistentVolumeClaim, name: str, klass: Raw, node: Node | None) -> Raw:
+    """A volume as a provisioner makes it, usable where `_reach` says."""
     spec: Raw = {
         "capacity": {"storage": str(size_asked(claim))},
         "accessModes": list(claim.spec.access_modes),
@@ -93,22 +94,36 @@ def made_for(claim: PersistentVolumeClaim, name: str, klass: Raw, node: str) -> 
         "persistentVolumeReclaimPolicy": klass.get("reclaimPolicy") or "Delete",
         "csi": {"driver": str(klass.get("provisioner")).replace("/", "."), "volumeHandle": f"pvc-{claim.uid}"},
     }
-    if node:
-        spec["nodeAffinity"] = {
-            "required": {
-                "nodeSelectorTerms": [
-                    {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
-                ]
-            }
-        }
+    terms = _reach(claim, klass, node)
+    if terms:
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}}
     return {
         "metadata": {"name": f"pvc-{claim.uid}", "annotations": {PROVISIONED_BY: str(klass.get("provisioner"))}},
         "spec": spec,
     }
 
 
+def _reach(claim: PersistentVolumeClaim, klass: Raw, node: Node | None) -> list[list[Raw]]:
+    """Where a new volume can be used: within its class's allowedTopologies; one that a single node mounts, made for a
+    node, in that node's part of them, and where the class names none on that node alone. Nothing: everywhere."""
+    allowed = [
+        [_within(str(item.get("key")), item.get("values") or ()) for item in term.get("matchLabelExpressions") or ()]
+        for term in klass.get("allowedTopologies") or ()
+    ]
+    shared = any(mode in SHARED_MODES for mode in claim.spec.access_modes)
+    if node is None or shared:
+        return allowed
+    keys = [str(item["key"]) for term in allowed for item in term if str(item["key"]) in node.labels]
+    return [[_within(key, [node.labels[key]]) for key in dict.fromkeys(keys)] or [_within(HOSTNAME, [node.name])]]
+
+
+def _within(key: str, values: Iterable[str]) -> Raw:
+    return {"key": key, "operator": "In", "values": list(values)}
+
+
 def in_use(claim: PersistentVolumeClaim, pods: Iterable[Pod]) -> bool:
-    return any(pod.status.phase not in FINAL for pod in pods)
+    """A pod uses a claim from the moment at which it has a node."""
+    return any(pod.spec.node_name and pod.status.phase not in FINAL for pod in pods)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ async def provision(ctx: Context, key: Key) -> Again | None:
     klass = ctx.read.get(STORAGE_CLASS, class_of(claim))
     if node is None or klass is None or not simulated(node):
         return None
-    made = choose(claim, (), {klass.name: await _class(ctx, klass)})
+    made = choose(claim, (), {klass.name: await _class(ctx, klass)}, node)
     if isinstance(made, Make):
         await _provide(ctx, claim, made.volume)
     return None

@@ -1,6 +1,6 @@
 """Keeps what was learned of runtimes over restarts, in a ConfigMap of the scheduler's own namespace. Acts.
 
-Read once at the beginning; written when something was learned, at most every ten minutes. A cluster that does not let
+Read once at the beginning; written when something was learned, at most every minute. A cluster that does not let
 us is told of once, and runtimes are learned all the same."""
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from gangline.api.meta import Raw
 from gangline.errors import ApiError, NotFound
 from gangline.runtime import Context
 from gangline.scheduler.thought.options import SchedulerOptions
+from gangline.scheduler.time.kept import KEY, kept_name, restored
 from gangline.scheduler.time.learned import LearnedRuntimes
 
 log = logging.getLogger(__name__)
-NAME, KEY = "gangline-runtimes", "runtimes.json"
-EVERY = 600.0
+EVERY = 60.0
+"""Seconds; so late may explain and whatif be, who read what is kept."""
 SavedRuntimes = dict[str, list[float]]
 BetweenCycles = Callable[[Callable[[], SavedRuntimes]], Awaitable[SavedRuntimes]]
 
@@ -27,7 +28,7 @@ class RuntimeKeeper:
     def __init__(self, memory: LearnedRuntimes, options: SchedulerOptions) -> None:
         self._memory = memory
         self._namespace = options.memory_namespace
-        self._name = f"{NAME}-{options.node_pool}" if options.node_pool else NAME
+        self._name = kept_name(options.node_pool)
         self._written = 0
 
     async def read(self, ctx: Context) -> None:
@@ -36,14 +37,11 @@ class RuntimeKeeper:
             return
         try:
             kept = await ctx.client.get(CONFIG_MAP, self._name, self._namespace)
-            saved = json.loads(kept.data.get(KEY, "{}"))
+            restored(self._memory, kept.data.get(KEY, "{}"))
         except NotFound:
             return
         except (ApiError, ValueError) as error:
             log.warning("ConfigMap %s/%s: runtimes are learned anew: %s", self._namespace, self._name, error)
-            return
-        if isinstance(saved, dict):
-            self._memory.restore(saved)
 
     async def run(self, ctx: Context, between_cycles: BetweenCycles) -> None:
         """`between_cycles`: calls a function while no cycle changes the memory."""

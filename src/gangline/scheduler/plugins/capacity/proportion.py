@@ -24,6 +24,7 @@ from gangline.scheduler.model.resources import CPU, GPU, MEMORY, ResourceNames, 
 from gangline.scheduler.model.status import ACTIVE_ALLOCATED
 from gangline.scheduler.model.task import TaskInfo, share_of
 from gangline.scheduler.plugin import Plugin, QueueSide
+from gangline.scheduler.plugins.capacity.returning import ReturnOrder
 from gangline.scheduler.records import Share
 from gangline.scheduler.refusals import GangRefusals, QueueFigures
 from gangline.scheduler.tally import QueueShare
@@ -66,6 +67,7 @@ class ProportionPlugin(Plugin):
         self._limits: dict[str, bool] = {}
         self._before: dict[str, tuple[Amounts, Amounts]] = {}
         self._turns: dict[str, tuple[Amounts, object, order.Turn]] = {}
+        self._returns: ReturnOrder | None = None
 
     def _total(self) -> Amounts:
         """Kept while nodes stay as they are and no foreign pods take part of them."""
@@ -110,7 +112,7 @@ class ProportionPlugin(Plugin):
         kept = self._turns.get(account.uid)
         if kept is not None and kept[0] is account.allocated and kept[1] == beside:
             return kept[2]
-        request = NOTHING if gang is None else self._amounts(self._session.asked(gang))
+        request = NOTHING if gang is None else self._asked(gang)
         turn = order.turn(account, self.total, request, (as_amounts(side.taken),))
         self._turns[account.uid] = (account.allocated, beside, turn)
         return turn
@@ -172,7 +174,12 @@ class ProportionPlugin(Plugin):
         return Refusal(self.name, f"queue {gang.queue} would hold more than its fair share or quota", resolvable=False)
 
     def reclaim_queue(self, preemptor: GangInfo, victim: str) -> bool:
-        return reclaim.filter_victim(self.accounts, self._taker(preemptor), victim)
+        if not reclaim.filter_victim(self.accounts, self._taker(preemptor), victim):
+            return False
+        return self._returns is None or not self._returns.all_of(victim)
+
+    def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        return self._returns is None or not self._returns.first(victim)
 
     def reclaim_most(self, preemptor: GangInfo, largest: Mapping[str, float]) -> float:
         """No legal plan takes more GPUs than this from these queues."""
@@ -181,6 +188,14 @@ class ProportionPlugin(Plugin):
     def before_solving(self, preemptor: GangInfo) -> None:
         """From here on, remember what every account held before it was touched."""
         self._before = {}
+        if self._session.settings.strict_turns:
+            self._returns = ReturnOrder(self._session, self.accounts, self.total, preemptor, self._asked, self._held)
+
+    def _asked(self, gang: GangInfo) -> Amounts:
+        return self._amounts(self._session.asked(gang))
+
+    def _held(self, gang: GangInfo) -> Amounts:
+        return as_amounts(self._session.held(gang))
 
     def reclaim_scenario(self, plan: ReclaimScenario) -> bool:
         taken: dict[str, list[Chunk]] = {}

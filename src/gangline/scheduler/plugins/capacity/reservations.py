@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from gangline.errors import ConfigError, Refusal
@@ -25,9 +27,10 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.waiting import waiting_bundles
 from gangline.scheduler.plugin import Plugin
-from gangline.scheduler.time.earliest import EarliestStart, NodeSlots, earliest_start
+from gangline.scheduler.time.earliest import EarliestStart, NodeSlots, earliest_start, slots_of, soonest_start
 from gangline.scheduler.time.expected import expected_runtime, stated_runtime
-from gangline.scheduler.time.profile import NodeFuture, free_at, slot_times
+from gangline.scheduler.time.profile import NodeFuture, slot_times
+from gangline.scheduler.time.slots import slot_index
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
@@ -40,6 +43,14 @@ MOST_DRAINED = 0.25
 """The first gang may have any number of nodes drained; others only as long as all together have no more than this part
 of them."""
 MARGIN = 3.0
+UNKNOWN_RUNTIME = 3600.0
+"""Seconds that a gang of which nothing is known may need before a reserved start: as long as one that runs is taken to
+need at least."""
+CLOSING = 4.0
+"""Overtaken by so many times as much as it takes to reserve, a gang lets nobody pass of whom nothing is known."""
+LEARNED_MARGIN = 2.0
+MOST_TAKE = 0.25
+"""Where fewer than this part of the nodes take a pod, each of them is looked at."""
 WORTH_MOVING = 3.0
 """A place chosen blindly is given up for one that should be free so many times sooner."""
 
@@ -50,7 +61,8 @@ STARTS = "starts there as soon as it can"
 class ReservationsPlugin(Plugin):
     """`depth`: how many gangs may hold a reservation at a time. `overtaking`: so many times its own GPUs must others
     have started with before a gang reserves where nothing is known of the runtimes in its way. `margin`: so many times
-    its expected runtime must a pod have before a reserved start."""
+    its expected runtime must a pod have before a reserved start, at most; less where gangs are known to end as they
+    say."""
 
     name = "reservations"
 
@@ -61,6 +73,12 @@ class ReservationsPlugin(Plugin):
         self._made: dict[str, StartReservation] = {}
         self._on_node: dict[str, list[tuple[StartReservation, float]]] = {}
         self._blocked: float | None = None
+        self._torn = False
+        """The gang at hand runs and lacks pods."""
+        self._draining: set[str] = set()
+        """Gangs for which nodes are drained."""
+        self._open: set[str] = set()
+        """Those of them that were not overtaken for so long that nobody of whom nothing is known may pass any more."""
         self._drained = 0
         """Nodes that are reserved though nothing is known of the runtimes in the way."""
         self._kept: dict[str, frozenset[str]] = self._cluster.memo.setdefault("places kept", {})
@@ -70,19 +88,18 @@ class ReservationsPlugin(Plugin):
     # ── who may not start yet ──
 
     def before_gang(self, gang: GangInfo) -> None:
-        self._blocked = None
+        self._blocked, self._torn = None, _torn(gang)
 
     def predicate(self, task: TaskInfo, node: NodeInfo) -> Refusal | None:
         on_node = self._on_node.get(node.name)
-        if on_node is None or self._session.action not in BOUND or not task.needs_gpu:
+        if on_node is None or self._session.action not in BOUND or not task.needs_gpu or self._torn:
             return None
         assert task.gang is not None
-        expected = expected_runtime(task.gang)
-        end = math.inf if expected is None else self._session.now + expected * self._margin
+        end, known = self._gone_by(task.gang), expected_runtime(task.gang) is not None
         for reservation, _ in on_node:
             if (
                 reservation.gang == task.gang.uid
-                or end <= reservation.start
+                or (end <= reservation.start and (known or reservation.gang in self._open))
                 or self._room_for_both(task, node, reservation, on_node)
             ):
                 continue
@@ -99,15 +116,26 @@ class ReservationsPlugin(Plugin):
         on_node: list[tuple[StartReservation, float]],
     ) -> bool:
         kept = sum(gpus for other, gpus in on_node if other.start <= reservation.start)
-        free = free_at(node, self._future(node).holds, reservation.start, self._session.now)
+        free = self._future(node).free_at(node, reservation.start)
         return free - kept >= math.ceil(task.request[GPU] or 1)
 
     def fails_alike(self, failed: GangInfo, other: GangInfo) -> bool:
-        """A gang that failed only because of a reservation says nothing about one that ends sooner."""
+        """A gang that failed only because of a reservation says nothing about one that ends sooner, nor about one that
+        runs and lacks pods. The next one of the same kind may have nodes drained too."""
+        if (failed.uid in self._draining and len(self._made) < self._depth) or _torn(other):
+            return False
         if self._blocked is None:
             return True
-        expected = expected_runtime(other)
-        return expected is None or self._session.now + expected * self._margin >= self._blocked
+        return self._gone_by(other) >= self._blocked
+
+    def _gone_by(self, gang: GangInfo) -> float:
+        """When nearly all gangs of which as much is known would be over, started now. How far words are to be trusted
+        is learned from what ended; at most the margin is allowed for. What was learned of runtimes is long already."""
+        now, stated, overrun = self._session.now, stated_runtime(gang), gang.record.overrun
+        if stated is not None:
+            return now + stated * (self._margin if overrun is None else min(overrun, self._margin))
+        learned = gang.record.learned_runtime
+        return now + (UNKNOWN_RUNTIME if learned is None else learned * LEARNED_MARGIN)
 
     # ── who gets a reservation ──
 
@@ -135,18 +163,26 @@ class ReservationsPlugin(Plugin):
 
     def _earliest(self, gang: GangInfo, tasks: Sequence[TaskInfo], gpus: float) -> EarliestStart | None:
         """On the nodes that the gang chose when nothing was known, as long as they will do; else on any."""
-        slots = list(self._slots(gang, tasks[0], gpus))
-        kept = self._kept.get(gang.uid)
-        if kept is not None:
-            start, other = (
-                earliest_start([node for node in slots if node.name in kept], len(tasks)),
-                earliest_start(slots, len(tasks)),
-            )
-            now = self._session.now
-            if start is not None and other is not None and start.moment - now <= WORTH_MOVING * (other.moment - now):
-                return start
-            del self._kept[gang.uid]
-        return earliest_start(slots, len(tasks))
+        takers = self._takers(tasks[0])
+        other, kept = self._soonest(gang, takers, gpus, len(tasks)), self._kept.get(gang.uid)
+        if kept is None:
+            return other
+        chosen = [node for node in takers.nodes if node.name in kept]
+        start, now = earliest_start(self._slots(gang, chosen, gpus), len(tasks)), self._session.now
+        if start is not None and other is not None and start.moment - now <= WORTH_MOVING * (other.moment - now):
+            return start
+        del self._kept[gang.uid]
+        return other
+
+    def _soonest(self, gang: GangInfo, takers: NodeTakers, gpus: float, pods: int) -> EarliestStart | None:
+        """Of the nodes without reservations only those that are free soonest are looked at, where most take the pod
+        and no domain is required."""
+        if _level(gang) or len(takers.nodes) < MOST_TAKE * len(self._cluster.nodes):
+            return earliest_start(self._slots(gang, takers.nodes, gpus), pods)
+        index = slot_index(self._cluster, gpus, self._session.now, self._future)
+        free = (slot for slot in index.soonest() if slot[2] not in self._on_node and slot[2] in takers.names)
+        reserved = [self._cluster.nodes[name] for name in self._on_node if name in takers.names]
+        return soonest_start([*islice(free, pods), *slots_of(self._slots(gang, reserved, gpus), pods)], pods)
 
     def _reserve(self, gang: GangInfo, start: EarliestStart, gpus: float) -> None:
         nodes = {name: pods * gpus for name, pods in start.nodes.items()}
@@ -178,8 +214,7 @@ class ReservationsPlugin(Plugin):
         than now."""
         now, last, sure = self._session.now, (-math.inf, ""), True
         for name in start.nodes:
-            for hold in self._future(self._cluster.nodes[name]).holds:
-                end = hold.expected_end(now)
+            for end, hold in self._future(self._cluster.nodes[name]).ends:
                 if end <= start.moment:
                     sure = sure and hold.stated and hold.end > now
                     last = max(last, (end, hold.gang))
@@ -220,43 +255,43 @@ class ReservationsPlugin(Plugin):
             return False
         self._drained = drained
         self._kept.setdefault(gang.uid, frozenset(start.nodes))
+        self._draining.add(gang.uid)
+        if not self._overtaken(gang, CLOSING):
+            self._open.add(gang.uid)
         return True
 
-    def _overtaken(self, gang: GangInfo) -> bool:
-        """Whether others have started with enough GPUs since this gang was first seen waiting."""
+    def _overtaken(self, gang: GangInfo, times: float = 1.0) -> bool:
+        """Whether others have started with (so many times) enough GPUs since this gang was first seen waiting."""
         started = self._cluster.gpus_started
         since = started - self._marks.setdefault(gang.uid, started)
-        return since >= self._overtaking * self._session.asked(gang, False)[GPU]
+        return since >= times * self._overtaking * self._session.asked(gang, False)[GPU]
 
-    def _slots(self, gang: GangInfo, task: TaskInfo, gpus: float) -> Iterator[NodeSlots]:
-        """Room for the gang's pods on every node that takes them, without what is reserved already."""
-        rule = gang.root.topology
-        level = rule.required if rule is not None else ""
-        now = self._session.now
-        for node in self._takers(task):
+    def _slots(self, gang: GangInfo, nodes: Iterable[NodeInfo], gpus: float) -> Iterator[NodeSlots]:
+        """Room for the gang's pods on each of these nodes, without what is reserved already."""
+        level = _level(gang)
+        for node in nodes:
             if level and level not in node.labels:
                 continue
             future, on_node = self._future(node), self._on_node.get(node.name)
             if on_node is None:
-                times = future.slot_times(node, gpus, now)
+                times = future.slot_times(node, gpus)
             else:
                 rights = [(self._over(reservation), kept) for reservation, kept in on_node]
-                times = slot_times(future.steps(node, now, rights), gpus)
+                times = slot_times(future.steps(node, rights), gpus)
             yield NodeSlots(node.name, times, node.labels[level] if level else "", node.used[GPU])
 
-    def _takers(self, task: TaskInfo) -> list[NodeInfo]:
+    def _takers(self, task: TaskInfo) -> NodeTakers:
         """The nodes that take tasks of this shape at all, by name; kept as long as nodes stay as they are."""
         cluster = self._cluster
         kept = task.shape.answers.get("takers")
         if kept is None or kept[0] != cluster.generation:
             never = self._session.hooks.never
             nodes = [cluster.nodes[name] for name in sorted(cluster.nodes)]
-            kept = task.shape.answers["takers"] = (
-                cluster.generation,
-                [node for node in nodes if fits(task.request, node.allocatable) and not never(task, node)],
-            )
-        takers: list[NodeInfo] = kept[1]
-        return takers
+            nodes = [node for node in nodes if fits(task.request, node.allocatable) and not never(task, node)]
+            takers = NodeTakers(nodes, frozenset(node.name for node in nodes))
+            kept = task.shape.answers["takers"] = (cluster.generation, takers)
+        node_takers: NodeTakers = kept[1]
+        return node_takers
 
     def _stated(self, reservation: StartReservation) -> bool:
         return stated_runtime(self._cluster.gangs[reservation.gang]) is not None
@@ -266,11 +301,28 @@ class ReservationsPlugin(Plugin):
         return math.inf if expected is None else reservation.start + expected
 
     def _future(self, node: NodeInfo) -> NodeFuture:
-        """Kept until the node counts other pods."""
+        """Kept until the node counts other pods, or an end that was expected is over."""
         kept = self._futures.get(node.name)
-        if kept is None or kept.used is not node.used:
+        if kept is None or kept.used is not node.used or kept.valid_until <= self._session.now:
             kept = self._futures[node.name] = NodeFuture(node, self._session.now)
         return kept
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTakers:
+    nodes: Sequence[NodeInfo]
+    names: frozenset[str]
+
+
+def _torn(gang: GangInfo) -> bool:
+    """Whether the gang runs and has lost pods that it needs: all its work is lost if they are kept waiting."""
+    return gang.active_used > 0 and not gang.gang_satisfied
+
+
+def _level(gang: GangInfo) -> str:
+    """The topology level in one domain of which all of the gang must be."""
+    rule = gang.root.topology
+    return rule.required if rule is not None else ""
 
 
 def _read(arguments: Mapping[str, str]) -> tuple[int, float, float]:

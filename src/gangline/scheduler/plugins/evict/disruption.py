@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gangline.errors import ConfigError
 from gangline.rules.values import times
@@ -65,6 +65,15 @@ class SparedVictim:
     allowed: float
 
 
+class VictimLosses(NamedTuple):
+    """Of a gang that may be a victim, as of one version of it."""
+
+    version: int
+    placed_now: bool
+    gpus: float
+    price: float
+
+
 DURATIONS = ("grace", "restart", "headstart", "patience")
 
 
@@ -79,6 +88,7 @@ class DisruptionPlugin(Plugin):
         self._gains: dict[tuple[str, str], float] = {}
         self._waits: dict[str, float] | None = None
         self._spared: dict[str, dict[str, None]] = {}
+        self._known: dict[str, VictimLosses] = {}
 
     # ── who may be a victim ──
 
@@ -96,19 +106,33 @@ class DisruptionPlugin(Plugin):
 
     def _worth_losing(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         gain = self._gain(preemptor)
-        return victim.elastic or self._price(victim, victim.allocated_tasks) <= gain
+        return victim.elastic or self._losses(victim).price <= gain
+
+    def _losses(self, victim: GangInfo) -> VictimLosses:
+        """Kept until a status of the victim changes."""
+        kept = self._known.get(victim.uid)
+        if kept is None or kept.version != victim.version:
+            tasks = victim.allocated_tasks
+            kept = VictimLosses(victim.version, self._placed_now(victim), gpus_held(tasks), self._price(victim, tasks))
+            self._known[victim.uid] = kept
+        return kept
 
     def _may_lose(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         """A gang with surplus may in any case give that, unless it was placed just now. What the preemptor asks for is
         worked out here, where nothing of it is placed in a what-if yet."""
-        most = self._most_gpus(preemptor)
-        if self._placed_now(victim):
+        most, losses = self._most_gpus(preemptor), self._losses(victim)
+        if losses.placed_now:
             return False
         if victim.elastic:
             return True
-        if gpus_held(victim.allocated_tasks) > most or self._protected(victim):
+        if losses.gpus > most or self._protected(victim):
             return False
-        return kept_by(self._session.cluster, victim.allocated_tasks, self._going())
+        return not self._session.cluster.budgets or self._budgets_allow(victim.allocated_tasks)
+
+    def _budgets_allow(self, tasks: Sequence[TaskInfo]) -> bool:
+        """Whether every PodDisruptionBudget allows that these go too."""
+        cluster = self._session.cluster
+        return not cluster.budgets or kept_by(cluster, tasks, self._going())
 
     def _going(self) -> list[TaskInfo]:
         """Tasks that this cycle evicts already."""
@@ -167,8 +191,7 @@ class DisruptionPlugin(Plugin):
             self._session.refuse(preemptor, GangRefusals(TOO_DEAR, (text,), self.name))
 
     def _kept_by_budget(self, gang: str) -> bool:
-        cluster = self._session.cluster
-        return not kept_by(cluster, cluster.gangs[gang].allocated_tasks, self._going())
+        return not self._budgets_allow(self._session.cluster.gangs[gang].allocated_tasks)
 
     def _placed_now(self, gang: GangInfo) -> bool:
         """Whether it got its place, or the promise of one, in this cycle."""
@@ -219,7 +242,7 @@ class DisruptionPlugin(Plugin):
             by_queue[gang.queue] = by_queue.get(gang.queue, 0.0) + lost
         if gpus > self._most_gpus(scenario.preemptor) + DUST:
             return None
-        if not kept_by(self._session.cluster, leaving, self._going()):
+        if not self._budgets_allow(leaving):
             return None
         return price if all(self._within_budget(queue, lost) for queue, lost in by_queue.items()) else None
 

@@ -216,7 +216,7 @@ def _accounts_of(old: Obj | None, new: Obj, subresource: str) -> Managed | None:
     if old is None:
         return {}
     given = (new.get("metadata") or {}).get("managedFields")
-    if not subresource and given == [{}]:
+    if not subresource and given in ([], [{}]):
         return None
     stored = (old.get("metadata") or {}).get("managedFields")
     managed = {} if subresource else _readable(given)

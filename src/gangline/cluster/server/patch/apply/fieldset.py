@@ -101,13 +101,15 @@ def common(tree: Tree, others: FieldSet) -> FieldSet:
 
 
 def decode(tree: Tree) -> FieldSet:
-    """Read fieldsV1. Raises ValueError when it is none."""
+    """Read fieldsV1; elements of a sort that nobody knows yet are passed over. Raises ValueError when it is none."""
     field_set = FieldSet()
     for element, below in tree.items():
         if element == ".":
             continue
-        if not isinstance(below, dict) or element[:2] not in ("f:", "k:", "v:", "i:"):
+        if not isinstance(below, dict) or element[1:2] != ":":
             raise ValueError(f"{element!r} is not a path element")
+        if element[0] not in "fkvi":
+            continue
         child = decode(below)
         if child:
             field_set.children[element] = child

@@ -74,6 +74,8 @@ def owner(manager: str, operation: str, api_version: str, subresource: str) -> F
 
 def read(entries: Any) -> Managed:
     """Raises ValueError when an entry is not one."""
+    if not all(entry.get("apiVersion") and entry.get("fieldsType") for entry in entries or []):
+        raise ValueError("an entry says neither its version nor how its fields are written")
     managed = read_stored(entries)
     return {who: Entry(entry.fields, entry.api_version, entry.time) for who, entry in managed.items()}
 

@@ -27,6 +27,7 @@ def connect(core: Core, call: ServerCall) -> NoReturn:
     node = pod["spec"].get("nodeName")
     if not node:
         raise bad_request(f"pod {call.name} does not have a host assigned")
+    _check_node(core, node)
     raise bad_request(f"pod {call.name} runs on {node}, which is only simulated: nothing can be run or reached there")
 
 
@@ -37,12 +38,20 @@ def log(core: Core, call: ServerCall) -> bytes | None:
         raise invalid("", "PodLogOptions", call.name, problems)
     pod = _pod(core, call)
     container = _container(call, pod)
-    if not pod["spec"].get("nodeName"):
+    node = pod["spec"].get("nodeName")
+    if not node:
         return None
+    _check_node(core, node)
     text, last = core.logs(pod, container), call.number("tailLines")
     if last is not None:
         text = b"".join(text.splitlines(keepends=True)[-last:]) if last else b""
     return text[: call.number("limitBytes")]
+
+
+def _check_node(core: Core, node: str) -> None:
+    """A node that nobody registered is told of as a kube-apiserver does."""
+    if core.store.get(("", "nodes"), ("", node)) is None:
+        raise not_found("", "pods", node)
 
 
 def _pod(core: Core, call: ServerCall) -> Obj:

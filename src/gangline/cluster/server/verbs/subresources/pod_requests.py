@@ -5,28 +5,44 @@ Pure: pods.py carries them out.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gangline.cluster import kinds
-from gangline.cluster.schema import BadForm, WrongType
 from gangline.cluster.server.call import ServerCall
-from gangline.cluster.server.status import bad_request, conflict, internal, storage_conflict
+from gangline.cluster.server.catalogue import Resource
+from gangline.cluster.server.status import conflict, internal, storage_conflict
+from gangline.cluster.server.verbs.bodies import check_options as check_request_options
+from gangline.cluster.server.verbs.bodies import read_object
 from gangline.cluster.server.verbs.delete_options import DeleteOptions
 from gangline.cluster.server.verbs.meta import Obj
+from gangline.cluster.server.verbs.write_checks import check_namespace
+
+_BINDING = Resource("", "v1", "bindings", "Binding", namespaced=True)
+_EVICTION = Resource("policy", "v1", "evictions", "Eviction", namespaced=True)
 
 
-def read_request(call: ServerCall, kind: str) -> Obj:
-    body = call.data(kind) or {}
-    if not isinstance(body, dict):
-        raise bad_request(f"the object provided is unrecognized (must be of type {kind}): it is not an object")
-    try:
-        clean, _ = kinds.rules("policy" if kind == "Eviction" else "", "v1", kind).schema.admit(body)
-    except (WrongType, BadForm) as error:
-        raise bad_request(f'{kind} in version "v1" cannot be handled as a {kind}: {error}') from None
-    return clean
+def read_binding(call: ServerCall) -> Obj:
+    return _read(call, _BINDING)
+
+
+def read_eviction(call: ServerCall) -> Obj:
+    """An Eviction, also in the version that is otherwise served no more."""
+    body = call.data("Eviction")
+    early = isinstance(body, dict) and body.get("apiVersion") == "policy/v1beta1"
+    return _read(call, replace(_EVICTION, version="v1beta1") if early else _EVICTION)
+
+
+def _read(call: ServerCall, resource: Resource) -> Obj:
+    sent = replace(call, resource=resource)
+    check_request_options(sent)
+    body = read_object(sent, kinds.rules(resource.group, "v1", resource.kind))
+    check_namespace(sent, body)
+    return body
 
 
 def check_target(target: Obj) -> None:
     if target.get("kind") not in (None, "", "Node"):
-        raise bad_request(f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"')
+        raise internal(f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"')
     if not target.get("name"):
         raise internal("target.name: Required value")
 
@@ -64,7 +80,7 @@ def eviction_options(call: ServerCall, given: Obj) -> DeleteOptions:
     wanted = given.get("preconditions") or {}
     return DeleteOptions(
         given.get("gracePeriodSeconds"),
-        given.get("propagationPolicy") or "",
+        given.get("propagationPolicy"),
         None,
         wanted.get("uid") or "",
         wanted.get("resourceVersion") or "",

@@ -21,7 +21,8 @@ from gangline.cluster.server.verbs.subresources.pod_requests import (
     check_bindable,
     check_target,
     eviction_options,
-    read_request,
+    read_binding,
+    read_eviction,
     set_condition,
 )
 from gangline.cluster.server.verbs.writes import change
@@ -31,11 +32,13 @@ CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Succ
 
 async def bind(core: Core, call: ServerCall) -> dict[str, Any]:
     """Give a pod its node."""
-    body = read_request(call, "Binding")
+    body = read_binding(call)
     about, target = body.get("metadata") or {}, body.get("target") or {}
     name = about.get("name")
     if call.name and name != call.name:
         raise bad_request("name in URL does not match name in Binding object")
+    if not name:
+        raise bad_request("Name parameter required.")
     check_target(target)
     pods = core.catalogue.find("", "v1", "pods")
     assert pods is not None
@@ -86,11 +89,8 @@ async def _admit(core: Core, call: ServerCall, body: Obj) -> None:
 
 async def evict(core: Core, call: ServerCall) -> dict[str, Any]:
     """Delete a pod, unless a disruption budget says no."""
-    body = read_request(call, "Eviction")
-    name = (body.get("metadata") or {}).get("name")
-    if body.get("kind", "Eviction") != "Eviction":
-        raise bad_request(f"not an Eviction object: it is of kind {body['kind']}")
-    if name and name != call.name:
+    body = read_eviction(call)
+    if (body.get("metadata") or {}).get("name") != call.name:
         raise bad_request("name in URL does not match name in Eviction object")
     pod = core.read(call.resource, call.place)
     if pod is None:

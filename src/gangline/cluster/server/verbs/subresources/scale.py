@@ -34,6 +34,7 @@ from gangline.cluster.server.verbs.subresources.scale_object import (
     timeless,
     with_scale,
 )
+from gangline.cluster.server.verbs.write_checks import check_name, check_namespace, check_uid
 from gangline.cluster.server.verbs.writes import Change, change
 
 
@@ -53,13 +54,17 @@ def _changed(core: Core, call: ServerCall) -> Change:
     """A put or a patch: the Scale it makes of the present one, written back, with who wrote it."""
     resource, about = call.resource, replace(call, resource=SCALE)
     rules = kinds.rules(GROUP, "v1", KIND)
-    make = patcher(call, rules.schema) if call.verb == "patch" else None
-    body = None if make else read_object(about, rules)
+    sent = patcher(call, rules.schema) if call.verb == "patch" else None
+    body = None if sent else read_object(about, rules)
+    if body is not None:
+        check_namespace(call, body)
+        check_name(call, body)
 
     def scaled(obj: Obj) -> Obj:
         now = scale_of(resource, obj, must=False)
-        new = read_patched(about, make(now), now) if make else body
+        new = read_patched(about, sent.make(now), now, sent.told) if sent else body
         assert isinstance(new, dict)
+        check_uid(call, new, obj["metadata"]["uid"])
         check_scale(call, new, obj)
         old = copy.deepcopy(obj)
         return timeless(track(core, call, old, with_scale(resource, obj, new)))
@@ -82,6 +87,8 @@ def _applied(core: Core, call: ServerCall) -> Change:
     resource, rules = call.resource, rules_for(call.resource)
     wanted = read_applied(replace(call, resource=SCALE))
     _check_fields(call, wanted)
+    wanted.setdefault("metadata", {})
+    check_namespace(call, wanted)
     mine: Obj = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": call.name}}
     if (wanted.get("spec") or {}).get("replicas") is not None:
         put_value(mine, replica_paths(resource)[0], wanted["spec"]["replicas"])

@@ -1,0 +1,75 @@
+"""Pods and PodGroups as the binder and the controllers of statuses keep them: thousands of similar ones, in little
+memory.
+
+What none of them reads is dropped (statuses of containers), and parts that equal those of a sibling are the same
+objects. Only what has come to rest is looked at: before that, the next event replaces it. Handed to informers as trims.
+Pure."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from gangline.api.core import Pod
+from gangline.api.kai import PodGroup
+from gangline.api.meta import Metadata
+
+T = TypeVar("T")
+MOST = 1024
+"""Parts that are kept to compare with."""
+_known: dict[tuple[type, str, bytes], Any] = {}
+_encoded = msgspec.msgpack.Encoder().encode
+
+
+def lean_pod(pod: Pod) -> Pod:
+    """A pod with a node, without statuses of containers and with parts that it shares with its siblings."""
+    if pod.status.phase == "Pending":
+        return pod
+    spec = msgspec.structs.replace(
+        pod.spec,
+        containers=shared("containers", pod.spec.containers),
+        init_containers=shared("init_containers", pod.spec.init_containers),
+        tolerations=shared("tolerations", pod.spec.tolerations),
+        volumes=shared("volumes", pod.spec.volumes),
+    )
+    status = msgspec.structs.replace(
+        pod.status,
+        conditions=shared("conditions", pod.status.conditions),
+        container_statuses=(),
+        init_container_statuses=(),
+        ephemeral_container_statuses=(),
+    )
+    return msgspec.structs.replace(pod, metadata=_metadata(pod.metadata), spec=spec, status=status)
+
+
+def lean_group(group: PodGroup) -> PodGroup:
+    """A PodGroup whose status was written, with parts that it shares with its siblings."""
+    if not group.status.conditions:
+        return group
+    status = msgspec.structs.replace(
+        group.status,
+        conditions=shared("group conditions", group.status.conditions),
+        resources_status=shared("resources_status", group.status.resources_status),
+    )
+    return msgspec.structs.replace(
+        group, metadata=_metadata(group.metadata), spec=shared("group spec", group.spec), status=status
+    )
+
+
+def shared(field: str, part: T) -> T:
+    """An equal part under the same field of an object that was seen before, or this one."""
+    if not part:
+        return part
+    key = type(part), field, _encoded(part)
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= MOST:
+            _known.clear()
+        known = _known[key] = part
+    kept: T = known
+    return kept
+
+
+def _metadata(metadata: Metadata) -> Metadata:
+    return msgspec.structs.replace(metadata, labels=shared("labels", metadata.labels))

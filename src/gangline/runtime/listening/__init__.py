@@ -1,0 +1,1 @@
+"""Who may hold how much of a component's listener."""
