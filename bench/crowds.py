@@ -4,7 +4,8 @@ line per scenario.
     python bench/crowds.py [NAME …]
 
 `seconds` is the processor time of the slowest cycle after the first, with what changed before it; `first` that of the
-first. After the sizes of one scenario the fitted exponent of growth is printed.
+first. Memory is kept as in the process of a scheduler. After the sizes of one scenario the fitted exponent of growth is
+printed.
 
 Overload: 1,000 nodes of 8 GPUs, 1.6 times as many GPUs asked for, ten queues, and one gang more with every cycle;
 below two parents (Tree), with three priorities of which gangs keep coming (Priorities), and with one queue whose
@@ -31,6 +32,7 @@ from statistics import linear_regression
 from typing import Any
 
 from gangline.rules.requests import GpuRequest
+from gangline.runtime.process.memory import settle
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Decisions
 from gangline.scheduler.model.cluster import ClusterModel
@@ -198,8 +200,7 @@ CROWDS: dict[str, Callable[[], Crowd]] = {
 
 def measure(name: str) -> dict[str, Any]:
     crowd, seconds, decisions = CROWDS[name](), list[float](), Decisions()
-    gc.collect()
-    gc.freeze()
+    settle()
     totals = {"binds": 0, "evictions": 0, "nominations": 0, "steps": 0}
     for turn in range(TURNS):
         began = time.process_time()

@@ -27,6 +27,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from prometheus_client import REGISTRY
+
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
@@ -37,7 +39,7 @@ from gangline.components.options import ComponentOptions
 from gangline.errors import AlreadyExists, NotFound
 from gangline.local import Platform, PlatformSettings, Team, write_kubeconfig
 from gangline.runtime import Cache, SystemClock
-from gangline.runtime.memory import settle
+from gangline.runtime.process.memory import settle
 from gangline.scheduler.loop.component import component
 from gangline.scheduler.settings import SchedulerSettings
 
@@ -441,25 +443,82 @@ class Bench:
             await self.until(lambda: self.bound("tight") == gangs * 10, "the tight gangs")
         return gangs * 10
 
+    async def filled_cluster(self) -> int:
+        """A cluster in which much runs already: on every node a gang of six one-GPU pods and two without GPUs; then
+        gangs of 8 for the rest of it, created at once; then one such gang after the other, and the cycles for them."""
+        there = [f"placed-{node}" for node in range(self.nodes)]
+        await self.many([self.group(name, 8, names.DEFAULT_QUEUE) for name in there], POD_GROUP)
+        placed = [
+            self.pod(f"{name}-{item}", int(item < 6), names.DEFAULT_QUEUE, name) for name in there for item in range(8)
+        ]
+        for body in placed:
+            body["spec"]["nodeName"] = f"node-{body['metadata']['name'].split('-')[1]}"
+        await self.many(placed)
+        await self.until(lambda: self.running("placed") == len(placed), "what runs already")
+        await self.rest()
+        late = 20
+        gangs = [f"gang-{item}" for item in range(self.nodes // 4 - late)]
+        with self.part("filled-cluster-gangs", pods=8 * len(gangs)):
+            await self.many([self.group(name, 8, names.DEFAULT_QUEUE) for name in gangs], POD_GROUP)
+            await self.many(
+                [self.pod(f"{name}-{item}", 1, names.DEFAULT_QUEUE, name) for name in gangs for item in range(8)]
+            )
+            await self.until(lambda: self.bound("gang") == 8 * len(gangs), "all bound")
+        await self.rest()
+        await self._idle_cpu(10)
+        await self._one_by_one(late)
+        return 8 * (len(gangs) + late)
+
+    async def _one_by_one(self, gangs: int) -> None:
+        """Gangs of 8 that come when everything is at rest; a cycle's time is the scheduler's own metric."""
+        times, before = [], _cycles()
+        for number in range(gangs):
+            began = time.perf_counter()
+            await self.gang(f"late-{number}", 8, 1, names.DEFAULT_QUEUE)
+            await self.until(lambda most=8 * number + 8: self.bound("late") == most, "a late gang")  # type: ignore[misc]
+            times.append(time.perf_counter() - began)
+        count, seconds = (after - now for after, now in zip(_cycles(), before, strict=True))
+        line = {
+            "bench": "e2e",
+            "scenario": "late-gangs",
+            "nodes": self.nodes,
+            "p50": round(statistics.median(times), 3),
+        }
+        line |= {"longest": round(max(times), 3), "cycles": int(count)}
+        if count:
+            line["mean_cycle_seconds"] = round(seconds / count, 4)
+        print(json.dumps(line), flush=True)
+
     async def idle(self) -> int:
         number = self.count(4000)
         await self.many([self.pod(f"single-{item}", 1, names.DEFAULT_QUEUE) for item in range(number)])
         await self.until(lambda: self.running() == number, "all running")
         await self.rest()
+        await self._idle_cpu(20)
+        return number
+
+    async def _idle_cpu(self, seconds: float) -> None:
+        """What is spent while nothing happens."""
         used, began = time.process_time(), time.perf_counter()
         others = {item.name: item.seconds() for item in self.apart}
-        await asyncio.sleep(20)
+        await asyncio.sleep(seconds)
         waited = time.perf_counter() - began
         line = {
             "bench": "e2e",
             "scenario": "idle-cpu",
+            "nodes": self.nodes,
             "percent_of_one_core": round((time.process_time() - used) / waited * 100, 2),
         }
         line |= {
             f"{item.name}_percent": round((item.seconds() - others[item.name]) / waited * 100, 2) for item in self.apart
         }
         print(json.dumps(line), flush=True)
-        return number
+
+
+def _cycles() -> tuple[float, float]:
+    """How many cycles there were in this process, and how long they took together."""
+    name = "gangline_scheduler_cycle_seconds"
+    return tuple(REGISTRY.get_sample_value(f"{name}_{part}") or 0.0 for part in ("count", "sum"))  # type: ignore[return-value]
 
 
 async def main() -> None:
@@ -485,6 +544,7 @@ async def main() -> None:
     await bench.measure("reclaim-singles", bench.reclaim_singles)
     await bench.measure("consolidation", bench.consolidation)
     await bench.measure("idle", bench.idle)
+    await bench.measure("filled-cluster", bench.filled_cluster)
     for item in bench.apart:
         await item.stop()
 

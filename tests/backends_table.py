@@ -15,7 +15,8 @@ from real.schedulers.table import SCHEDULERS
 REPOSITORY = Path(__file__).parents[1]
 PAGE = REPOSITORY / "docs" / "backends.md"
 TESTS = REPOSITORY / "tests" / "backends"
-BEGIN, END = "<!-- capabilities: printed by `make docs` -->\n", "<!-- end of capabilities -->"
+PRINTED = ("capabilities", "tests")
+"""The parts of the page that are printed, in their order."""
 SHOWN = {
     "kai": ("tests/backends/test_kai.py", "tests/operator/test_operator_backends.py", "tests/journeys/test_skeleton.py")
 }
@@ -26,17 +27,18 @@ PROVEN = {KUBE.get(name, name): scheduler for name, scheduler in SCHEDULERS.item
 """The row of capabilities that each real scheduler is there for."""
 NOT_RUN = "not run against the real scheduler"
 OURS = "our own scheduler half"
+SENTENCES = "Each test has a sentence as its name. `make test TESTS=FILE` runs the tests of a file."
 TOGETHER = {
-    "At admission": "test_admission",
-    "On a server": "test_journeys",
-    "Whose is what": "test_ownership",
-    "From one backend to another": "test_moves",
-    "What stands in the way": "test_bad_input",
-    "Places of an earlier gang": "test_places",
-    "A gang that starts again": "test_lives",
-    "On the platform of `gangline up`": "test_whole_platform",
-    "As a process of its own": "test_rights",
-    "Configuration that changes": "test_config_reload",
+    "admission": "test_admission",
+    "a set from create to delete, with every backend": "test_journeys",
+    "which fields and objects belong to whom": "test_ownership",
+    "moving a set to another backend": "test_moves",
+    "missing queues, kinds and schedulers": "test_bad_input",
+    "reuse of places": "test_places",
+    "gangs that start again": "test_lives",
+    "the platform of `gangline up`": "test_whole_platform",
+    "a backend as its own process, and its rights": "test_rights",
+    "configuration that changes": "test_config_reload",
 }
 """Files of tests about all of them."""
 
@@ -84,14 +86,14 @@ def proofs() -> list[str]:
         "### On the real schedulers",
         "",
         (
-            f"Shown by `{PROOF}` (`make test-real SCHEDULERS=…` and `RELEASES=…`): a gang of two groups, prefill with "
-            f"3 pods of which it "
-            "needs 2 and decode with 4 of which it needs 3, on a real control plane with simulated nodes:"
+            f"`make test-real` with `SCHEDULERS=…` or `RELEASES=…` runs `{PROOF}` on a real control plane with "
+            "simulated nodes. A set has two cliques: prefill with 3 pods, of which 2 must run, and decode with 4 pods, "
+            "of which 3 must run. The tests:"
         ),
         "",
     ]
     lines += [f"* {sentence}" for sentence in sentences(PROOF)]
-    lines += ["", "| backend | scheduler | what a gang without room says in the scheduler's words |", "|---|---|---|"]
+    lines += ["", "| backend | scheduler | what the scheduler says of a gang without room |", "|---|---|---|"]
     for name, scheduler in SCHEDULERS.items():
         lines.append(
             f"| `{name}` | {scheduler.product} {scheduler.version} | {scheduler.not_run or f'“{scheduler.why}”'} |"
@@ -110,8 +112,8 @@ def sentences(file: str) -> list[str]:
     return [name.removeprefix("test_").replace("_", " ") for name in found]
 
 
-def table() -> str:
-    lines = [
+def capabilities() -> list[str]:
+    return [
         (
             "| backend | gang | each group's minimum | required topology for | preferred topology for | both at once "
             "| queue "
@@ -120,19 +122,25 @@ def table() -> str:
         "|---|---|---|---|---|---|---|---|---|---|",
         *(row(name, can) for name, can in capability_rows().items()),
     ]
-    for backend in BUILT_IN:
-        own = f"tests/backends/test_{backend}.py"
-        lines += ["", f"### {backend}", "", f"Shown by `{own}`:", "", *(f"* {sentence}" for sentence in sentences(own))]
-    for title, name in TOGETHER.items():
-        file = f"tests/backends/{name}.py"
-        lines += ["", f"### {title}", "", f"Shown by `{file}`:", "", *(f"* {sentence}" for sentence in sentences(file))]
-    return "\n".join([*lines, *proofs()])
+
+
+def tests() -> list[str]:
+    lines = [*proofs(), "", "### On the embedded server", "", SENTENCES, "", "| about | file |", "|---|---|"]
+    titles = {f"`{backend}`": f"test_{backend}" for backend in BUILT_IN} | TOGETHER
+    for title, name in titles.items():
+        lines.append(f"| {title} | `tests/backends/{name}.py` |")
+    return lines[1:]
 
 
 def written() -> str:
-    """The page with fresh tables."""
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    return f"{before}{BEGIN}\n{table()}\n\n{END}{rest.partition(END)[2]}"
+    """The page with fresh parts."""
+    page = PAGE.read_text()
+    for name, lines in zip(PRINTED, (capabilities(), tests()), strict=True):
+        begin, end = f"<!-- {name}: printed by `make docs` -->\n", f"<!-- end of {name} -->"
+        before, _, rest = page.partition(begin)
+        text = "\n".join(lines)
+        page = f"{before}{begin}\n{text}\n\n{end}{rest.partition(end)[2]}"
+    return page
 
 
 if __name__ == "__main__":

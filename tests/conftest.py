@@ -11,7 +11,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.internal.conjecture import providers
 
-from gangline.runtime.memory import settle
+from gangline.runtime.process.memory import settle
 
 collect_ignore = [] if os.environ.get("GANGLINE_REAL") else ["real"]
 

@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import pytest
-import yaml
 
 from gangline.api.crds import crds
 from gangline.api.kinds import (
@@ -38,6 +37,7 @@ from gangline.rights import SIMULATED
 from gangline.role_objects import backends, namespaces, objects, rules
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
+from yaml_loading import load_all_yaml
 
 
 class Nowhere:
@@ -102,7 +102,7 @@ def test_every_elected_component_has_a_lease_of_its_own_half() -> None:
 
 def test_the_command_prints_accounts_roles_and_bindings_for_a_real_cluster(capsys: pytest.CaptureFixture[str]) -> None:
     command.main([], standalone_mode=False)
-    printed = list(yaml.safe_load_all(capsys.readouterr().out))
+    printed = load_all_yaml(capsys.readouterr().out)
     accounts = {item["metadata"]["name"] for item in printed if item["kind"] == "ServiceAccount"}
     assert accounts == {*COMPONENTS, "dashboard"} - set(SIMULATED)
     roles = {(item["kind"], item["metadata"]["name"]) for item in printed}
@@ -118,7 +118,7 @@ def test_the_command_prints_accounts_roles_and_bindings_for_a_real_cluster(capsy
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
     command.main(list(words), standalone_mode=False)
-    return list(yaml.safe_load_all(capsys.readouterr().out))
+    return load_all_yaml(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("name", ["kai", "podgang"])

@@ -1,7 +1,10 @@
-"""The wheel as a stranger has it: built, put into an environment of its own without this checkout, and used."""
+"""The wheel as a stranger has it: built as the recipe of the image builds it, put into an environment of its own
+without this checkout, and used."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 import venv
@@ -13,10 +16,29 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 
 
+def recipe(*words: str) -> list[list[str]]:
+    """What instructions of the Dockerfile with these names say, in their order, word by word."""
+    lines = (REPOSITORY / "Dockerfile").read_text().splitlines()
+    return [line.split()[1:] for line in lines if line.split()[:1] and line.split()[0] in words]
+
+
+def source_of_image(folder: Path) -> Path:
+    """Only what the recipe copies from this repository."""
+    for *sources, target in recipe("COPY"):
+        for source in sources:
+            given, there = REPOSITORY / source, folder / target.lstrip("/")
+            if given.is_dir():
+                shutil.copytree(given, there, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                there.mkdir(parents=True, exist_ok=True)
+                shutil.copy(given, there)
+    return folder / "source"
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    told = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(REPOSITORY)]
+    told = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(source_of_image(folder))]
     built = subprocess.run(told, capture_output=True, text=True, check=False)
     if built.returncode and any(
         word in built.stderr for word in ("Could not find a version", "No matching", "ConnectionError")
@@ -66,6 +88,13 @@ def test_the_wheel_holds_examples_styles_and_entry_points_and_no_tests(wheel: Pa
     (entries,) = [name for name in names if name.endswith("entry_points.txt")]
     text = zipfile.ZipFile(wheel).read(entries).decode()
     assert "gangline = gangline.start:main" in text and "kubectl-gangline = gangline.start:main" in text
+
+
+def test_the_image_starts_gangline_as_nobody() -> None:
+    ((user,),) = recipe("USER")
+    assert all(int(part) >= 1000 for part in user.split(":"))
+    ((entry,),) = recipe("ENTRYPOINT")
+    assert json.loads(entry) == ["gangline"]
 
 
 def test_the_installed_package_is_not_this_checkout(programs: Path, tmp_path: Path) -> None:

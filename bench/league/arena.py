@@ -202,6 +202,7 @@ class Arena(Home):
         await self._many([(POD, peer.member(row, gang, item)) for gang in gangs for item in range(row.size)])
         await self.until(lambda: bool(self._is_done(row) or running.ended()), self._patience)
         bound, used = self._server_seconds() - server, running.seconds()
+        until = Counter({what: number for what, number in (await self._minus(written)).items() if number})
         await self._rest(running)
         end = time.perf_counter()
         written = Counter({what: number for what, number in (await self._minus(written)).items() if number})
@@ -214,6 +215,7 @@ class Arena(Home):
             "at_rest_server_cpu_seconds": round(self._server_seconds() - server, 2),
             "writes_per_pod": round(sum(written.values()) / row.pods, 2),
             "writes": {what: round(number / row.pods, 2) for what, number in written.most_common(8)},
+            "writes_until_bound": {what: round(number / row.pods, 2) for what, number in until.most_common(8)},
             "memory_mib": running.memory(),
             "load": round(os.getloadavg()[0], 1),
         }

@@ -1,4 +1,4 @@
-"""What components can be told: the flags that each knows, and why one would not start with what it is told.
+"""The flags that each component knows, and why one would not start with those it is given.
 
 Beside the composition root (components/): `gangline run` refuses with it before it connects, the installer before it
 deploys. Each table of flags belongs to its component and is only gathered here. Nothing is started."""
@@ -103,7 +103,7 @@ def check(name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat
 def _reader(
     name: str, flags: Mapping[str, str], config: Mapping[str, Any], compat: Sequence[str]
 ) -> Callable[[], object]:
-    """What reads all that a component is told."""
+    """What reads all flags of a component."""
     from gangline.admission.scheduling.settings import from_flags as admission
     from gangline.binder.flags import read_flags as binder_flags
     from gangline.binder.plugins import build as binder_plugins

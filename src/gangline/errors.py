@@ -15,6 +15,7 @@
         ├── TooManyRequests    429
         ├── Unreadable         an answer that is none: no JSON, or of another shape
         └── Unavailable        5xx, or no answer at all
+            └── Untrusted      the certificate of the server is not one that we trust
 
 `Refusal` and `Problem` are values, not exceptions: a Refusal is a scheduling "no" (it ends in a condition, an event and
 `gangline explain`), a Problem is one entry of a complete list of what is wrong with an object. Nothing here knows where
@@ -110,6 +111,10 @@ class Unavailable(ApiError):
     code = 503
 
 
+class Untrusted(Unavailable):
+    """Somebody answers there, with a certificate that we do not trust."""
+
+
 _BY_CODE: dict[int, type[ApiError]] = {
     401: Unauthorized,
     403: Forbidden,
@@ -132,7 +137,7 @@ def api_error(status: Mapping[str, Any], code: int | None = None) -> ApiError:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A scheduling "no": who said it, why in words for people, and whether an eviction could help."""
+    """A scheduling "no": its plugin, why in words for people, and whether an eviction could help."""
 
     plugin: str
     reason: str

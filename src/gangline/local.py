@@ -67,7 +67,7 @@ class PlatformSettings:
     connections_per_address: int = PER_ADDRESS
     """Connections to the API server that one address may have."""
     admission: bool = True
-    """The hooks of both halves run inside the server; else whoever takes their place brings webhooks."""
+    """The hooks of both halves run inside the server; else the components in their place bring webhooks."""
     audit_log: Path | None = None
     """Where the server writes down every request."""
 

@@ -43,7 +43,7 @@ class Shards:
     """The scheduler that the platform started with; None: it rests."""
     running: dict[str, tuple[str, Manager]] = field(default_factory=dict)
     """By shard: the digest of its settings, and its scheduler."""
-    told: ConfigTeller = field(default_factory=ConfigTeller)
+    teller: ConfigTeller = field(default_factory=ConfigTeller)
 
     def component(self) -> Component:
         def every(obj: Object, read: Reader) -> list[Key]:
@@ -70,7 +70,7 @@ class Shards:
         config = ctx.read.get(CONFIG, key.name)
         if config is not None:
             text = ABOUT_CONFIGS if config.name == CONFIG_NAME else f"only the Config named {CONFIG_NAME} counts"
-            await self.told.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
+            await self.teller.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
         return None
 
     async def reconcile(self, ctx: Context, key: Key) -> Again | None:
@@ -90,7 +90,7 @@ class Shards:
         await self._carry_out(shard, reading, wishes)
         await self._as_usual(ctx.read)
         outcome = Outcome(problems=wishes.problems, notes=wishes.notes, missing=wishes.missing)
-        await self.told.tell(ctx, SCHEDULING_SHARD, shard, conditions(outcome, shard.metadata.generation))
+        await self.teller.tell(ctx, SCHEDULING_SHARD, shard, conditions(outcome, shard.metadata.generation))
         return None
 
     def _reading(self, read: Reader) -> ConfigReading:
@@ -111,7 +111,7 @@ class Shards:
             return
         await self._end(shard.name)
         if not shard.spec.get("partitionLabelValue"):
-            await self._rest()
+            await self._stop_usual()
         manager = await self.start(build("scheduler", replace(self.options, flags=flags, config=config)))
         self.running[shard.name] = (mark, manager)
 
@@ -120,7 +120,7 @@ class Shards:
         if known is not None:
             await self.stop(known[1])
 
-    async def _rest(self) -> None:
+    async def _stop_usual(self) -> None:
         if self.usual is not None:
             await self.stop(self.usual)
             self.usual = None

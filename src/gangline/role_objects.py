@@ -1,6 +1,6 @@
 """Rights as ClusterRoles, Roles and their bindings, for the local platform, `gangline rights` and the installer.
 
-What a component may do is said in `rights.py`; the grouper and the backends say it themselves. Pure.
+What a component may do stands in `rights.py`; the grouper and the backends state it themselves. Pure.
 """
 
 from __future__ import annotations

@@ -63,6 +63,13 @@ def test_a_queue_that_does_not_fit_into_its_parent_is_warned_about() -> None:
     ]
 
 
+def test_a_resource_that_is_written_as_null_has_no_quota() -> None:
+    bare = queue("a", children=("b",))
+    bare["spec"]["resources"] = {"cpu": None}
+    _, warnings = asked(bare, queue("b", cpu=600), operation="UPDATE", old=queue("a", cpu=1000, children=("b",)))
+    assert "the cpu quotas below a (600) are more than its own (0)" in warnings
+
+
 def test_a_parent_that_is_lowered_below_its_children_is_warned_about() -> None:
     old, new = queue("a", cpu=2000, gpu=4, children=("b", "c")), queue("a", cpu=500, gpu=1, children=("b", "c"))
     _, warnings = asked(new, queue("b", cpu=900, gpu=2), queue("c", cpu=400), operation="UPDATE", old=old)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from gangline.api import notation
 from gangline.api.crds import crds, printed
 from gangline.api.descriptions import TABLES, words_of
 from gangline.cluster.kinds import rules
 from gangline.cluster.schema import compile_schema
+from yaml_loading import load_yaml
 
 Obj = dict[str, Any]
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -165,12 +165,7 @@ def differences(ours: Any, theirs: Any, path: str) -> Iterator[str]:
 @pytest.mark.skipif(not UPSTREAM.exists(), reason="upstream's definitions are not beside this repository")
 def test_our_definitions_say_what_upstreams_say() -> None:
     mine = {crd["metadata"]["name"]: crd for crd in crds()}
-    theirs = {
-        crd["metadata"]["name"]: crd
-        for crd in (
-            yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) for path in upstream()
-        )
-    }
+    theirs = {crd["metadata"]["name"]: crd for crd in (load_yaml(path.read_text()) for path in upstream())}
     assert mine.keys() == theirs.keys()
     found = [f"{name}{path}" for name in mine for path in differences(mine[name]["spec"], theirs[name]["spec"], "")]
     assert [path for path in found if path not in DIFFERENCES] == []

@@ -6,11 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gangline.api.kinds import CRD, KOORDINATOR_POD_GROUP, Kind
 from gangline.api.meta import Raw
 from gangline.client import Client
+from yaml_loading import load_yaml
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "crds"
 STATUS_INSIDE = (KOORDINATOR_POD_GROUP,)
@@ -20,7 +19,7 @@ STATUS_INSIDE = (KOORDINATOR_POD_GROUP,)
 def definition(kind: Kind[Any]) -> Raw:
     """The real definition of a kind, or one that accepts anything under its name."""
     for file in sorted(REAL.glob(f"*/{kind.group}_{kind.plural}.yaml")):
-        found: Raw = yaml.safe_load(file.read_text())
+        found: Raw = load_yaml(file.read_text())
         if any(version["name"] == kind.version and version["served"] for version in found["spec"]["versions"]):
             return found
     return stand_in(kind)

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from backends.scene import EMPTY, a_gang, a_pod, a_set, live, objects
 from embedded import until
@@ -23,6 +22,7 @@ from gangline.operator.backends.contract import Facts
 from gangline.rules import verdicts
 from gangline.rules.sets import OperatorSettings
 from operator_world import NAMESPACE, OperatorWorld, operator_world
+from yaml_loading import load_all_yaml
 
 PACKAGE = Path(__file__).parents[2] / "examples" / "custom-backend"
 
@@ -46,7 +46,7 @@ def herd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def documents(file: str) -> list[Any]:
-    return list(yaml.safe_load_all((PACKAGE / file).read_text()))
+    return load_all_yaml((PACKAGE / file).read_text())
 
 
 def test_the_package_is_found_by_its_entry_point_after_the_built_in_ones(herd: Any) -> None:

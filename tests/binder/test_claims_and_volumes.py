@@ -209,6 +209,29 @@ async def test_the_smallest_free_volume_of_the_node_is_reserved_for_the_claim() 
         assert (await here.get_pod("p")).spec.node_name == "n"
 
 
+async def test_a_volume_that_is_the_claims_already_is_not_written_again() -> None:
+    """A binder that comes back goes on where the one before it stopped."""
+    async with scheduler_world() as here:
+        await here.node("n", kubernetes_io__hostname="n")
+        await storage(here, "kubernetes.io/no-provisioner")
+        await pod_with_volume(here)
+        owner = await here.client.get(PVC, "data", SPACE)
+        mine = volume("mine", "10Gi", "n")
+        mine["spec"]["claimRef"] = {
+            "kind": "PersistentVolumeClaim",
+            "namespace": SPACE,
+            "name": "data",
+            "uid": owner.uid,
+        }
+        before = await here.client.create(PV, mine)
+        await here.start(component())
+        await here.settles()
+        assert (await here.client.get(PV, "mine")).metadata.resource_version == before.metadata.resource_version
+        await bind_claim(here, "mine")
+        await here.settles()
+        assert (await here.get_pod("p")).spec.node_name == "n"
+
+
 async def test_a_claim_that_is_not_bound_in_time_fails_the_bind_and_forgets_the_node() -> None:
     clock = ManualClock()
     async with scheduler_world(component(), clock=clock) as here:

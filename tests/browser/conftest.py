@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from browser import chromium
-from browser.fleet import StillLife
+from browser.fleet import StillLife, lived
 from gangline.dashboard.look import ClusterView
+from gangline.dashboard.past.kept_file import write_kept
 from gangline.dashboard.service import Dashboard
 
 MISSING = chromium.missing()
@@ -63,13 +65,16 @@ async def visiting(
 
 
 @pytest.fixture
-def visited() -> Visited:
+def visited(tmp_path: Path) -> Visited:
     """`async with visited(view) as visit`: a browser on a dashboard, or on one that shows this view."""
     if MISSING:
         pytest.skip(MISSING)
 
     def of(shown: ClusterView | Dashboard, **how: Any) -> AbstractAsyncContextManager[Visit]:
-        return visiting(shown if isinstance(shown, Dashboard) else Dashboard(StillLife(shown)), **how)
+        if isinstance(shown, Dashboard):
+            return visiting(shown, **how)
+        write_kept(tmp_path, lived(shown))
+        return visiting(Dashboard(StillLife(shown), kept=tmp_path), **how)
 
     return of
 

@@ -1,8 +1,9 @@
 """A cluster of any size that stands still, for the page to show: blocks of racks of nodes with 8 GPUs, queues, gangs
-that run, wait, share GPUs, were evicted or failed. The same for the same size."""
+that run, wait, share GPUs, were evicted or failed, and the week before. The same for the same size."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import msgspec
@@ -11,7 +12,9 @@ from dashboard.seen import Given, event, eviction, group, job, node, owned_by, p
 from dashboard.seen import look as seen
 from gangline.api import names
 from gangline.api.kinds import TOPOLOGY
-from gangline.dashboard.look import ClusterView, IdleGpus, KnownIdle
+from gangline.dashboard.look import ClusterView, IdleGpus, KnownIdle, KnownShares
+from gangline.dashboard.past.data import KeptPast, PastEnding, PastEviction, PastWait, UsePoint
+from gangline.dashboard.past.memory import RANGES
 from gangline.rules.capacity.idle_causes import CLOSED, FRAGMENTS, QUOTA, RESERVED
 
 BLOCK, RACK = "example.com/block", "example.com/rack"
@@ -44,7 +47,41 @@ def fleet(nodes: int) -> ClusterView:
     levels.append({"nodeLabel": "kubernetes.io/hostname", "alias": "host"})
     topology: Given = TOPOLOGY, {"metadata": {"name": "hall"}, "spec": {"levels": levels}}
     view = seen(topology, *_queues(nodes), *_nodes(nodes), *_gangs(nodes), *_waiting(), *_lost())
-    return msgspec.structs.replace(view, idle=KnownIdle(tuple(_idle(nodes)), view.source.now - 8))
+    now = view.source.now
+    shares = KnownShares({"company": nodes * 8.0} | dict.fromkeys(QUEUES, nodes * 8 * 0.2), now - 8)
+    return msgspec.structs.replace(view, idle=KnownIdle(tuple(_idle(nodes)), now - 8), shares=shares)
+
+
+def lived(view: ClusterView) -> KeptPast:
+    """What a dashboard would remember that has watched for a week: days and nights, starts, evictions and endings."""
+    now, gpus = view.source.now, float(sum(fact.gpus for fact in view.nodes))
+    rings = {name: [_point(at, step, gpus) for at in _steps(now, span, step)] for name, (span, step) in RANGES.items()}
+    hours = [now - 3600.0 * hour - 60 for hour in range(168)]
+    return KeptPast(
+        last=now - 1,
+        rings=rings,
+        waits=[PastWait(at, 2.0 ** (place % 9), 30.0 * (place % 40 + 1)) for place, at in enumerate(hours)],
+        evictions=[
+            PastEviction(at, "work", f"train-{place}", "reclaimed for work/wait-0, whose queue had less than its share")
+            for place, at in enumerate(hours[::3])
+        ],
+        endings=[
+            PastEnding(at, "work", f"done-{place}", QUEUES[place % 5], 8.0, "failed" if place % 7 == 0 else "ended")
+            for place, at in enumerate(hours)
+        ],
+    )
+
+
+def _steps(now: float, span: float, step: float) -> list[float]:
+    return [now - span + step * number for number in range(int(span / step))]
+
+
+def _point(at: float, step: float, gpus: float) -> UsePoint:
+    """Busier by day than by night, each queue at its own hour."""
+    day = [0.5 + 0.4 * math.sin(2 * math.pi * (at / 86400 + place / 9)) for place in range(len(QUEUES))]
+    used = {name: round(gpus * part / len(QUEUES), 2) for name, part in zip(QUEUES, day, strict=True)}
+    waiting = {name: round(gpus * max(part - 0.7, 0.0), 2) for name, part in zip(QUEUES, day, strict=True)}
+    return UsePoint(at, at + step, gpus, used, waiting)
 
 
 def _idle(nodes: int) -> Iterator[IdleGpus]:

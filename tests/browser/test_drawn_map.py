@@ -60,6 +60,29 @@ async def test_a_node_that_was_clicked_stays_told_and_has_an_address(visited: Vi
         assert "node-3" in await visit.page.inner_text("#told")
 
 
+async def test_the_drawing_stays_where_it_is_while_one_points_at_it(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        await drawn(visit)
+        before = await visit.page.locator("#cells").bounding_box()
+        for right, down in ((18, 50), (300, 50), (330, 90)):
+            await visit.page.mouse.move(before["x"] + right, before["y"] + down)
+            assert await visit.page.locator("#cells").bounding_box() == before
+
+
+async def test_blocks_of_racks_fill_the_width_of_the_page(visited: Visited) -> None:
+    async with visited(fleet(500)) as visit:
+        await drawn(visit)
+        width = await visit.page.evaluate(
+            """() => { const canvas = document.getElementById('cells');
+                const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                let last = 0;
+                for (let at = 3; at < data.length; at += 4)
+                    if (data[at]) last = Math.max(last, (at >> 2) % canvas.width);
+                return last / canvas.width; }"""
+        )
+        assert width > 0.9
+
+
 async def test_arrow_keys_go_from_node_to_node_and_enter_opens_one(visited: Visited) -> None:
     async with visited(fleet(10)) as visit:
         await drawn(visit)

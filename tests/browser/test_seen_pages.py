@@ -11,6 +11,7 @@ PAGES = (
     "/",
     "/map",
     "/gangs?state=waiting&sort=-gpus",
+    "/queues",
     "/time",
     "/time?range=7d",
     "/gang/work/wait-0",
@@ -46,3 +47,22 @@ async def test_a_narrow_screen_never_scrolls_sideways(visited: Visited) -> None:
         for path in PAGES:
             await visit.go(path)
             assert await visit.page.evaluate("document.documentElement.scrollWidth") <= 360, path
+
+
+async def test_the_week_that_was_remembered_is_drawn(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        await visit.go("/time?range=7d")
+        await visit.page.locator("#use .used-area").first.wait_for()
+        assert await visit.page.locator("#queues figure").count() == 5
+        text = await visit.page.inner_text("main")
+        assert "of 320 GPUs now" in text and "train-0" in text and "done-0" in text
+
+
+async def test_each_queue_shows_its_fair_share_beside_its_quota(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        await visit.go("/")
+        await visit.page.get_by_role("link", name="Queues", exact=True).first.click()
+        await visit.page.wait_for_url("**/queues")
+        row = visit.page.locator("tr", has=visit.page.get_by_role("link", name="search", exact=True))
+        assert await row.locator("td[data-label='Fair share']").inner_text() == "64"
+        assert "Worked out 8 s ago" in await visit.page.inner_text("main")

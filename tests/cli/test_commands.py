@@ -41,14 +41,18 @@ def test_every_command_has_a_help_text(
     assert "Usage:" in capsys.readouterr().out
 
 
-def test_an_unknown_command_names_those_there_are(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("upp", "no command 'upp'; did you mean 'up'?\n"),
+        ("zzz", "no command 'zzz'; there are: up, demo, examples, run"),
+    ],
+)
+def test_an_unknown_command_names_the_one_that_was_meant_or_those_there_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], word: str, said: str
 ) -> None:
-    assert call(monkeypatch, "upp") == 2
-    shown = capsys.readouterr().err
-    assert "no command 'upp'; there are: up, demo, examples, run" in shown and shown.rstrip().endswith(
-        "; did you mean 'up'?"
-    )
+    assert call(monkeypatch, word) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_an_unknown_component_names_those_there_are(
@@ -167,7 +171,7 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 @pytest.mark.parametrize("arguments", [("apply", "-f", "-"), ("fairshare", "-")])
 def test_an_input_that_is_closed_is_said(arguments: tuple[str, ...]) -> None:
     done = process(*arguments, shell="<&-")
-    assert (done.returncode, done.stderr) == (1, "error: standard input is closed\n")
+    assert (done.returncode, done.stderr) == (1, "error: standard input cannot be read: it is closed\n")
 
 
 @pytest.mark.parametrize(

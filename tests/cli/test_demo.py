@@ -15,7 +15,7 @@ def test_every_scene_goes_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert call(monkeypatch, "demo") == 0
     shown = capsys.readouterr().out
     assert f"all {len(SCENES)} scenes went well" in shown and all(title in shown for title, _ in SCENES)
-    assert "applied as told: there was 1 more node (Node/node-0-more-1)" in shown
+    assert "applied as printed: there was 1 more node (Node/node-0-more-1)" in shown
     assert "2 gangs of sweep made room, whole, by reclaim" in shown and "for serve-" in shown
     assert "1 gang of serve made room, whole, by preempt" in shown and "for urgent-0" in shown
     assert (

@@ -163,6 +163,20 @@ def test_a_config_that_is_not_available_is_told_in_its_own_words() -> None:
     ]
 
 
+def test_a_config_that_no_installer_has_read_and_an_installer_that_does_not_run_are_told() -> None:
+    pod = {"spec": {"containers": [{"command": ["gangline", "run", "installer"]}]}}
+    meta = {"name": "gangline-installer", "namespace": "gangline-system"}
+    installer = {"metadata": meta, "spec": {"replicas": 1, "template": pod}}
+    config = {"kind": "Config", "metadata": {"name": "kai-config"}}
+    assert [item[:2] for item in wrong(lists={"configs": [config], "deployments": [installer]})] == [
+        (FAIL, "Config kai-config has no conditions: no installer has read it"),
+        (FAIL, "deployment gangline-system/gangline-installer: 0 of 1 pods are ready"),
+    ]
+    running = {**installer, "status": {"availableReplicas": 1}}
+    owned = {**installer, "metadata": {**meta, "ownerReferences": [{"name": "kai-config"}]}}
+    assert wrong(lists={"deployments": [running, owned]}) == []
+
+
 def test_components_of_another_version_are_told() -> None:
     pod = {"spec": {"containers": [{"image": "registry.example/gangline:0.0.9"}]}}
     deployment = {"metadata": {"name": "binder", "namespace": "kai-scheduler"}, "spec": {"template": pod}}
@@ -175,6 +189,7 @@ def test_queues_and_nodes_that_let_nothing_start_are_told() -> None:
         "there is no queue: no pod of the scheduler half can start",
         "none of 1 nodes offers GPUs",
     ]
+    assert [item[1] for item in wrong(lists={"nodes": []})] == ["the cluster has no nodes: no pod can start"]
     orphan = [{"metadata": {"name": "a"}, "spec": {"parentQueue": "gone"}}]
     assert [item[1] for item in wrong(lists={"queues": orphan})] == [
         "queue a names the parent gone, which does not exist"
@@ -195,6 +210,17 @@ def test_what_may_not_be_read_is_said_and_ends_nothing() -> None:
 def test_what_may_not_be_read_has_the_name_that_people_know() -> None:
     [(_, text, _)] = wrong(refused={"validating": "forbidden"})
     assert text == "validating webhooks could not be examined: forbidden"
+
+
+def test_all_that_may_not_be_listed_is_one_finding() -> None:
+    said = 'nodes is forbidden: User "anna" cannot list resource "nodes"'
+    [(level, text, _)] = wrong(refused={"nodes": said, "slices": said})
+    assert (level, text) == (WARN, "not examined, because anna may not list them: nodes, endpoint slices")
+
+
+def test_a_webhook_of_an_address_may_trust_what_the_server_trusts() -> None:
+    hook = {"rules": WEBHOOK_RULES, "clientConfig": {"url": "https://hooks.example/sets"}}
+    assert wrong(lists={"validating": [{"metadata": {"name": "theirs"}, "webhooks": [hook]}]}) == []
 
 
 def test_the_conclusion_counts() -> None:

@@ -50,6 +50,10 @@ def test_a_question_that_makes_no_sense_is_refused_with_its_place() -> None:
         gpus(1, {"uid": "a", "resourceShare": {"gpu": {"deserved": "much"}}})
     with pytest.raises(BadInput, match="every queue needs a uid"):
         gpus(1, {"name": "a"})
+    with pytest.raises(BadInput, match=r"queues\[a\]\.priority: \[1\] is not a number"):
+        gpus(1, {"uid": "a", "priority": [1]})
+    with pytest.raises(BadInput, match=r"queues\[a\]\.priority: 1e\+300 is more than 1e\+18"):
+        gpus(1, {"uid": "a", "priority": 1e300})
 
 
 async def test_the_server_answers_posts_only() -> None:
@@ -57,6 +61,15 @@ async def test_the_server_answers_posts_only() -> None:
         good = await client.post("/simulate", json={"totalResource": {"GPU": 2}, "queues": [queue("a")]})
         assert (good.status, (await good.json())["a"]["gpu"]) == (200, 2)
         assert ((await client.get("/simulate")).status, (await client.post("/simulate", data="{")).status) == (405, 400)
+        for odd in (
+            {"queues": 5},
+            {"queues": {"a": 1}},
+            {"totalResource": 5},
+            {"queues": [{"uid": "a", "resourceShare": [1]}]},
+            {"queues": [{"uid": "a", "resourceShare": {"gpu": 5}}]},
+            {"queues": [{"uid": "a", "priority": {"a": 1}}]},
+        ):
+            assert (await client.post("/simulate", json=odd)).status == 400, odd
 
 
 def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, *options: str) -> int:

@@ -11,6 +11,7 @@ import yaml
 
 from cli.terminal import Terminal, terminal
 from gangline.api.kinds import QUEUE
+from yaml_loading import load_yaml
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -36,7 +37,7 @@ async def test_gangs_queues_and_nodes_are_shown_as_tables_and_as_data(tmp_path: 
         assert (await here.type("get", "gangs", "-o", "name")).out == "gang/large-0\ngang/llm-0\n"
         data = json.loads((await here.type("get", "gangs", "-o", "json")).out)["items"]
         assert [(line["name"], line["state"]) for line in data] == [("large-0", "waiting"), ("llm-0", "running")]
-        assert yaml.safe_load((await here.type("get", "gangs", "llm-0", "-o", "yaml")).out)["gpusHeld"] == 7
+        assert load_yaml((await here.type("get", "gangs", "llm-0", "-o", "yaml")).out)["gpusHeld"] == 7
 
         nodes = (await here.type("get", "nodes")).out.splitlines()
         assert nodes[1].split() == ["node-0", "ready", "7/8", "1", "5", "███████·"]
@@ -48,6 +49,12 @@ async def test_gangs_queues_and_nodes_are_shown_as_tables_and_as_data(tmp_path: 
         assert of_set == "gang/llm-0\n"
         unread = await here.type("get", "gangs", "-l", "a in b")
         assert unread.code == 1 and "unable to parse label selector" in unread.err
+
+        drawn = (await here.type("tree", "llm")).out.splitlines()
+        assert drawn[0] == "llm  1/1 available; gangs: llm-0 Running"
+        assert drawn[1].startswith("├─ llm-0-decode  2/2 ready")
+        tree = json.loads((await here.type("tree", "llm", "-o", "json")).out)
+        assert tree["kind"] == "set" and [pod["node"] for pod in tree["below"][0]["below"]] == ["node-0", "node-0"]
 
         nobody = await here.type("get", "gangs", "nobody")
         assert (nobody.code, nobody.err) == (1, "error: there is no gang nobody\n")
@@ -147,7 +154,7 @@ async def test_a_bundle_holds_objects_and_answers_and_no_secret(tmp_path: Path) 
 
 async def test_a_stranger_is_told_how_to_get_in(tmp_path: Path) -> None:
     async with terminal(tmp_path) as here:
-        config = yaml.safe_load(here.kubeconfig.read_text())
+        config = load_yaml(here.kubeconfig.read_text())
         config["users"][0]["user"] = {"token": "nobody"}
         here.kubeconfig.write_text(yaml.safe_dump(config))
         answer = await here.type("get", "pods")

@@ -11,7 +11,7 @@ from embedded import admin
 from gangline.api.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING, Kind
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.look.sight import look_at
-from gangline.cli.look.summaries import SUMMARIES, headline
+from gangline.cli.look.summaries import headline
 from gangline.cli.look.top import SECTIONS, picture
 from gangline.cli.objects.get import _summarized
 from gangline.client import Client, User
@@ -61,9 +61,9 @@ async def let_bob_read(server: Server, binding: Kind[Any], *resources: str) -> N
 async def test_a_table_of_what_may_not_be_read_is_an_error() -> None:
     async with two_namespaces() as (server, _):
         with pytest.raises(BadInput, match="nodes are not shown: you may not list nodes"):
-            await _summarized(seen_by(server, "bob"), SUMMARIES["nodes"], "", "table", False, "")
+            await _summarized(seen_by(server, "bob"), "nodes", "", "table", False, "")
         with pytest.raises(BadInput, match="gangs are not shown: you may not list podgangs and podgroups"):
-            await _summarized(seen_by(server, "bob"), SUMMARIES["gangs"], "secret", "table", False, "")
+            await _summarized(seen_by(server, "bob"), "gangs", "secret", "table", False, "")
 
 
 async def test_who_may_list_everywhere_is_told_of_no_namespace() -> None:

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from cli.test_commands import call
 from gangline.cli import group
+from gangline.cli.local.examples import applying
 from gangline.cli.objects.queue_settings import SETTINGS, patch_of
 from gangline.errors import BadInput
 
@@ -30,6 +31,17 @@ def test_the_examples_are_written_as_files_once(tmp_path: Path) -> None:
     assert isinstance(again.exception, BadInput) and "exists already; name another folder" in str(again.exception)
 
 
+def test_what_to_try_next_uses_only_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert applying("01-gang") == "gangline examples; gangline apply -f gangline-examples/01-gang; gangline top"
+    kubectl = tmp_path / "kubectl"
+    kubectl.write_text("#!/bin/sh\n")
+    kubectl.chmod(0o755)
+    (tmp_path / "examples" / "01-gang").mkdir(parents=True)
+    assert applying("01-gang") == "kubectl apply -f examples/01-gang; kubectl get pods -w"
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_what_completion_prints_is_accepted_by_the_shell(shell: str) -> None:
     printed = CliRunner().invoke(group, ["completion", shell])
@@ -38,13 +50,18 @@ def test_what_completion_prints_is_accepted_by_the_shell(shell: str) -> None:
         subprocess.run([shell, "-n"], input=printed.output, text=True, check=True)
 
 
-def test_a_wrong_setting_of_a_queue_names_those_there_are() -> None:
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("gpu.qota=8", "; did you mean 'gpu.quota'?"),
+        ("zzz=8", f": write SETTING=VALUE with {', '.join(SETTINGS)}"),
+        ("gpu.quota", f": write SETTING=VALUE with {', '.join(SETTINGS)}"),
+    ],
+)
+def test_a_wrong_setting_of_a_queue_names_the_one_that_was_meant_or_those_there_are(written: str, told: str) -> None:
     with pytest.raises(BadInput) as refused:
-        patch_of(["gpu.qota=8"])
-    every = ", ".join(SETTINGS)
-    assert str(refused.value) == (
-        f"'gpu.qota=8' is no setting of a queue: write SETTING=VALUE with {every}; did you mean 'gpu.quota'?"
-    )
+        patch_of([written])
+    assert str(refused.value) == f"{written!r} is no setting of a queue{told}"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from embedded import admin, embedded
 from gangline.api.kinds import CONFIG_MAP, NODE, POD
+from gangline.cli.hints import hint
 from gangline.client import Client, InProcess, Request, Response, User
 from gangline.client.http import Http
 from gangline.cluster.server.server import Server, ServerSettings
@@ -22,6 +23,7 @@ from gangline.errors import (
     NotFound,
     Unavailable,
     Unreadable,
+    Untrusted,
     api_error,
 )
 
@@ -223,3 +225,16 @@ def test_a_wait_that_is_no_number_is_none(details: object) -> None:
 def test_no_server_makes_us_wait_for_ever() -> None:
     assert api_error({"code": 429, "details": {"retryAfterSeconds": 10**9}}).retry_after == LONGEST_RETRY
     assert api_error({"code": 429, "details": {"retryAfterSeconds": 2}}).retry_after == 2.0
+
+
+async def test_a_certificate_that_is_not_trusted_is_told_as_such() -> None:
+    async with embedded() as server:
+        listener = await serve(server)
+        client = Client(Http(listener.url, ssl.create_default_context()))
+        try:
+            with pytest.raises(Untrusted, match="its certificate is not trusted") as refused:
+                await client.list(CONFIG_MAP)
+            assert "made anew" in hint(refused.value)
+        finally:
+            await client.close()
+            await listener.close()

@@ -268,7 +268,7 @@ FULL = 300 * 1024
         ),
         (
             b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
-            "the server wants to speak another protocol",
+            "the server asks for another protocol",
         ),
         (b"HTTP/0.9 200 OK\r\nContent-Length: 0\r\n\r\n", "an answer in HTTP/0.9 is not HTTP/1"),
         (b"HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", "an answer in HTTP/2.0 is not HTTP/1"),
@@ -354,8 +354,38 @@ async def test_a_body_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -
                 await writer.drain()
 
         async with line(says) as (client, _):
-            with pytest.raises(Unavailable, match="not understood: an answer is larger than 1000000 bytes"):
+            with pytest.raises(Unavailable, match="not understood: answers hold more than 1000000 bytes"):
                 await client.send(Request("GET", "/pods"))
+
+
+async def test_bodies_that_come_together_have_one_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them alone is too long; what a client holds of all of them is."""
+    monkeypatch.setattr("gangline.client.response_reader.LONGEST_BODY", 1_000_000)
+    asked: list[int] = []
+
+    async def says(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(1)
+        writer.write(CHUNKED + b"61a80\r\n" + bytes(400_000) + b"\r\n")
+        await until(lambda: len(asked) >= 4)
+        writer.write(b"0\r\n\r\n")
+
+    async with line(says) as (client, _):
+        ended = await asyncio.gather(
+            *(client.send(Request("GET", f"/pods/{number}")) for number in range(4)), return_exceptions=True
+        )
+        refused = [str(end) for end in ended if isinstance(end, Unavailable)]
+        assert refused and all("answers hold more than 1000000 bytes" in text for text in refused)
+        assert len((await client.send(Request("GET", "/pods"))).body) == 400_000
+
+
+@pytest.mark.parametrize("proxy", ["socks9://x", "x:3128", "http://", "http://[::1", "http://x:99999"])
+def test_a_proxy_that_is_none_is_told(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "the proxy .* is none that is understood; one is written http://host:port"
+    with pytest.raises(ConfigError, match=told):
+        Http("http://elsewhere", proxy=proxy)
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    with pytest.raises(ConfigError, match=told):
+        Http("http://elsewhere")
 
 
 async def test_what_a_server_announces_takes_no_memory() -> None:

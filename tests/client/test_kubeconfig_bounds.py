@@ -46,7 +46,7 @@ def test_a_file_without_end_is_no_kubeconfig_no_token_and_no_certificate(tmp_pat
 
 @pytest.mark.parametrize("where", ["", " >&2"])
 async def test_a_plug_in_that_never_stops_talking_is_ended(where: str) -> None:
-    with pytest.raises(ConfigError, match="'sh' said more than 1048576 bytes"):
+    with pytest.raises(ConfigError, match="'sh' printed more than 1048576 bytes"):
         await ExecToken({"command": "sh", "args": ["-c", f"exec cat /dev/zero{where}"]})()
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import json
 
+import pytest
+
 from gangline.api import names
 from gangline.api.kinds import CRD, NODE_RESOURCE_TOPOLOGY, POD
 from gangline.controllers.component import numa_placement_exporter
@@ -96,3 +98,17 @@ async def test_pods_of_real_nodes_are_left_to_the_exporter_of_that_node() -> Non
         await here.run("a")
         await here.settles()
         assert await zones_of(here, "a") == {}
+
+
+async def test_zones_of_a_node_that_is_gone_are_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    async with scheduler_world() as here:
+        await topology(here, "n")
+        await here.start(numa_placement_exporter())
+        await here.pod("a", gpus=1, nodeName="n")
+        await here.run("a")
+        await here.settles()
+        assert await zones_of(here, "a") == {} and not caplog.records
+        await here.node("n", gangline_io__simulated="true")
+        await here.client.patch(POD, "a", SPACE, {"metadata": {"labels": {"touched": ""}}})
+        await here.settles()
+        assert await zones_of(here, "a") == {"node-0": "1"}

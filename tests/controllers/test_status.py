@@ -64,6 +64,25 @@ async def test_nothing_is_written_when_nothing_changed() -> None:
         assert here.server.revision == before
 
 
+async def test_a_group_that_goes_with_its_pod_is_not_written_once_the_pod_is_gone() -> None:
+    async with scheduler_world(pod_group_controller(), queue_controller()) as here:
+        await here.pod("alone", group="g", gpus=1)
+        pod = await here.get_pod("alone")
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": "alone", "uid": pod.uid}
+        group = {"metadata": {"name": "g", "namespace": SPACE, "ownerReferences": [owner]}}
+        await here.client.create(POD_GROUP, group | {"spec": {"queue": names.DEFAULT_QUEUE, "minMember": 1}})
+        await here.run("alone")
+        await here.settles()
+        before = await here.get_group("g")
+        assert before.status.resources_status.allocated[names.NVIDIA_GPU] == "1"
+        await here.client.delete(POD, "alone", SPACE, grace=0)
+        await here.settles()
+        assert (await here.get_group("g")).metadata.resource_version == before.metadata.resource_version
+        await here.client.delete(POD_GROUP, "g", SPACE)
+        await here.settles()
+        assert (await queue_of(here, names.DEFAULT_QUEUE)).status.allocated == {}
+
+
 async def test_a_group_that_turns_preemptible_holds_nothing_firm_but_upstream_keeps_the_old_figure() -> None:
     for how, kept in ((NATIVE, {}), (manner([KAI]), {"cpu": "1", names.NVIDIA_GPU: "1"})):
         async with scheduler_world(pod_group_controller(manner=how)) as here:
@@ -93,6 +112,20 @@ async def test_a_pod_on_two_shared_gpus_holds_both_but_upstream_counts_one() -> 
             await here.run("p")
             await here.settles()
             assert (await here.get_group("g")).status.resources_status.allocated[names.NVIDIA_GPU] == held
+
+
+async def test_a_gpu_shared_by_memory_counts_as_asked_for_once_it_is_held_but_not_upstream() -> None:
+    noted = {names.POD_GROUP_NAME: "g", names.GPU_MEMORY: "20480", names.RECEIVED_TYPE: "Fraction"}
+    for how, asked in ((NATIVE, "500m"), (manner([KAI]), None)):
+        async with scheduler_world(pod_group_controller(manner=how)) as here:
+            await here.node("n", nvidia_com__gpu_memory="40960")
+            await here.group("g")
+            await here.pod("p", annotations=noted, nodeName="n")
+            await here.run("p")
+            await here.settles()
+            status = (await here.get_group("g")).status.resources_status
+            assert status.allocated[names.NVIDIA_GPU] == "500m"
+            assert status.requested.get(names.NVIDIA_GPU) == asked and status.requested["run.ai/gpu.memory"] == "20480"
 
 
 async def test_queues_that_are_each_others_parents_are_counted_once_and_do_not_loop() -> None:

@@ -19,10 +19,13 @@ from gangline.api.kinds import (
     POD_GANG,
     POD_GROUP,
     QUEUE,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
     TOPOLOGY,
     Kind,
 )
 from gangline.api.meta import Raw
+from gangline.dashboard.claimed import with_devices
 from gangline.dashboard.look import ClusterView, node_fact, pod_fact
 from gangline.dashboard.page_data import Source
 from gangline.rules.values.times import seconds
@@ -41,10 +44,16 @@ def look(*objects: Given, **source: Any) -> ClusterView:
         held.setdefault(kind, []).append(msgspec.convert(obj, kind.type, strict=False))
     now = seconds(NOW) or 0.0
     told: dict[str, Any] = {"server": "here", "now": now, "heard": now} | source
+    pods, nodes = with_devices(
+        [pod_fact(item) for item in held.get(POD, [])],
+        [node_fact(item) for item in held.get(NODE, [])],
+        held.get(RESOURCE_SLICE, []),
+        held.get(RESOURCE_CLAIM, []),
+    )
     return ClusterView(
         source=Source(**told),
-        pods=[pod_fact(item) for item in held.get(POD, [])],
-        nodes=[node_fact(item) for item in held.get(NODE, [])],
+        pods=pods,
+        nodes=nodes,
         gangs=held.get(POD_GANG, []),
         groups=held.get(POD_GROUP, []),
         queues=held.get(QUEUE, []),

@@ -140,7 +140,7 @@ def test_a_timeline_goes_from_created_to_evicted_by_what_objects_say() -> None:
 def test_a_recorded_story_is_told_instead() -> None:
     shown = timeline_of(look(*WAITS), GangMoment(at=1.0, what="refused", text="8 GPUs short"))
     assert [moment.text for moment in shown.moments] == ["8 GPUs short"]
-    assert "From the scheduler&#x27;s recording." in document(shown)
+    assert "Read from the recording of the scheduler." in document(shown)
 
 
 def test_after_a_restart_the_page_remembers_what_it_saw_and_tells_nothing_twice(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from dashboard.seen import Given, event, gang, group, look, meta, node, owned_by, pod, queue, verdict
 from gangline.api import names
 from gangline.api.kinds import POD_CLIQUE, POD_CLIQUE_SET
-from gangline.dashboard.model import GangPage, MissingPage, NodePage, QueuePage
+from gangline.dashboard.look import KnownShares
+from gangline.dashboard.model import GangPage, GangsPage, MissingPage, NodePage, QueuePage, QueuesPage
 from gangline.dashboard.pages import page
 from gangline.dashboard.views import document
 
@@ -93,14 +96,22 @@ def test_a_running_gang_says_why_its_surplus_waits() -> None:
     )
 
 
+def test_the_name_of_a_set_shows_its_gang_or_the_list_of_its_gangs() -> None:
+    given = look(*llm(), gang("other-0", {"x": 1}, of="other"))
+    [several, one] = [page(given, ["gang", "work", name], {}) for name in ("llm", "other")]
+    assert isinstance(several, GangsPage) and [line.name for line in several.gangs.rows] == ["llm-0", "llm-1"]
+    assert '<option value="llm" selected' in document(several)
+    assert isinstance(one, GangPage) and one.gang.name == "other-0"
+
+
 def test_an_unknown_gang_is_answered_with_what_may_have_been_meant() -> None:
     given = look(*llm())
-    for name, near in (("llm", ["work/llm-0", "work/llm-1"]), ("llm-0-w-b", ["work/llm-0"]), ("lml-0", ["work/llm-0"])):
+    for name, near in (("llm-0-w-b", ["work/llm-0"]), ("lml-0", ["work/llm-0"])):
         found = page(given, ["gang", "work", name], {})
         assert isinstance(found, MissingPage) and [shown for _, shown in found.near][: len(near)] == near
-    text = document(page(given, ["gang", "work", "llm"], {}))
+    text = document(page(given, ["gang", "work", "lml-0"], {}))
     assert (
-        "There is no gang llm in namespace work." in text
+        "There is no gang lml-0 in namespace work." in text
         and 'href="/gang/work/llm-0"' in text
         and "To the overview" in text
     )
@@ -127,6 +138,37 @@ def test_a_queue_shows_where_it_stands_what_is_below_and_the_gangs_inside() -> N
     assert [item.name for item in found.below] == ["research", "vision"]
     assert [row.name for row in found.waiting.rows] == ["w"] and [row.name for row in found.running.rows] == ["r"]
     assert "No queue next to it has unused quota." in document(found)
+
+
+def test_all_queues_have_a_page_with_what_each_may_use_now() -> None:
+    seen = look(queue("company", quota=16), queue("research", "company", quota=8, held=12))
+    known = msgspec.structs.replace(seen, shares=KnownShares({"company": 16.0, "research": 14.5}, seen.source.now - 5))
+    found = page(known, ["queues"], {})
+    assert isinstance(found, QueuesPage)
+    assert [(line.name, line.gpu.fair) for line in found.queues.rows] == [("company", 16.0), ("research", 14.5)]
+    text = document(found)
+    assert "fair share 14.5" in text and "Worked out 5 s ago" in text and 'aria-current="page">Queues</a>' in text
+    waiting = document(page(seen, ["queues"], {}))
+    assert "Fair shares are being worked out." in waiting and "fair share 0" not in waiting
+    assert "There is no queue." in document(page(look(), ["queues"], {}))
+
+
+def test_what_is_said_of_every_pod_of_a_gang_is_one_line() -> None:
+    said = [event(f"g-{number}", "0/4 nodes are available", warning=True) for number in range(5)]
+    later = event("g-0", "0/4 nodes are available", "2026-01-01T00:59:30Z", warning=True)
+    pods = [pod(f"g-{number}", "g", 8) for number in range(5)]
+    found = page(look(group("g", 5), *pods, *said, later), ["gang", "work", "g"], {})
+    assert isinstance(found, GangPage)
+    assert [(line.about, line.message) for line in found.events] == [
+        ("Pod g-0", "0/4 nodes are available"),
+        ("5 pods", "0/4 nodes are available"),
+    ]
+
+
+def test_the_pods_of_a_gang_are_counted_once() -> None:
+    pods = [pod("g-0", "g", on="n"), pod("g-1", "g", on="n", phase="Pending"), pod("g-2", "g")]
+    text = document(page(look(group("g", 3), *pods), ["gang", "work", "g"], {}))
+    assert "1 of 3 running, 1 starting, 1 waiting" in text
 
 
 def test_a_node_shows_its_pods_and_the_gang_of_each() -> None:

@@ -54,7 +54,7 @@ def test_an_evicted_gang_says_by_whom_and_that_it_comes_back(action: str, words:
     assert (line.title, line.state) == ("train", "evicted") and line.evicted is not None
     assert (line.evicted.by, line.evicted.other) == (words, "work/urgent")
     assert line.evicted.back == "it comes back by itself when there is room for it"
-    assert (found.counts.waiting, found.counts.evicted) == (1, 1) and "1 gang evicted" in document(found)
+    assert (found.counts.waiting, found.counts.evicted) == (1, 1) and ", 1 evicted" in document(found)
     text = document(shown("train", *objects))
     assert f"train was {words}, 2 min ago; it comes back by itself when there is room for it." in text and "⏏" in text
 

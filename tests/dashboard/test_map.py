@@ -117,7 +117,7 @@ def test_the_page_says_how_fresh_the_causes_are_or_why_there_are_none() -> None:
 
 def test_the_table_says_the_same_in_words() -> None:
     text = document(map_page(look(hall("rack"), node("n", 4, rack="r7"), group("g"), pod("a", "g", 3, on="n")), {}))
-    assert "4 GPUs on 1 node: 3 used, 0 shared, 1 free." in text
+    assert "4 GPUs on 1 node: 3 used, 1 free." in text
     assert 'data-label="Rack">r7<' in text and ">g</a> (3)" in text
 
 

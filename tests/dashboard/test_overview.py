@@ -10,7 +10,7 @@ from gangline.api import names
 from gangline.api.kinds import TOPOLOGY
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import Overview
-from gangline.dashboard.pages import ROWS, overview, page
+from gangline.dashboard.pages import FIRST, map_page, overview, page
 from gangline.dashboard.views import document
 
 
@@ -126,8 +126,8 @@ def test_queues_are_a_tree_and_say_who_borrows_and_whose_quota_is_unused() -> No
     ]
     assert [(loan.queue, loan.gpus, loan.lenders) for loan in found.loans] == [("research", 4, (("serving", 6),))]
     text = document(found)
-    assert "borrows 4 GPUs: it holds 12 and its quota is 8." in text and "(6 GPUs)" in text
-    assert "GPUs of research: 12 held, 20 asked for, quota 8, limit –" in text
+    assert "borrows 4 GPUs: it uses 12 and its quota is 8." in text and "(6 GPUs)" in text
+    assert "GPUs of research: 12 in use, 20 requested, quota 8, limit –" in text
 
 
 def test_a_limit_beyond_the_width_of_a_bar_is_told_in_words_and_not_drawn_at_its_end() -> None:
@@ -252,9 +252,28 @@ def test_long_tables_are_cut_and_say_how_many_are_not_shown() -> None:
         pod(f"p{number:03}", f"g{number:03}") for number in range(120)
     ]
     first, last = seen(look(*many)), seen(look(*many), waiting="100")
-    assert len(first.waiting.rows) == ROWS and (last.waiting.rows[0].name, len(last.waiting.rows)) == ("g100", 20)
+    assert len(first.waiting.rows) == FIRST and (last.waiting.rows[0].name, len(last.waiting.rows)) == ("g100", 10)
     text = document(first)
-    assert "1–25 of 120 gangs; 95 not shown." in text and 'href="?waiting=25#waiting"' in text
+    assert "1–10 of 120 gangs; 110 not shown." in text and 'href="?waiting=10#waiting"' in text
+
+
+def test_the_first_look_says_how_many_gpus_are_waited_for_and_never_counts_one_twice() -> None:
+    shared = {"gpu-fraction": "0.5"}
+    view = look(
+        node("n", 4),
+        node("shut", 4, cordoned=True),
+        group("g", 2),
+        group("h"),
+        pod("a", "g", 8),
+        pod("b", "g", 8),
+        pod("c", "h", 1, on="n"),
+        pod("d", "h", on="n", notes=shared, device="x"),
+    )
+    found, drawn = seen(view), map_page(view, {}).counts
+    counts, room = found.counts, found.room
+    assert counts.gpus_wanted == 16.0 and "for 16 GPUs, 2 pods without a node" in document(found)
+    assert counts.gpus == counts.gpus_used + counts.gpus_shared + room.free + room.closed == 8
+    assert (drawn.used, drawn.shared, drawn.free, drawn.closed) == (1, 1, room.free, room.closed) == (1, 1, 2, 4)
 
 
 @pytest.mark.parametrize("wrong", ["-1", "x", "9" * 30, "120", "²"])
@@ -390,3 +409,8 @@ def test_a_gang_whose_pods_failed_and_are_gone_did_not_end_well() -> None:
     shown = seen(look((kind, obj)))
     assert (shown.counts.failed, shown.counts.ended) == (1, 0)
     assert [row.failure for row in shown.failed.rows] == ["its pods failed, and are gone"]
+
+
+def test_nodes_that_take_no_pods_come_first_and_the_others_by_number() -> None:
+    found = seen(look(node("node-10"), node("node-2"), node("node-7", cordoned=True)))
+    assert [line.name for line in found.nodes.rows] == ["node-7", "node-2", "node-10"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.seen import Given, group, look, node, pod, queue
+from dashboard.seen import Given, eviction, group, look, node, pod, queue, verdict
 from gangline.dashboard.model import GangsPage
-from gangline.dashboard.pages import GANGS, gangs_page
+from gangline.dashboard.pages import GANGS, gangs_page, page
 from gangline.dashboard.views import document
 
 
@@ -84,3 +84,18 @@ def test_the_next_rows_are_of_the_same_choice() -> None:
     many = [group(f"g-{number}", 1, "search") for number in range(GANGS + 1)]
     text = document(gangs_page(look(queue("search"), *many), {"queue": "search"}))
     assert f'href="?queue=search&amp;sort=state&amp;gangs={GANGS}#gangs"' in text
+
+
+def test_every_row_says_how_its_gang_stands_and_an_evicted_one_what_it_lacks_now() -> None:
+    why = verdict("lost", "8 GPUs short")
+    given = look(
+        group("runs", 2),
+        pod("runs-0", "runs", 8, on="n"),
+        pod("runs-1", "runs", 8, on="m"),
+        group("lost", 1, why=why),
+        pod("lost-0", "lost", 8),
+        eviction("lost", "reclaim", "runs"),
+    )
+    text = document(page(given, ["gangs"], {}))
+    assert "2 of 2 pods running on 2 nodes" in text
+    assert text.count("evicted</span>") == 1 and "now: 8 GPUs short" in text

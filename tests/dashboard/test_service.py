@@ -291,6 +291,7 @@ async def test_with_its_own_account_and_no_more_it_shows_the_examples_of_the_pla
             await until(
                 lambda: page.says("/map?colour=idle", "shortage, default/large-0 waits", "Worked out"), "idle causes"
             )
+            await until(lambda: page.says("/queues", "fair share", "Worked out"), "fair shares")
         assert noting.verbs == {"GET"}
     finally:
         await platform.stop()

@@ -14,6 +14,7 @@ from documents.pages import REPOSITORY, blocks
 from gangline.api import names
 from gangline.api.meta import Raw
 from truth.objects import clique, group, job, pod, pod_clique_set, queue
+from yaml_loading import load_all_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def in_queue(queue: str, obj: Raw) -> Raw:
 
 def written(page: str) -> tuple[Raw, ...]:
     """The objects that a page shows."""
-    return tuple(obj for block in blocks(REPOSITORY / page, "yaml") for obj in yaml.safe_load_all(block.text))
+    return tuple(obj for block in blocks(REPOSITORY / page, "yaml") for obj in load_all_yaml(block.text))
 
 
 JOBS = "arrival,duration,gpus,queue\n0,600,8,team-a\n60,600,4,team-b\n120,60,1,team-a\n"
@@ -62,7 +63,9 @@ SCENES = {
     "docs/guide/autoscaling.md": PageScene(
         objects=(INSTALLED,), nodes=(REPOSITORY / "examples" / "nodes.yaml").read_text()
     ),
-    "docs/guide/disruption.md": PageScene(objects=(group("pg-train-9"),)),
+    "docs/guide/disruption.md": PageScene(
+        objects=(group("pg-train-9"), pod_clique_set("llm", clique("worker", 1, gpus=1)))
+    ),
     "docs/guide/history.md": reclaimed("research", "serving", {}),
     "docs/guide/install.md": PageScene(objects=(INSTALLED, namespace("team-a"))),
     "docs/guide/monitoring.md": PageScene(objects=(namespace("monitoring"),)),

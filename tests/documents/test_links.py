@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,10 @@ def test_every_document_can_be_reached_from_the_first_page() -> None:
         waiting += [(page.parent / target.partition("#")[0]).resolve() for target in links(page.read_text())]
     documents = {page for page in pages() if page.is_relative_to(REPOSITORY / "docs")}
     assert sorted(name(page) for page in documents - seen) == []
+
+
+def test_every_document_has_its_place_in_the_site() -> None:
+    placed = set(re.findall(r"[\w/.-]+\.md", (REPOSITORY / "mkdocs.yml").read_text()))
+    documents = {name(page).removeprefix("docs/") for page in pages() if page.is_relative_to(REPOSITORY / "docs")}
+    below = ("decisions/", "adding/")
+    assert sorted(page for page in documents - placed if not page.startswith(below)) == []

@@ -11,7 +11,6 @@ from enum import Enum
 from typing import Any, get_type_hints
 
 import pytest
-import yaml
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
@@ -20,10 +19,11 @@ from typeguard import TypeCheckError, check_type
 from documents.pages import REPOSITORY
 from documents.reference import metric_families
 from gangline.runtime.metrics import ReconcileMeter
+from yaml_loading import load_yaml
 
 FOLDER = REPOSITORY / "charts" / "monitoring"
 DASHBOARD: dict[str, Any] = json.loads((FOLDER / "grafana-overview.json").read_text())
-RULES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"][0]["rules"]
+RULES: list[dict[str, Any]] = load_yaml((FOLDER / "alerts.yaml").read_text())["groups"][0]["rules"]
 SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 EVERYWHERE = {"le", "instance", "job"}
 """Labels that Prometheus adds."""

@@ -95,14 +95,25 @@ SERIES = {"series": 'gangline_scheduler_cycles_total{job="gangline"}', "values":
 WAITS = {"series": 'gangline_scheduler_oldest_waiting_seconds{job="gangline"}', "values": "90000x20"}
 
 
+GONE = {"series": 'gangline_scheduler_cycles_total{job="gangline"}', "values": "0+60x3 stale"}
+OTHER = {"series": 'gangline_scheduler_cycles_total{job="other-shard"}', "values": "0+60x20"}
+
+
 @pytest.mark.parametrize(
-    ("alert", "series", "severity"),
-    [("GanglineSchedulerStopped", SERIES, "critical"), ("GanglineGangWaitsLong", WAITS, "info")],
+    ("alert", "series", "labels"),
+    [
+        ("GanglineSchedulerStopped", [SERIES, OTHER], {"severity": "critical", "job": "gangline"}),
+        ("GanglineSchedulerStopped", [GONE], {"severity": "critical"}),
+        ("GanglineGangWaitsLong", [WAITS], {"severity": "info"}),
+    ],
+    ids=["no cycles in one shard", "no scheduler", "a long wait"],
 )
-def test_an_alert_fires_when_it_should(tmp_path: Path, alert: str, series: dict[str, str], severity: str) -> None:
+def test_an_alert_fires_when_it_should(
+    tmp_path: Path, alert: str, series: list[dict[str, str]], labels: dict[str, str]
+) -> None:
     said = next(rule["annotations"] for rule in RULES if rule["alert"] == alert)
-    fires = [{"exp_labels": {"severity": severity}, "exp_annotations": said}]
-    case = {"interval": "1m", "input_series": [series]}
+    fires = [{"exp_labels": labels, "exp_annotations": said}]
+    case: dict[str, Any] = {"interval": "1m", "input_series": series}
     case["alert_rule_test"] = [
         {"eval_time": "1m", "alertname": alert, "exp_alerts": []},
         {"eval_time": "20m", "alertname": alert, "exp_alerts": fires},

@@ -122,8 +122,21 @@ def definition(random: Random) -> Obj:
             "group": "fuzz.io",
             "scope": "Namespaced",
             "names": {"plural": name, "kind": name.title(), "singular": name[:-1], "listKind": name.title() + "List"},
-            "versions": [version],
+            **_versions(random, version),
         },
+    }
+
+
+def _versions(random: Random, version: Obj) -> Obj:
+    """One, or two that a webhook converts which nobody serves."""
+    if random.random() < 0.8:
+        return {"versions": [version]}
+    stored = random.random() < 0.7
+    other = {**version, "name": "v2", "storage": not stored}
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:9/convert"}}
+    return {
+        "versions": [{**version, "storage": stored}, other],
+        "conversion": {"strategy": "Webhook", "webhook": webhook},
     }
 
 

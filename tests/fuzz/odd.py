@@ -170,10 +170,10 @@ def _places(obj: Any) -> list[tuple[Any, Any]]:
     found: list[tuple[Any, Any]] = []
     todo = [obj]
     while todo:
-        each = todo.pop()
-        keys: Any = each if isinstance(each, dict) else range(len(each)) if isinstance(each, list) else ()
-        found += [(each, key) for key in keys]
-        todo += [each[key] for key in keys]
+        part = todo.pop()
+        keys: Any = part if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else ()
+        found += [(part, key) for key in keys]
+        todo += [part[key] for key in keys]
     return found
 
 

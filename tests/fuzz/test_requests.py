@@ -34,6 +34,7 @@ FORESEEN = re.compile(
     rb"|but received a|unable to find api field in struct"
     rb"|failed calling webhook|target.name: Required value|target.kind: Unsupported value"
     rb"|has more than one PodDisruptionBudget|the spec replicas field"
+    rb"|conversion webhook for .{1,500} failed|resource name may not be empty"
 )
 """What a real server answers with 500 as well, word for word, and a recorded case asks for
 (`make conformance SUITE=apiserver`); besides, a webhook that does not answer is no fault of the request."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from gangline.api.core import Pod
 from gangline.grouper.grouping import GroupTopology, Ungroupable
+from gangline.grouper.marks import can_wait, group_can_wait
 from gangline.grouper.settings import GrouperSettings, from_flags
 from grouper.surroundings import COMPAT, FORBIDDEN, MISSING, asked, grouped, obj, pod, pod_group
 
@@ -24,6 +27,22 @@ def test_a_bare_pod_is_a_group_of_its_own() -> None:
 @pytest.mark.parametrize("name", ["true", "y", "0755", "1e3", "2024-01-31", "null", "12"])
 def test_a_name_that_looks_like_another_type_is_quoted_in_the_owner_annotation(name: str) -> None:
     assert f'name: "{name}"\n' in grouped(pod(name)).annotations["kai.scheduler/top-owner-metadata"]
+
+
+def test_whether_a_group_can_wait_is_known_before_it_is_worked_out() -> None:
+    refused = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]
+    spark = {"spark-app-name": "pi", "spark-app-selector": "spark-1"}
+    pods = (
+        (pod("alone"), True),
+        (pod("half-spark", labels={"spark-app-name": "pi"}), True),
+        (pod("spark", labels=spark), False),
+        (pod("refused") | {"status": {"conditions": refused}}, False),
+    )
+    for raw, waits in pods:
+        settings, read = GrouperSettings(), msgspec.convert(raw, Pod)
+        assert group_can_wait(read, settings) is can_wait(read, grouped(raw), settings) is waits
+        assert not group_can_wait(read, COMPAT) and not can_wait(read, grouped(raw), COMPAT)
+    assert not group_can_wait(msgspec.convert(pod(owner=obj(JOB, "j")), Pod), GrouperSettings())
 
 
 def test_a_pod_that_asks_to_be_left_alone_is_left_alone() -> None:

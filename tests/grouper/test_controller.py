@@ -372,6 +372,22 @@ async def test_a_grouped_pod_that_outlives_its_owner_is_no_warning(compat: tuple
         assert len(await scene.warnings()) == told
 
 
+@pytest.mark.parametrize(("compat", "told"), [((), 0), ((KAI,), 1)])
+async def test_a_pod_that_came_after_its_owner_went_is_a_warning_only_if_it_stays(
+    compat: tuple[str, ...], told: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with grouping(GrouperSettings(manner=manner(compat))) as scene:
+        job = await scene.job("train")
+        await scene.client.delete(JOB, "train", SPACE, propagation="Background")
+        await scene.pod("train-0", owner=job)
+        await scene.settles()
+        assert len(await scene.warnings()) == told and ("failed to find" in caplog.text) == bool(told)
+        scene.advance(11)
+        await scene.settles()
+        [warning] = await scene.warnings()
+        assert "failed to find Job work/train" in warning
+
+
 async def test_a_mistake_is_one_line_of_the_log_and_its_correction_counts_within_ten_seconds(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -47,6 +47,18 @@ def test_a_job_pod_grouped_by_an_older_release_keeps_its_group() -> None:
     assert grouped(pod("j-abc", owner=job), job, pod_group("pg-j-abc-j-uid"), settings=off).name == "pg-j-j-uid"
 
 
+def test_the_pods_of_a_runai_job_share_the_group_of_their_stem_or_that_of_an_older_release() -> None:
+    job = obj("run.ai/v1 RunaiJob", "j")
+    several = obj("run.ai/v1 RunaiJob", "j", spec={"parallelism": 2})
+    assert grouped(pod("j-1-abc", owner=job), job).name == "pg-j-1-j-uid"
+    assert grouped(pod("j-1-abc", owner=job), job, pod_group("pg-j-j-uid")).name == "pg-j-j-uid"
+    assert grouped(pod("j-1-abc", owner=several), several, pod_group("pg-j-j-uid")).name == "pg-j-1-j-uid"
+    of_pod = pod_group("pg-j-1-abc-j-uid")
+    assert grouped(pod("j-1-abc", owner=several), several, of_pod).name == "pg-j-1-abc-j-uid"
+    off = from_flags(["--search-legacy-pg=false"])
+    assert grouped(pod("j-1-abc", owner=job), job, pod_group("pg-j-j-uid"), settings=off).name == "pg-j-1-j-uid"
+
+
 def test_each_run_of_a_cron_job_is_a_group() -> None:
     cron = obj("batch/v1 CronJob", "nightly")
     job = obj("batch/v1 Job", "nightly-1", owner=cron)

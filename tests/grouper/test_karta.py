@@ -254,6 +254,11 @@ def test_no_jq_takes_all_there_is(expression: str, told: str) -> None:
         jq.compile(expression)([1] * 60)
 
 
+def test_what_a_slow_pattern_takes_is_charged_to_the_expression() -> None:
+    with pytest.raises(JqError, match="the expression takes more than 200000 steps"):
+        jq.compile('[.[] | test("[a-z]{1,500}[a-m]{1,400}Z")]')([f"{'q' * 1000}{number}" for number in range(300)])
+
+
 @pytest.mark.parametrize(
     ("expression", "results"),
     [
@@ -265,6 +270,7 @@ def test_no_jq_takes_all_there_is(expression: str, told: str) -> None:
         ("[[1], [2, 3]] | add", [[1, 2, 3]]),
         ('["a", null, 1, true] | join("-")', ["a--1-true"]),
         ("[] | add", [None]),
+        ("true | contains(true)", [True]),
     ],
 )
 def test_numbers_of_any_size_and_long_joins_are_as_jq_has_them(expression: str, results: list[Any]) -> None:
@@ -289,6 +295,7 @@ def test_jq_that_does_not_fit_says_so() -> None:
         '"x" | has(1)',
         '.spec.n[0:"x"]',
         '.spec.n | contains("x")',
+        "true | contains(false)",
         "[1] | from_entries",
         '"a" | test("("; null)',
         '"a" | test("a"; "q")',

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from gangline.api.kinds import (
     CLUSTER_ROLE,
@@ -36,12 +35,13 @@ from gangline.installer.release.chart import ONCE, SERVICE, SPEC_MARK, TESTER, U
 from gangline.installer.release.values import VALUES
 from installer.installer_story import InstallerStory, installer_story
 from installer.test_commands import SET
+from yaml_loading import load_all_yaml, load_yaml
 
 REPOSITORY = Path(__file__).parents[2]
 CHART = REPOSITORY / "charts" / "gangline"
 WRITTEN = {"templates/_helpers.tpl", "templates/NOTES.txt"}
 """By hand: there is nothing in them but words for Helm."""
-USUAL: Raw = yaml.safe_load((CHART / "values.yaml").read_text())
+USUAL: Raw = load_yaml((CHART / "values.yaml").read_text())
 
 
 def documents(name: str) -> list[Raw]:
@@ -53,7 +53,7 @@ def documents(name: str) -> list[Raw]:
     text = "\n".join(lines).replace("{{ $name }}", "default")
     for said, word in (*WORDS.items(), (next(iter(OURS.values())), SERVICE)):
         text = text.replace(word, said)
-    return [item for item in yaml.safe_load_all(text) if item]
+    return [item for item in load_all_yaml(text) if item]
 
 
 def place(obj: Raw) -> tuple[str, str]:
@@ -74,7 +74,7 @@ def test_the_chart_holds_what_is_printed() -> None:
 
 
 def test_the_chart_has_the_version_of_the_project() -> None:
-    about = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    about = load_yaml((CHART / "Chart.yaml").read_text())
     version = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
     assert (about["version"], about["appVersion"]) == (version, version)
 

@@ -36,6 +36,7 @@ from gangline.installer.objects.shards import wishes_of_shard
 from gangline.local import write_kubeconfig
 from gangline.rules.flags import parse
 from installer.installer_story import InstallerStory, installer_story
+from yaml_loading import load_all_yaml
 
 FACTS = InstallFacts(certificate=Pair(b"c", b"k", b"a"), fake_gpus=True, cdi=True, answers=True)
 FULL: dict[str, Any] = {
@@ -122,7 +123,7 @@ def test_every_command_line_is_read_by_the_program_that_it_starts(
     spec: dict[str, Any], shard: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     started: list[tuple[str, ComponentOptions]] = []
-    monkeypatch.setattr(run_command, "run", lambda work, serves: None)
+    monkeypatch.setattr(run_command, "run", lambda work, serves, loop: None)
     monkeypatch.setattr(
         run_command, "run_component", lambda component, kubeconfig, options: started.append((component, options))
     )
@@ -161,7 +162,7 @@ def test_the_addresses_of_probes_and_metrics_are_both_served() -> None:
 
 def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     install.command.main(["--dry-run", "--image", "registry.example/gangline:1"], standalone_mode=False)
-    printed = list(yaml.load_all(capsys.readouterr().out, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    printed = load_all_yaml(capsys.readouterr().out)
     kinds = list(dict.fromkeys(item["kind"] for item in printed))
     assert kinds == [
         "CustomResourceDefinition",

@@ -3,13 +3,15 @@ away with the rest."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-import yaml
 
 from gangline.api.kinds import CLUSTER_ROLE, DEPLOYMENT, SERVICE
 from gangline.cli.deploy import chart, install, uninstall
 from gangline.cli.look import dashboard
 from gangline.role_objects import rules
+from yaml_loading import load_all_yaml, load_yaml
 
 
 @pytest.mark.parametrize("login", ["token", "proxy", "none"])
@@ -34,9 +36,22 @@ def test_the_chart_brings_the_same_only_where_it_is_enabled() -> None:
     text = chart.printed()["templates/dashboard.yaml"]
     lines = text.splitlines()
     assert lines[2] == "{{- if .Values.dashboard.enabled }}" and lines[-1] == "{{- end }}"
-    kinds = [document["kind"] for document in yaml.safe_load_all(_plain(text)) if document]
+    kinds = [document["kind"] for document in load_all_yaml(_plain(text)) if document]
     assert kinds == [manifest.kind.kind for manifest in install.page_manifests(None, "token")]
-    assert yaml.safe_load(chart.printed()["values.yaml"])["dashboard"] == {"enabled": False, "login": "token"}
+    assert load_yaml(chart.printed()["values.yaml"])["dashboard"] == {"enabled": False, "login": "token", "claim": ""}
+
+
+@pytest.mark.parametrize(
+    ("claim", "volume"), [("", {"emptyDir": {}}), ("p", {"persistentVolumeClaim": {"claimName": "p"}})]
+)
+def test_what_it_remembers_is_kept_where_the_claim_says(claim: str, volume: dict[str, Any]) -> None:
+    made = [manifest.obj for manifest in install.page_manifests(None, "token", claim) if manifest.kind == DEPLOYMENT]
+    pod = made[0]["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    [mount] = container["volumeMounts"]
+    assert pod["volumes"] == [{"name": mount["name"], **volume}]
+    assert f"--keep={mount['mountPath']}" in container["command"]
+    assert (pod.get("securityContext") or {}).get("fsGroup") == (10000 if claim else None)
 
 
 def _plain(text: str) -> str:

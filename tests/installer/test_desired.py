@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-import yaml
 
 from gangline.api.kinds import (
     CLUSTER_ROLE,
@@ -36,6 +35,7 @@ from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import config_yaml, wishes_of_shard
 from gangline.installer.settings import Image, InstallerSettings, read_flags, read_image
 from gangline.scheduler.settings import native_settings, read_config, shard_settings
+from yaml_loading import load_yaml
 
 PARTS = installer_parts()
 CERTIFICATE = Pair(b"certificate", b"key", b"authority")
@@ -78,7 +78,7 @@ def flags(wishes: Wishes, name: str) -> Mapping[str, str]:
 
 
 def yaml_of(wishes: Wishes) -> Raw:
-    found: Raw = yaml.safe_load(only(wishes, CONFIG_MAP, "kai-scheduler-s")["data"]["config.yaml"])
+    found: Raw = load_yaml(only(wishes, CONFIG_MAP, "kai-scheduler-s")["data"]["config.yaml"])
     return found
 
 

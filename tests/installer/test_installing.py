@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import yaml
 
 from gangline.api.kinds import (
     CLUSTER_ROLE,
@@ -31,6 +30,7 @@ from gangline.api.kinds import (
 from gangline.client import Client
 from gangline.cluster.administrator import ADMIN
 from installer.installer_story import SPACE, InstallerStory, installer_story
+from yaml_loading import load_yaml
 
 
 @pytest.fixture
@@ -359,7 +359,7 @@ async def test_a_shard_that_changes_restarts_its_scheduler_and_no_other(cluster:
     await cluster.until(rolled, "the new flag")
     await cluster.ready(SCHEDULING_SHARD, "blue")
     text = (await cluster.client.get_raw(CONFIG_MAP, "kai-scheduler-blue", SPACE))["data"]["config.yaml"]
-    [proportion] = [plugin for plugin in yaml.safe_load(text)["tiers"][0]["plugins"] if plugin["name"] == "proportion"]
+    [proportion] = [plugin for plugin in load_yaml(text)["tiers"][0]["plugins"] if plugin["name"] == "proportion"]
     assert proportion["arguments"] == {"kValue": "2"}
     assert (await cluster.deployment("kai-scheduler-default")).metadata.generation == before
     await cluster.client.delete(SCHEDULING_SHARD, "blue")

@@ -7,8 +7,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gangline.cli import group
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
@@ -17,6 +15,7 @@ from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.services import SERVICES
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.release.manifests import wanted
+from yaml_loading import load_all_yaml
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "install.md").read_text()
 
@@ -26,7 +25,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_objects_of_the_page_are_deployed_without_a_complaint() -> None:
-    given: list[Any] = [item for text in blocks("yaml") for item in yaml.safe_load_all(text)]
+    given: list[Any] = [item for text in blocks("yaml") for item in load_all_yaml(text)]
     config, shards = wanted(given)
     said = ConfigReading(config.obj["spec"])
     answers = [

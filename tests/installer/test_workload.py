@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-import yaml
 
 from gangline.api.kinds import (
     CLUSTER_ROLE,
@@ -34,6 +33,7 @@ from gangline.operator.rights import election_rights, rights
 from gangline.operator.settings import notes, read
 from gangline.rules.sets import OperatorSettings, Profile
 from installer.installer_story import SPACE, InstallerStory, installer_story
+from yaml_loading import load_yaml
 
 PARTS = installer_parts()
 CERTIFICATE = Pair(b"certificate", b"key", b"authority")
@@ -61,7 +61,7 @@ def commands(wishes: Wishes) -> Mapping[str, list[str]]:
 
 
 def file(wishes: Wishes) -> Raw:
-    found: Raw = yaml.safe_load(only(wishes, CONFIG_MAP, "gangline-operator")["data"]["config.yaml"])
+    found: Raw = load_yaml(only(wishes, CONFIG_MAP, "gangline-operator")["data"]["config.yaml"])
     return found
 
 

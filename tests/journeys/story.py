@@ -135,12 +135,15 @@ class Story(Words):
         self._nodes += count
         for node in made:
             await register(self.client, NodePool(name=node, gpus=gpus, **pool), 0, node, timestamp(self.clock.now()))
-        if not isinstance(self.platform, Platform):
+        if not isinstance(self.platform, Platform) or self._has_node_controller():
             await self.until(lambda: self.welcomed(made), f"{', '.join(made)} without the taint of new nodes")
         return made
 
+    def _has_node_controller(self) -> bool:
+        return any(manager.component.name == "controller-manager" for manager in self.platform.managers)
+
     async def welcomed(self, nodes: list[str]) -> bool:
-        """On a real control plane a node may be used once its controller has heard from the kubelet."""
+        """A new node may be used once its controller knows that it is ready."""
         found = {node.name: node for node in (await self.client.list(NODE)).items}
         return all(
             node in found and not any(taint.key == NOT_READY for taint in found[node].spec.taints) for node in nodes

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from gangline.api import names
 from gangline.api.kinds import EVENT, JOB, POD, POD_CLIQUE_SET, POD_GANG, POD_GROUP
 from gangline.cli import manifests
 from journeys.story import Story, told
+from yaml_loading import load_yaml
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLES = REPOSITORY / "examples"
@@ -61,7 +61,7 @@ def nodes_files() -> dict[str, str]:
     there = {
         path.name: path.read_text()
         for path in EXAMPLES.glob("*.yaml")
-        if "nodes" in (yaml.safe_load(path.read_text()) or {})
+        if "nodes" in (load_yaml(path.read_text()) or {})
     }
     return {"no file": "", **there}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,47 @@ async def test_cycles_with_device_claims_parts_of_gpus_and_numa_zones_decide_the
         await story.settles()
     again = asked(tmp_path, "replay", "--all")
     assert again["same"] == again["cycles"] > 5
+
+
+async def test_a_recording_of_hours_over_a_restart_decides_the_same_again_with_names_and_without(
+    tmp_path: Path,
+) -> None:
+    """In virtual time: device claims, parts of GPUs, gangs that are evicted, and a scheduler that was started anew."""
+    place = tmp_path / "recording"
+    async with told(moved=True, recording=str(place)) as story:
+        await two_queues(story, 4, 4)
+        await story.nodes(1, gpus=8)
+        await story.nodes(1, gpus=2, name="dra", dra=True)
+        await story.apply(claim_template("one"))
+        for hour in range(8):
+            await story.gang(f"sweep-{hour}", 8, queue="theirs")
+            await story.settles()
+            story.advance(600.0)
+            await story.gang(f"urgent-{hour}", 4, queue="mine")
+            await story.pod(f"device-{hour}", **uses_claim(resourceClaimTemplateName="one"))
+            await story.pod(f"part-{hour}", annotations={names.GPU_FRACTION: "0.5"})
+            await story.settles()
+            for pod in await story.pods():
+                await story.client.delete(POD, pod.name, "default", grace=0)
+            story.advance(3600.0)
+            await story.settles()
+            if hour == 4:
+                running = next(item for item in story.platform.managers if item.component.name == "scheduler")
+                await story.platform.dismiss(running)
+                await story.platform.start_component("scheduler")
+    again = asked(place, "replay", "--all")
+    assert again["same"] == again["cycles"] > 30
+    assert again["last"] - again["first"] > 7 * 3600
+    assert any(event["what"] == "evicted" for event in asked(place, "history", "sweep-6")[0]["events"])
+    copy = tmp_path / "copy.jsonl.gz"
+    done = CliRunner().invoke(group, ["recording", "redact", str(place), str(copy)])
+    assert done.exit_code == 0, done.output
+    text = gzip.decompress(copy.read_bytes())
+    assert not [
+        name for name in (b"sweep", b"urgent", b"device-", b"part-", b"mine", b"theirs", b"dra-") if name in text
+    ]
+    bare = asked(copy, "replay", "--all")
+    assert (bare["cycles"], bare["same"]) == (again["cycles"], again["cycles"])
 
 
 def whole(gpus: int) -> list[Raw]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-
 from gangline.api.kinds import JOB, POD, POD_GROUP
 from gangline.api.meta import Raw
 from gangline.dashboard.following.follower import Follower
@@ -16,13 +14,14 @@ from gangline.scheduler.loop.component import component
 from gangline.scheduler.settings import native_settings, shard_settings
 from gangline.scheduler.thought.options import SchedulerOptions
 from journeys.story import Story, told
+from yaml_loading import load_yaml
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "jobs.md"
 
 
 def printed(*, run_seconds: str, policy: bool = True) -> Raw:
     """The Job that the guide prints."""
-    job: Raw = yaml.safe_load(GUIDE.read_text().split("```yaml\n")[1].split("```")[0])
+    job: Raw = load_yaml(GUIDE.read_text().split("```yaml\n")[1].split("```")[0])
     job["spec"]["template"]["metadata"] = {"annotations": {"gangline.io/run-seconds": run_seconds}}
     if not policy:
         del job["spec"]["podFailurePolicy"]

@@ -110,7 +110,7 @@ def test_every_bad_row_is_named_with_its_line() -> None:
     assert str(caught.value) == (
         "trace.csv: 3 rows cannot be read\n"
         "  line 3: timestamp is 'yesterday', which is no date and time (2017-10-09 07:01:55) and no number of seconds\n"
-        "  line 4: duration is -1, which must be a number from 0 on\n"
+        "  line 4: duration is -1, which must be a number from 0 to 1e+15\n"
         "  line 5: num_gpus is 1.5, which must be a whole number"
     )
     assert caught.value.exit_code == 2
@@ -232,7 +232,7 @@ def test_a_gang_starts_when_it_was_promised_to_and_idle_gpus_until_then_are_kept
     waited = {run.name: round(run.waited, -1) for run in played.runs}
     answer = figures(played)
     assert waited == {"old": 0, "gang": 3600, "long": 3660, "short": 10}
-    assert answer["promises"] == {"made": 2, "kept": 2} and answer["idle"]["reserved"] == pytest.approx(8, abs=0.1)
+    assert answer["promises"] == {"made": 1, "kept": 1} and answer["idle"]["reserved"] == pytest.approx(8, abs=0.1)
 
 
 def stream() -> list[TraceJob]:
@@ -259,7 +259,7 @@ def test_a_stream_of_small_jobs_does_not_starve_a_gang(runtimes: str) -> None:
             )
         ).run()
         waited[name] = next(run.waited for run in played.runs if run.name == "gang")
-    assert waited["greedy"] > 1500 and waited["native"] < 600
+    assert waited["greedy"] > 1500 and waited["native"] < 800
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_a_stream_of_small_jobs_does_not_starve_a_gang(runtimes: str) -> None:
         ("csv", "0,1,1," + "9" * 200_000, "field larger than field limit"),
         ("philly", "0,1,1000000000039,0,a", "which must be from 1 to 20000"),
         ("philly", "0,1,101,0,a", "101 GPUs cannot be divided into equal pods of at most 8"),
-        ("itp", "a,0,1,99999999999999999999", "which must be from 1 to 20000"),
+        ("itp", "a,0,1,99999999999999999999", "which must be a number from 0 to 1e+15"),
     ],
 )
 def test_a_job_that_nobody_could_play_is_refused_with_its_line(tmp_path: Path, form: str, row: str, why: str) -> None:

@@ -97,7 +97,7 @@ async def test_a_clique_of_two_billion_pods_makes_as_many_as_may_wait_and_says_s
         [found] = await here.every(POD_CLIQUE)
         told = condition(found.status.conditions, "HeldBack")
         assert told is not None and told.message == (
-            f"10 of {MOST} pods are there, and 10 of the gang wait for a node: more are made once fewer wait"
+            f"10 of {MOST} pods are there, and 10 of the gang wait to begin: more are made once fewer wait"
         )
         assert (found.status.replicas, found.status.scheduled_replicas) == (10, 0)
         initialized = condition((await here.gang("w-0")).status.conditions, "Initialized")
@@ -124,6 +124,26 @@ async def test_a_scaling_group_of_two_billion_replicas_makes_as_many_as_may_wait
         assert len(await grown(here, POD_CLIQUE, 11)) >= 11
 
 
+async def test_pods_that_a_node_without_a_kubelet_takes_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("WINDOW_IN_ALL", 20), ("SMALL_WINDOW", 3)):
+        monkeypatch.setattr(bounds, name, value)
+    async with operator_world(clock=ManualClock()) as here:
+        await here.apply(pod_clique_set("w", clique("main", 1), replicas=MOST))
+        for _ in range(6):
+            for pod in await here.pods():
+                if not pod.spec.node_name and not pod.spec.scheduling_gates:
+                    await here.client.bind(pod.name, pod.namespace, "huge", uid=pod.uid)
+            made = await grown(here, POD, 10)
+        assert len(made) <= 20 + 3
+        told = condition((await here.the_set("w")).status.conditions, "HeldBack")
+        assert told is not None and told.message == (
+            f"{len(made)} of {MOST} replicas are there, and {len(made)} pods of all sets wait to begin: more are made "
+            "once fewer wait"
+        )
+        await here.run(*made)
+        assert len(await grown(here, POD, len(made) + 1)) > len(made)
+
+
 async def test_when_very_many_pods_of_all_sets_wait_each_makes_a_few_and_larger_gangs_do_not_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -143,7 +163,7 @@ async def test_when_very_many_pods_of_all_sets_wait_each_makes_a_few_and_larger_
         [waiting] = [found for found in await here.every(POD_CLIQUE) if found.name == "gang-0-main"]
         told = condition(waiting.status.conditions, "HeldBack")
         assert told is not None and told.message == (
-            f"0 of 5 pods are there, and {crowd + 2} of all sets wait for a node: more are made once fewer wait"
+            f"0 of 5 pods are there, and {crowd + 2} of all sets wait to begin: more are made once fewer wait"
         )
         for name in ("a", "b", "c", "d"):
             await here.client.delete(POD_CLIQUE_SET, name, NAMESPACE)

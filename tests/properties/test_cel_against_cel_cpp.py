@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gangline.rules.cel import BOOL, STRING, CelError, CelSyntaxError, Env, compile, list_of, map_of
 from gangline.rules.cel.kinds import DOUBLE, INT
+from properties.examples import examples
 from properties.oracle import Difference, answer, meant, plain
 
 VARIABLES = {
@@ -127,7 +128,7 @@ def _theirs(text: str, values: dict[str, Any]) -> Any:
     return value.plain_value()
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(questions)
 def test_an_expression_gives_what_the_library_gives(question: tuple[str, dict[str, Any]]) -> None:
     text, values = question

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
 from gangline.rules.requests import GpuRequest
@@ -18,6 +18,7 @@ from gangline.scheduler.plugins.evict.disruption import DisruptionLimits
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Share, TaskRecord, plain_gang
 from gangline.scheduler.settings import native_settings
 from gangline.scheduler.thought.booking import book
+from properties.examples import examples
 
 FREE = Share(-1, -1, 1)
 NODES, GPUS, QUEUES = 3, 4, 2
@@ -113,7 +114,19 @@ def gang_of(task: str) -> str:
     return task.rpartition("-")[0]
 
 
-@settings(max_examples=150, deadline=None)
+LOST_ONE_POD = [
+    *[Step(0, 50, pods, gpus, ends, 1) for pods, gpus, ends in ((1, 1, 0), (1, 2, 0), (3, 1, 1), (1, 1, 2), (1, 1, 2))],
+    Step(0, 75, 1, 4, 2, 1),
+    Step(0, 75, 1, 1, 0, 1),
+    Step(0, 50, 1, 1, 3, 1),
+    Step(0, 100, 2, 4, 3, 4000),
+    Step(0, 50, 1, 2, 1, 1),
+]
+"""A gang that runs gets a pod back that it lost, and is itself in the way of another one in the same cycle."""
+
+
+@settings(max_examples=examples(150), deadline=None)
+@example(8, LOST_ONE_POD)
 @given(some.integers(0, NODES * GPUS), STEPS)
 def test_no_gang_is_evicted_twice_for_the_same_reason_within_its_grace_nor_for_more_than_it_is_worth(
     quota: int, steps: list[Step]
@@ -160,7 +173,7 @@ CROWD = some.lists(
 """Gangs that come together, some time after those before them; nobody leaves."""
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(some.integers(2, 6), some.lists(some.integers(0, 12), min_size=4, max_size=4), some.booleans(), CROWD)
 def test_where_nobody_comes_or_goes_evictions_end_and_no_gang_has_room_made_for_it_again_and_again(
     nodes: int, quotas: list[int], deep: bool, crowd: list[list[Step]]

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangline.grouper.jq import JqError, compile
+from properties.examples import examples
 from properties.oracle import (
     Difference,
     answer,
@@ -111,7 +112,7 @@ DIFFERENCES = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(expressions, json_values)
 def test_an_expression_gives_what_jq_gives(text: str, value: Any) -> None:
     assert _ours_and_theirs_agree(text, value), text
@@ -144,7 +145,7 @@ FITTING: list[tuple[st.SearchStrategy[Any], str]] = [
 questions = st.one_of(*(st.tuples(st.sampled_from(line.replace("'", '"').split()), values) for values, line in FITTING))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(questions)
 def test_a_function_gives_what_jq_gives_for_values_that_it_is_made_for(question: tuple[str, Any]) -> None:
     assert _ours_and_theirs_agree(*question)

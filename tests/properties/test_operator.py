@@ -21,6 +21,7 @@ from gangline.api.meta import Raw, condition
 from gangline.client.wire import JSON_PATCH
 from gangline.runtime import key_of
 from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set, running
+from properties.examples import examples
 
 ROUNDS = 200
 """More than any history needs; a set that moves for longer never converges."""
@@ -145,7 +146,7 @@ async def reconcile_all(here: OperatorWorld) -> None:
     await here.settles()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(MODELS, HISTORIES)
 def test_a_set_converges_to_what_it_asks_for_whatever_happened(model: Model, history: list[tuple[str, int]]) -> None:
     asyncio.run(_tell(model, history))

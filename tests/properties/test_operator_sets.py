@@ -16,6 +16,7 @@ from gangline.operator.desired.layout import gang_places, group_places, standalo
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import key_of
 from operator_world import NAMESPACE, OperatorWorld, clique, group, operator_world, pod_clique_set
+from properties.examples import examples
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3)).map(lambda pair: (max(pair), min(pair)))
 """Replicas and minimum."""
@@ -49,7 +50,9 @@ def sets(draw: Any) -> Raw:
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(sets(), st.lists(st.tuples(DEEDS, st.integers(0, 3)), max_size=5))
 def test_a_set_converges_to_its_plan(pcs: Raw, deeds: list[tuple[str, int]]) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
 from gangline.rules.values.merge_patch import merge_patch
+from properties.examples import examples
 from properties.oracle import REFUSED, Difference, answer, json_values, meant, names, plain
 
 Operation = dict[str, Any]
@@ -123,7 +124,7 @@ DIFFERENCES = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(patches())
 @example(([None], [{"op": "copy", "path": "/ 1", "from": ""}]))
 @example(([*range(20)], [{"op": "remove", "path": "/1_0"}]))

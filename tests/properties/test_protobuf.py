@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gangline.cluster.server.catalogue import builtin_resources
 from gangline.cluster.server.wire.protobuf import decode, encode, item_writer, listed
 from gangline.cluster.server.wire.protobuf.tables import WireField, message_name, messages
+from properties.examples import examples
 
 DEPTH = 3
 KINDS = sorted({(resource.api_version, resource.kind) for resource in builtin_resources()})
@@ -68,7 +69,7 @@ def objects(name: str, depth: int) -> st.SearchStrategy[Obj]:
 
 
 @pytest.mark.parametrize(("api_version", "kind"), KINDS)
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(st.data())
 def test_an_object_of_every_kind_is_read_as_it_was_written(api_version: str, kind: str, data: st.DataObject) -> None:
     obj = {"apiVersion": api_version, "kind": kind} | data.draw(objects(message_name(api_version, kind), DEPTH))

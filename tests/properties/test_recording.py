@@ -21,6 +21,7 @@ from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Reco
 from gangline.scheduler.settings import SchedulerSettings, native_settings
 from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.think import think
+from properties.examples import examples
 
 NOW = 1_000_000.0
 FREE = Share(-1, -1, 1)
@@ -118,7 +119,7 @@ def told(steps: list[Step], every: int, settings: SchedulerSettings) -> Story:
     return story
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS, some.integers(1, 9), some.booleans())
 def test_a_recorded_cycle_decides_the_same_again(steps: list[Step], every: int, native: bool) -> None:
     story = told(steps, every, native_settings() if native else SchedulerSettings())
@@ -127,7 +128,7 @@ def test_a_recorded_cycle_decides_the_same_again(steps: list[Step], every: int, 
     assert [cycle.differences for cycle in played if not cycle.same] == []
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS, some.integers(1, 9))
 def test_a_redacted_recording_still_decides_the_same(steps: list[Step], every: int) -> None:
     story = told(steps, every, native_settings())

@@ -12,6 +12,7 @@ from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Record, Share, TaskRecord, plain_gang
 from gangline.scheduler.settings import PluginSetting, SchedulerSettings, native_settings
+from properties.examples import examples
 
 NOW = 1_000_000.0
 FREE = Share(-1, -1, 1)
@@ -64,7 +65,7 @@ def ends(decisions: Decisions, held: Jobs, waiting: Jobs) -> dict[str, list[tupl
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(JOBS, JOBS)
 def test_reserved_gpus_are_free_at_the_reserved_moment(held: Jobs, waiting: Jobs) -> None:
     decisions = decide(ClusterModel.build(records(held, waiting)), native(), NOW)
@@ -89,7 +90,7 @@ def _lasts(other: StartReservation, reservation: StartReservation, waiting: Jobs
     return other.start + 60.0 * waiting[int(other.gang.split("-")[1])][2] > reservation.start
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(JOBS, JOBS)
 def test_trying_only_the_first_of_alike_gangs_changes_no_decision_without_reservations(
     held: Jobs, waiting: Jobs

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from gangline.rules.requests import GpuRequest
@@ -28,12 +28,14 @@ from gangline.scheduler.records import (
     TopologyRule,
     plain_gang,
 )
-from gangline.scheduler.settings import SchedulerSettings
+from gangline.scheduler.settings import SchedulerSettings, native_settings
+from gangline.scheduler.thought.booking import book
+from properties.examples import examples
 
 NOW = 1_000_000.0
 FREE = Share(-1, -1, 1)
 SETTINGS = SchedulerSettings(max_consolidation_victims=-1)
-MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass(frozen=True)
@@ -228,21 +230,62 @@ def test_a_cluster_fed_event_by_event_equals_one_built_from_scratch(world: World
     assert decide(cluster, SETTINGS, NOW) == decide(after.cluster(), SETTINGS, NOW)
 
 
-@MANY
-@given(worlds())
-def test_a_decided_cluster_comes_to_rest(world: World) -> None:
+def rigid(world: World) -> World:
     """With whole GPUs and rigid gangs. (Shares of a GPU that elastic gangs hold can go back and forth between queues,
     as upstream.)"""
     assume(not any(task.gpu.kind == "Fraction" for task in world.tasks))
     sizes = Counter(task.gang for task in world.tasks)
-    world = replace(world, gangs=tuple(replace(gang, tree=plain_gang(sizes[gang.uid])) for gang in world.gangs))
-    patient = replace(SETTINGS, staleness_grace=-1)
+    return replace(world, gangs=tuple(replace(gang, tree=plain_gang(sizes[gang.uid])) for gang in world.gangs))
+
+
+@MANY
+@given(worlds())
+def test_a_decided_cluster_comes_to_rest(world: World) -> None:
+    """Without consolidation, which upstream lets move, cycle after cycle, what allocate has just placed."""
+    world = rigid(world)
+    actions = tuple(action for action in SETTINGS.actions if action != "consolidation")
+    patient = replace(SETTINGS, staleness_grace=-1, actions=actions)
     for _ in range(8):
         decisions = decide(world.cluster(), patient, NOW)
         if not decisions.binds and not decisions.evictions:
             return
         world = carried_out(world, decisions)
     assert not decide(world.cluster(), replace(patient, actions=("allocate",)), NOW).binds
+
+
+FULL_OF_PODS = World(
+    tuple(NodeRecord(f"n{i}", {"cpu": 8000, "memory": 8e9, "pods": 8, "gpu": 1}) for i in range(2)),
+    (QueueRecord("q0", cpu=FREE, memory=FREE, gpu=Share(0, -1, 0)),),
+    tuple(GangRecord(f"g{i}", "q0", created=i, tree=plain_gang(pods)) for i, pods in enumerate((5, 3, 2))),
+    (
+        *[TaskRecord(f"g0-{i}", "g0", status=Status.RUNNING, node="n0", request={"cpu": 1000}) for i in range(5)],
+        *[TaskRecord(f"g1-{i}", "g1", request={"cpu": 1000}) for i in range(3)],
+        *[TaskRecord(f"g2-{i}", "g2", gpu=GpuRequest("Regular", 1, 1)) for i in range(2)],
+    ),
+)
+"""The fuller node has room for three pods more: for g1, which came first, or for a pod with a GPU."""
+
+
+@settings(MANY, max_examples=examples(45))
+@example(FULL_OF_PODS)
+@given(worlds())
+def test_natively_evictions_do_not_go_round_in_circles_hour_after_hour(world: World) -> None:
+    """A gang that is moved in vain, as g1 is, is left alone for longer each time."""
+    native = replace(native_settings(), max_consolidation_victims=-1, staleness_grace=-1)
+    cluster, moves = rigid(world).cluster(), Counter[str]()
+    for hour in range(40):
+        decisions = decide(cluster, native, NOW + 3600 * hour)
+        book(cluster, decisions)
+        evicted = {commit.task: commit.action for commit in decisions.evictions}
+        moves.update({task.rpartition("-")[0] for task, action in evicted.items() if action == "consolidation"})
+        for task in list(cluster.tasks.values()):
+            if task.uid in evicted:
+                cluster.remove(TaskRecord, task.uid)
+                cluster.apply(replace(task.record, status=Status.PENDING, node=""))
+            elif task.status == Status.BINDING:
+                cluster.apply(replace(task.record, status=Status.RUNNING))
+    assert set(evicted.values()) <= {"consolidation"}
+    assert max(moves.values(), default=0) <= 8
 
 
 @MANY

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangline.cluster.schema import compile_schema
+from properties.examples import examples
 from properties.oracle import Difference, anywhere, is_whole_float, json_values, meant, names, texts
 
 Schema = dict[str, Any]
@@ -127,7 +128,7 @@ DIFFERENCES = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(questions())
 def test_a_value_fits_a_structural_schema_where_the_library_says_so(question: tuple[Schema, Any]) -> None:
     schema, value = question

@@ -27,6 +27,7 @@ from gangline.scheduler.records import (
     plain_gang,
 )
 from gangline.scheduler.settings import native_settings
+from properties.examples import examples
 
 FREE = Share(-1, -1, 1)
 KEYS = ("zone", "rack")
@@ -115,7 +116,7 @@ def kept(pod: TaskRecord, node: NodeRecord, nodes: list[NodeRecord], pods: dict[
     return True
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(NODES, STANDING, GANGS)
 def test_what_is_placed_keeps_its_constraints_and_what_waits_had_no_node(
     shapes: list[tuple[str, str, bool]],

@@ -5,6 +5,7 @@ of a pair call it.
 /echo (denies, and says what it was asked)  /label/key=…/value=…  /trail/mark=… (appends to the annotation "trail")
 /rename  /absent (removes what is not there)  /shapeless (a patch that is none)
 /slow  /error  /garbage  /stranger (answers another question)  /nothing (no response)
+/convert answers a ConversionReview (converting.py)
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 from aiohttp import web
 
 from gangline.admission.certificates import WebhookKeyPair, self_signed
+from real.converting import conversion_review
 
 Obj = dict[str, Any]
 SLOW = 8.0
@@ -61,13 +63,16 @@ async def answerer() -> AsyncIterator[Answerer]:
 async def _answer(request: web.Request) -> web.Response:
     way, *more = request.path.strip("/").split("/")
     told = dict(part.split("=", 1) for part in more)
-    asked: Obj = (await request.json())["request"]
+    sent: Obj = await request.json()
+    asked: Obj = sent["request"]
     if way == "slow":
         await asyncio.sleep(SLOW)
     if way == "error":
         return web.Response(status=500, text="out of order")
     if way == "garbage":
         return web.Response(text="not json", content_type="application/json")
+    if sent["kind"] == "ConversionReview":
+        return web.json_response(conversion_review(sent, told))
     review: Obj = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
     if way != "nothing":
         known = WAYS.get(way, _allow)

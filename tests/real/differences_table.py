@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import yaml
-
 from real.plane import REPOSITORY
 from real.scripts import folders, scripts
+from yaml_loading import load_yaml
 
 PAGE = REPOSITORY / "docs" / "compat.md"
 BEGIN, END = "<!-- servers: printed by `make docs` -->\n", "<!-- end of servers -->"
@@ -17,7 +16,7 @@ BEGIN, END = "<!-- servers: printed by `make docs` -->\n", "<!-- end of servers 
 
 def differences() -> dict[str, str]:
     """Area and name of a script → why the answers differ."""
-    found: dict[str, str] = yaml.safe_load((Path(__file__).parent / "differences.yaml").read_text()) or {}
+    found: dict[str, str] = load_yaml((Path(__file__).parent / "differences.yaml").read_text()) or {}
     return {name: reason.strip() for name, reason in found.items()}
 
 

@@ -55,11 +55,13 @@ class Pair:
 
 
 @asynccontextmanager
-async def pair(folder: Path, release: Release = USUAL, gates: tuple[str, ...] = ()) -> AsyncIterator[Pair]:
+async def pair(
+    folder: Path, release: Release = USUAL, gates: tuple[str, ...] = (), controllers: str = CONTROLLERS
+) -> AsyncIterator[Pair]:
     """A real server of a release, and the embedded one with its Workload API; both with these gates on beyond their
     own."""
     async with AsyncExitStack() as stack:
-        plane = Plane(folder, controllers=CONTROLLERS, scheduler=False, release=release, gates=gates)
+        plane = Plane(folder, controllers=controllers, scheduler=False, release=release, gates=gates)
         stack.push_async_callback(plane.stop)
         await plane.start()
         told = settings()

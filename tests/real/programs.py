@@ -22,8 +22,11 @@ class Programs:
     content_type: str
     _running: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
 
-    async def scheduler(self) -> None:
-        await self._run("kube-scheduler", f"--feature-gates={switched_on(*USUAL.gates)}")
+    async def scheduler(self, *, leads: bool = False) -> None:
+        """`leads`: it holds a Lease before it works."""
+        await self._run(
+            "kube-scheduler", f"--feature-gates={switched_on(*USUAL.gates)}", f"--leader-elect={str(leads).lower()}"
+        )
 
     async def controllers(self, which: str = "*,-serviceaccount-token-controller") -> None:
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -34,6 +37,7 @@ class Programs:
         )
         await self._run(
             "kube-controller-manager",
+            "--leader-elect=false",
             f"--controllers={which}",
             f"--feature-gates={switched_on(*USUAL.gates)}",
             f"--service-account-private-key-file={self.folder}/sa.key",
@@ -45,7 +49,6 @@ class Programs:
             f"--authentication-kubeconfig={self.kubeconfig}",
             f"--authorization-kubeconfig={self.kubeconfig}",
             "--authentication-skip-lookup=true",
-            "--leader-elect=false",
             "--bind-address=127.0.0.1",
             f"--secure-port={free_port()}",
             f"--cert-dir={self.folder}/{name}",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-import yaml
+from yaml_loading import load_yaml
 
 CORPUS = Path(__file__).parent / "corpus"
 PATCHES = {
@@ -29,7 +29,7 @@ Case = dict[str, Any]
 def scripts(folder: str = "") -> Iterator[Case]:
     """Every script for the usual release, or those of a folder."""
     for file in sorted((CORPUS / folder).glob("*.yaml")):
-        for name, steps in yaml.safe_load(file.read_text()).items():
+        for name, steps in load_yaml(file.read_text()).items():
             if name.startswith("."):
                 continue
             area = f"{folder} {file.stem}".strip()

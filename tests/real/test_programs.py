@@ -9,7 +9,21 @@ from pathlib import Path
 import pytest
 
 from clients.manifests import SLEEPER, deployment
-from gangline.api.kinds import CONFIG_MAP, DEPLOYMENT, JOB, NAMESPACE, POD, REPLICA_SET, SERVICE_ACCOUNT, WORKLOAD
+from gangline.api.kinds import (
+    CONFIG_MAP,
+    DEPLOYMENT,
+    DEVICE_CLASS,
+    JOB,
+    LEASE,
+    NAMESPACE,
+    NODE,
+    POD,
+    REPLICA_SET,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    SERVICE_ACCOUNT,
+    WORKLOAD,
+)
 from gangline.errors import NotFound
 from gangline.local import Platform, write_kubeconfig
 from journeys.story import Story, embedded_platform
@@ -81,6 +95,38 @@ async def test_kube_scheduler_binds_pods_and_whole_gangs(unscheduled: ProgramsSt
         return len(await story.pods(phase="Running")) == 4
 
     await story.until(all_run, "the whole gang runs")
+
+
+async def test_kube_scheduler_leads_by_a_lease_and_allocates_devices(unscheduled: ProgramsStory) -> None:
+    story = unscheduled
+    await story.programs.scheduler(leads=True)
+    [node, *_] = sorted(item.name for item in (await story.client.list(NODE)).items)
+    driver = "gpu.example.com"
+    await story.client.create(
+        DEVICE_CLASS,
+        {
+            "metadata": {"name": driver},
+            "spec": {"selectors": [{"cel": {"expression": f"device.driver == '{driver}'"}}]},
+        },
+    )
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    devices = [
+        {"name": "gpu-0", "attributes": {"model": {"string": "large"}}, "capacity": {"memory": {"value": "8Gi"}}}
+    ]
+    await story.client.create(
+        RESOURCE_SLICE,
+        {"metadata": {"name": "s"}, "spec": {"driver": driver, "nodeName": node, "pool": pool, "devices": devices}},
+    )
+    asked = {"name": "gpu", "exactly": {"deviceClassName": driver}}
+    await story.client.create(
+        RESOURCE_CLAIM, {"metadata": {"name": "c", "namespace": "default"}, "spec": {"devices": {"requests": [asked]}}}
+    )
+    await story.client.create(POD, pod("owner", resourceClaims=[{"name": "g", "resourceClaimName": "c"}]))
+    await story.running(1)
+    claim = await story.client.get(RESOURCE_CLAIM, "c", "default")
+    [given] = (claim.status or {})["allocation"]["devices"]["results"]
+    assert (given["driver"], given["pool"], given["device"]) == (driver, node, "gpu-0")
+    assert (await story.client.get(LEASE, "kube-scheduler", "kube-system")).spec.holder_identity
 
 
 async def test_kube_scheduler_says_why_a_pod_waits(unscheduled: ProgramsStory) -> None:

@@ -91,9 +91,9 @@ def samples() -> Iterator[tuple[Resource, Obj]]:
             request = step.get("request", {})
             if request.get("method") != "POST" or not isinstance(request["body"], dict):
                 continue
-            parts = read_path(request["path"])
+            parts, about = read_path(request["path"]), request["body"].get("metadata")
             resource = catalogue.find(parts.group or "", parts.version, parts.plural)
-            if resource is not None and not parts.name and "name" in (request["body"].get("metadata") or ()):
+            if resource is not None and not parts.name and isinstance(about, dict) and "name" in about:
                 yield resource, {**request["body"], "apiVersion": resource.api_version, "kind": resource.kind}
 
 

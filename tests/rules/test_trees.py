@@ -30,7 +30,7 @@ def test_scaling_groups_cliques_and_pods_stand_below_their_set_with_their_states
         )
     ]
     assert texts(of_set(pcs, [], [scaled], cliques, pods)) == [
-        "llm  0/1 available   gangs: none yet",
+        "llm  0/1 available; gangs: none yet",
         " llm-0-a  0/2 ready, minimum 2",
         "  a  Running on n",
         "  b  Gated (g)",

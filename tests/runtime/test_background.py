@@ -24,6 +24,7 @@ WATCHED_OVER = {
     "cli/deploy/component_process.py": "waited for by name",
     "whatif/ask.py": "waited for before it answers, cancelled with it",
     "local.py": "`while_it_can` waits for both",
+    "cluster/server/convert/converted_shelf.py": "a failure is logged, and watchers get it",
     "cluster/server/wire/connection.py": "one answer; its connection is hung up when it fails",
     "cluster/server/wire/http.py": "a sweep that only looks and hangs up",
 }

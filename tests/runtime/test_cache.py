@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from embedded import admin, embedded, until
 from gangline.api.core import ConfigMap
@@ -99,6 +100,20 @@ async def test_what_was_deleted_while_the_watch_was_away_is_noticed() -> None:
         cut.open = True
         await until(lambda: gone == ["a"])
         assert len(cache.list(CONFIG_MAP)) == 7
+        await cache.stop()
+
+
+async def test_a_copy_stays_in_step_with_who_writes_more_in_a_row_than_the_server_remembers() -> None:
+    async with embedded(settings=ServerSettings(history=200)) as server:
+        cache, restarts = Cache(admin(server)), {"resource": CONFIG_MAP.resource, "why": "gone"}
+        cache.informer(CONFIG_MAP)
+        await cache.start()
+        before = REGISTRY.get_sample_value("gangline_watch_restarts_total", restarts)
+        client = admin(server)
+        for number in range(1000):
+            await client.create(CONFIG_MAP, config_map(f"c{number}"))
+        await until(lambda: len(cache.list(CONFIG_MAP)) == 1000)
+        assert REGISTRY.get_sample_value("gangline_watch_restarts_total", restarts) == before
         await cache.stop()
 
 

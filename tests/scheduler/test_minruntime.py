@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from gangline.scheduler.plugins.evict.minruntime import preempt_min_runtime, reclaim_min_runtime
+from gangline.scheduler.plugins.evict.minruntime import MinRuntimePlugin, preempt_min_runtime, reclaim_min_runtime
 from gangline.scheduler.records import QueueRecord
+from gangline.scheduler.session import Session
 from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting
 
 from .scene import Scene
@@ -93,3 +94,23 @@ def test_the_default_for_all_queues_is_an_argument_and_nonsense_counts_as_none()
 
     assert with_default("1m").decide().evicted == []
     assert len(with_default("soon").decide().evicted) == 4
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        (60.0, (60.0, "borrower", "reclaimMinRuntime", True)),
+        (None, (70.0, "borrower", "reclaimMinRuntime", False)),
+        (10.0, (0.0, "borrower", "reclaimMinRuntime", True)),
+    ],
+    ids=["the-queue-says-it", "an-argument-says-it", "it-has-run-for-longer"],
+)
+def test_a_protection_says_who_speaks(own: float | None, told: tuple[Any, ...]) -> None:
+    others = tuple(item for item in DEFAULT_PLUGINS if item.name != "minruntime")
+    default = PluginSetting("minruntime", {"defaultReclaimMinRuntime": "70s"})
+    scene = contest(reclaim_min_runtime=own).with_settings(plugins=(*others, default))
+    cluster = scene.cluster()
+    session = Session(cluster, scene.settings, scene.now)
+    plugin = next(item for item in session.hooks.plugins if isinstance(item, MinRuntimePlugin))
+    assert tuple(plugin.protection(cluster.gangs["new"], cluster.gangs["old"])) == told
+    session.close()

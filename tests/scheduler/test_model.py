@@ -54,6 +54,18 @@ def test_taking_things_away_again_leaves_nothing_behind() -> None:
     assert cluster.state() == ClusterModel().state()
 
 
+def test_only_gangs_with_pending_pods_are_listed_as_waiting_whatever_changed_last() -> None:
+    from dataclasses import replace
+
+    records: list[Any] = small().records
+    cluster = ClusterModel.build(records)
+    assert [*cluster.waiting] == ["wait"]
+    for record in records:
+        if isinstance(record, TaskRecord) and record.gang == "wait":
+            cluster.apply(replace(record, status=Status.RUNNING, node="n0"))
+    assert [*cluster.waiting] == []
+
+
 def test_a_changed_record_replaces_the_old_one() -> None:
     from dataclasses import replace
 

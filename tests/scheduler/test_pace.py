@@ -6,7 +6,7 @@ import pytest
 
 from gangline.components import build
 from gangline.components.options import ComponentOptions
-from gangline.scheduler.thought.options import LONGEST_BREATH, SOONEST, SchedulerOptions
+from gangline.scheduler.thought.options import AT_ONCE, LONGEST_BREATH, SOONEST, SchedulerOptions
 
 
 @pytest.mark.parametrize(("busy", "pause"), [(0.0, SOONEST), (0.002, SOONEST), (0.05, 0.15), (0.2, 0.6), (5.0, 1.0)])
@@ -14,6 +14,12 @@ def test_an_eager_scheduler_follows_a_cheap_cycle_sooner_and_a_dear_one_after_it
     busy: float, pause: float
 ) -> None:
     assert SchedulerOptions(eager=True).pause(busy) == pytest.approx(pause)
+
+
+@pytest.mark.parametrize(("busy", "pause"), [(0.0, AT_ONCE), (0.02, 0.06), (5.0, 1.0)])
+def test_after_a_cycle_that_decided_nothing_it_waits_for_nobody(busy: float, pause: float) -> None:
+    assert SchedulerOptions(eager=True).pause(busy, decided=False) == pytest.approx(pause)
+    assert SchedulerOptions().pause(busy, decided=False) == 1.0
 
 
 @pytest.mark.parametrize("busy", [0.0, 0.03])

@@ -154,9 +154,28 @@ def test_where_gangs_run_longer_than_they_say_promises_are_put_off_by_as_much() 
     memory = LearnedRuntimes()
     for _ in range(20):
         memory.overruns.note(stated=HOUR, seconds=2 * HOUR)
-    (news,) = cycle(crowded(**TRAIN).cluster(), StartPromises(overrun=memory.overruns.factor), NOW)
+    (news,) = cycle(crowded(**TRAIN).cluster(), StartPromises(memory=memory), NOW)
     assert news.times is not None and 2 * HOUR < (news.times.latest or 0) - NOW <= 2 * HOUR + 2 * MINUTE
     assert news.times.expected - NOW <= HOUR + MINUTE
+
+
+def test_promises_are_put_off_by_how_much_later_than_reserved_gangs_started_here() -> None:
+    """Of fifty that were to wait an hour one started half an hour late: the next promise counts on as much. That one
+    started two days late is not what the next one must count on."""
+    memory = LearnedRuntimes()
+    for late in (*[0.0] * 96, *[0.5 * HOUR] * 3, 48 * HOUR):
+        memory.delays.note(NOW, NOW + HOUR, NOW + HOUR + late)
+    (news,) = cycle(crowded(**TRAIN).cluster(), StartPromises(memory=memory), NOW)
+    assert news.times is not None and 1.5 * HOUR < (news.times.latest or 0) - NOW <= 1.5 * HOUR + 2 * MINUTE
+
+
+def test_a_start_teaches_how_late_starts_are_and_that_is_kept_over_restarts() -> None:
+    cluster, promises, after = crowded(**TRAIN).cluster(), StartPromises(), LearnedRuntimes()
+    cycle(cluster, promises, NOW)
+    cluster.remove(TaskRecord, "train-9-0")
+    cycle(cluster, promises, NOW + 1.25 * HOUR)
+    after.restore(promises.memory.saved())
+    assert list(after.delays.delays) == list(promises.memory.delays.delays) == [0.25]
 
 
 def test_how_much_longer_gangs_run_is_kept_over_restarts() -> None:

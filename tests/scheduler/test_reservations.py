@@ -8,12 +8,12 @@ import pytest
 
 from gangline.errors import ConfigError
 from gangline.scheduler.model.status import Status
-from gangline.scheduler.records import TaskRecord
+from gangline.scheduler.records import GangRecord, TaskRecord
 from gangline.scheduler.settings import PluginSetting, native_settings
 from gangline.scheduler.time.earliest import NodeSlots, earliest_start
 from gangline.scheduler.time.learned import LearnedRuntimes, name_pattern
 from gangline.scheduler.time.learning import teach
-from gangline.scheduler.time.profile import MOST_SLOTS, slot_times
+from gangline.scheduler.time.profile import MOST_SLOTS, NodeFuture, slot_times
 from scheduler.scene import NOW, Outcome, Scene
 
 HOUR = 3600.0
@@ -107,6 +107,18 @@ def test_before_a_place_that_is_drained_work_of_unknown_runtime_starts_until_the
     assert not after.bound and "kept for ns/big" in after.why("one")
 
 
+def test_on_a_drained_node_unknown_work_starts_only_as_long_as_it_should_delay_nothing() -> None:
+    """Another node should be free in ten hours, eight young gangs together be over in eleven. Where several queues
+    share the cluster no more is asked than that each of them alone should be."""
+    for queues, number in ((("a",), 7), (("a", "b"), 8)):
+        scene = overtaken(32)
+        for queue in queues[1:]:
+            scene.queue(queue).gang(f"{queue}/other", 1, gpus=9)
+        for place in range(8):
+            scene.gang(f"a/one{place}", 1)
+        assert len(scene.decide().bound) == number
+
+
 def test_places_are_drained_for_several_gangs_of_a_kind_as_long_as_few_nodes_are() -> None:
     assert set(start_of(overtaken(32, "first", "second").decide())) == {"first"}
     wide = overtaken(32, "first", "second").nodes(8)
@@ -136,15 +148,56 @@ def test_a_job_that_is_tried_after_an_alike_one_that_is_too_long_may_still_start
 
 def test_reservations_go_on_behind_one_another() -> None:
     scene = native().nodes(1).queue("a").gang("a/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR)
-    scene = scene.gang("a/first", 1, gpus=8, expected_runtime=HOUR).gang("a/second", 1, gpus=7)
+    scene = scene.gang("a/first", 1, gpus=8, expected_runtime=HOUR).gang(
+        "a/second", 1, gpus=7, expected_runtime=2 * HOUR
+    )
     assert start_of(scene.decide()) == {"first": HOUR, "second": 2 * HOUR}
+
+
+@pytest.mark.parametrize(
+    ("came_later", "yields", "first"), [(600, "24h", "short"), (7200, "24h", "long"), (600, "1m", "long")]
+)
+def test_short_work_goes_before_longer_work_that_came_up_to_its_runtime_earlier(
+    came_later: float, yields: str, first: str
+) -> None:
+    scene = native(yields=yields).nodes(1, gpus=1).queue("a")
+    scene.gang("a/long", 1, expected_runtime=HOUR).gang("a/short", 1, expected_runtime=60)
+    scene.records = [
+        replace(record, created=NOW + came_later * (record.uid == "short"))
+        if isinstance(record, GangRecord)
+        else record
+        for record in scene.records
+    ]
+    assert scene.decide().bound == {f"{first}-0": "n0"}
+
+
+def test_work_of_which_nothing_is_known_and_gangs_of_many_pods_have_their_turn_as_they_come() -> None:
+    scene = native().nodes(1, gpus=2).queue("a").gang("a/pair", 2, expected_runtime=9 * HOUR)
+    assert set(scene.gang("a/short", 1, expected_runtime=60).decide().bound) == {"pair-0", "pair-1"}
+    scene = native().nodes(1, gpus=1).queue("a").gang("a/unknown", 1).gang("a/short", 1, expected_runtime=60)
+    assert set(scene.decide().bound) == {"unknown-0"}
+
+
+def test_no_start_is_promised_before_which_shorter_work_may_still_come() -> None:
+    scene = native().nodes(1).queue("a").gang("a/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR)
+    scene.gang("a/big", 1, gpus=8, expected_runtime=2 * HOUR)
+    sure = []
+    for came in (NOW - HOUR, NOW - 2 * HOUR):
+        scene.records = [
+            replace(record, created=came) if isinstance(record, GangRecord) and record.uid == "big" else record
+            for record in scene.records
+        ]
+        sure += [reservation.sure for reservation in scene.decide().decisions.reservations]
+    assert sure == [False, True]
 
 
 def test_no_more_gangs_than_the_depth_reserve() -> None:
     scene = (
         native(depth="1").nodes(1).queue("a").gang("a/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR)
     )
-    scene = scene.gang("a/first", 1, gpus=8, expected_runtime=HOUR).gang("a/second", 1, gpus=7)
+    scene = scene.gang("a/first", 1, gpus=8, expected_runtime=HOUR).gang(
+        "a/second", 1, gpus=7, expected_runtime=2 * HOUR
+    )
     assert list(start_of(scene.decide())) == ["first"]
 
 
@@ -166,6 +219,13 @@ def test_a_queue_above_its_share_reserves_nothing_from_others() -> None:
     scene = scene.gang("b/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR).gang("a/big", 2, gpus=8)
     after = scene.gang("b/small", 1).decide()
     assert after.bound == {"small-0": "n1"} and not start_of(after)
+
+
+def test_a_queue_without_any_gpu_may_reserve_for_a_first_gang_of_up_to_a_node_however_small_its_share() -> None:
+    scene = native().nodes(1).queue("a", weight=0).queue("b", quota=8)
+    scene = scene.gang("b/old", 1, gpus=8, on="n0", last_start=NOW, expected_runtime=HOUR)
+    assert start_of(scene.gang("a/first", 1, gpus=8).gang("a/second", 1, gpus=8).decide()) == {"first": HOUR}
+    assert not start_of(native().nodes(2).queue("a", weight=0).gang("a/wide", 2, gpus=8).gang("b/o", 1).decide())
 
 
 def test_what_the_queue_itself_holds_in_the_reserved_places_does_not_count_against_its_share() -> None:
@@ -192,7 +252,7 @@ def test_no_one_reserves_with_the_settings_of_upstream() -> None:
         ({"depth": "some"}, "plugins: reservations: invalid literal for int"),
         (
             {"margin": "0.5"},
-            "plugins: reservations: depth and overtaking must not be negative, margin must be at least 1",
+            "plugins: reservations: depth, overtaking and yields must not be negative, margin must be at least 1",
         ),
     ],
 )
@@ -250,3 +310,25 @@ def test_a_gang_that_says_how_long_it_runs_learns_how_far_such_words_were_kept()
         memory.overruns.note(100.0, 150.0)
     assert [record.overrun for record in teach(cluster, ["short"], memory)] == [1.5]
     assert cluster.gangs["short"].record.overrun == 1.5 and teach(cluster, ["short"], memory) == []
+
+
+def test_a_node_with_several_gangs_of_which_nothing_is_known_is_free_later_than_one_with_a_single_older_gang() -> None:
+    """Each of eight young gangs ends with even chances within the hour; that all of them do takes about eleven. The old
+    one has run for four hours and probably runs for four more."""
+    scene = Scene(settings=native_settings()).nodes(3).queue("a")
+    for number in range(8):
+        scene.gang(f"a/young-{number}", 1, on="n0", last_start=NOW - 60)
+    scene.gang("a/old", 1, gpus=8, on="n1", last_start=NOW - 4 * HOUR)
+    scene.gang("a/known", 1, gpus=8, on="n2", last_start=NOW, expected_runtime=90 * HOUR)
+    scene.marks["big"] = -32.0
+    (made,) = scene.gang("a/big", 1, gpus=8).decide().decisions.reservations
+    assert [name for name, _ in made.nodes] == ["n1"]
+
+
+def test_ends_of_which_nothing_is_known_come_one_after_the_other() -> None:
+    scene = Scene(settings=native_settings()).nodes(1).queue("a")
+    for number in range(8):
+        scene.gang(f"a/young-{number}", 1, on="n0", last_start=NOW - 60)
+    node = scene.cluster().nodes["n0"]
+    hours = [(moment - NOW) / HOUR for moment in NodeFuture(node, NOW).slot_times(node, 1)]
+    assert [round(hour) for hour in hours] == [1, 2, 4, 5, 7, 8, 10, 11]

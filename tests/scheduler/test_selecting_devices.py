@@ -94,6 +94,12 @@ def test_a_selector_that_fails_is_told_instead_of_guessed() -> None:
         given(on_node(device("0")), wants(f"device.attributes['{DRIVER}'].model == 'H100'"))
 
 
+def test_a_selector_that_takes_long_for_one_device_is_not_tried_on_thousands() -> None:
+    request = DeviceRequest("r", "gpu", selectors=("lists.range(100000).all(x, x >= 0)",))
+    with pytest.raises(CannotTell, match="cannot be evaluated for device 0: operation cancelled: actual cost limit"):
+        given(on_node(device("0")), request)
+
+
 def test_all_devices_means_all_and_fails_when_one_is_in_use() -> None:
     records = on_node(device("0"), device("1"))
     assert given(records, wants(count=None)) == ["0", "1"]

@@ -12,8 +12,9 @@ from gangline.api.meta import Raw
 from gangline.why.answers import answer, titles_of
 from gangline.why.causes import cause_of
 from gangline.why.changes import ObjectChange, applied
+from gangline.why.fixes.consequences import consequences
 from gangline.why.objects import ClusterObjects
-from gangline.why.remedies import consequences, remedies
+from gangline.why.remedies import remedies
 from gangline.why.replay import at_rest
 from gangline.why.subjects import find
 from truth.checker import problem

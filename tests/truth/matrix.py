@@ -4,15 +4,19 @@ of pods that run once the first remedy was applied as printed. docs/guide/why.md
 
 from __future__ import annotations
 
+from truth.causes.chains import CHAINS
 from truth.causes.gpus import GPUS
 from truth.causes.more_causes import MORE_CAUSES
+from truth.causes.more_sets import MORE_SETS
 from truth.causes.nodes import NODES
+from truth.causes.other_makers import OTHER_MAKERS
 from truth.causes.others import OTHERS
 from truth.causes.pods import PODS
 from truth.causes.queues import QUEUES
 from truth.causes.rarer import RARER
 from truth.causes.room import ROOM
 from truth.causes.schedulers import SCHEDULERS
+from truth.causes.second_looks import SECOND_LOOKS
 from truth.causes.sets import SETS
 from truth.causes.sizes import SIZES
 from truth.causes.slips import SLIPS
@@ -40,5 +44,9 @@ CHAPTERS: dict[str, list[TruthCase]] = {
     "More of what people meet": MORE_CAUSES,
     "Rarer causes": RARER,
     "Slips of the pen, storage, Secrets and spreads": SLIPS,
+    "Sets, cause by cause": MORE_SETS,
+    "Kinds of other makers, Deployments, StatefulSets and devices": OTHER_MAKERS,
+    "Chains of causes": CHAINS,
+    "Second looks": SECOND_LOOKS,
 }
 MATRIX: list[TruthCase] = [case for cases in CHAPTERS.values() for case in cases]

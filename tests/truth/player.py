@@ -4,16 +4,17 @@ printed, running."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import yaml
 
-from gangline.api.kinds import NODE, POD
+from gangline.api.kinds import CRD, NODE, POD
 from gangline.api.meta import Raw
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explained
 from gangline.cli.objects.apply import apply_meant, kind_of, read_meant
+from gangline.errors import AlreadyExists
 from gangline.rules.verdicts import GangAnswer
 from gangline.why.changes import Remedy
 from gangline.why.words.printed import printed, printed_fix
@@ -98,7 +99,9 @@ async def play(case: TruthCase) -> None:
 async def _made(story: Story, obj: Raw) -> None:
     connection = ClusterConnection(story.client, "default", "the case")
     kind = await kind_of(connection, obj)
-    await story.client.create(kind, obj, obj["metadata"].get("namespace", "default") if kind.namespaced else "")
+    obj = await _owned(connection, obj)
+    with suppress(*((AlreadyExists,) if kind.kind == CRD.kind else ())):  # a real plane keeps it from case to case
+        await story.client.create(kind, obj, obj["metadata"].get("namespace", "default") if kind.namespaced else "")
     if "status" in obj and kind.kind not in ("Node",):
         await story.client.patch(
             kind,
@@ -107,6 +110,15 @@ async def _made(story: Story, obj: Raw) -> None:
             {"status": obj["status"]},
             subresource="status",
         )
+
+
+async def _owned(connection: ClusterConnection, obj: Raw) -> Raw:
+    """With the uid of each owner, which only the server knows."""
+    owners = [dict(owner) for owner in obj["metadata"].get("ownerReferences") or ()]
+    for owner in owners:
+        kind = await kind_of(connection, {**owner, "metadata": {"name": owner["name"]}})
+        owner["uid"] = (await connection.client.get_raw(kind, owner["name"], "default"))["metadata"]["uid"]
+    return {**obj, "metadata": {**obj["metadata"], "ownerReferences": owners}} if owners else obj
 
 
 async def _patch_node(story: Story, name: str, patch: Raw) -> None:

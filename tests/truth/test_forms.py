@@ -8,13 +8,12 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from click import Command
 from click.testing import CliRunner, Result
 
 from gangline.api.kinds import NAMESPACE, QUEUE
 from gangline.api.meta import Raw
-from gangline.cli.explain import command, explain, headline
+from gangline.cli.explain import _since, command, explain, headline
 from gangline.cli.objects.apply import command as apply
 from gangline.client import Client, User
 from gangline.errors import BadInput
@@ -22,6 +21,7 @@ from gangline.local import Platform, write_kubeconfig
 from journeys.story import Story, told
 from truth.objects import clique, job, pod_clique_set, queue
 from truth.player import asked
+from yaml_loading import load_yaml
 
 
 async def run(story: Story, folder: Path, *arguments: str, command: Command = command) -> Result:
@@ -98,7 +98,7 @@ async def test_a_remedy_is_printed_as_objects_and_tried_on_a_copy(tmp_path: Path
         await story.apply(job("train", gpus=4, queue="a"))
         await story.settles()
         printed = await run(story, tmp_path, "job/train", "--fix", "1", "-o", "yaml")
-        assert yaml.safe_load(printed.output) == {
+        assert load_yaml(printed.output) == {
             "apiVersion": "scheduling.run.ai/v2",
             "kind": "Queue",
             "metadata": {"name": "a"},
@@ -123,10 +123,7 @@ async def test_the_answer_as_data_holds_facts_and_changes(tmp_path: Path) -> Non
             data["remedies"][0]["changes"][0]["spec"] == {"unschedulable": False}
             and data["remedies"][0]["tried"] == "cycle"
         )
-        assert (
-            yaml.safe_load((await run(story, tmp_path, "train", "-o", "yaml")).output)[0]["headline"]
-            == data["headline"]
-        )
+        assert load_yaml((await run(story, tmp_path, "train", "-o", "yaml")).output)[0]["headline"] == data["headline"]
 
 
 async def test_an_answer_speaks_of_the_cluster_as_it_is_now() -> None:
@@ -216,3 +213,9 @@ async def test_a_printed_remedy_is_applied_as_it_is_meant(waiting: Raw, tmp_path
 async def _all_placed(story: Story) -> bool:
     pods = await story.pods()
     return bool(pods) and all(pod.spec.node_name for pod in pods)
+
+
+def test_between_two_answers_of_watch_stand_the_time_and_who_waits_no_more() -> None:
+    blank, moment, gone = _since([("x-0", "waits"), ("y-0", "waits")], [("y-0", "waits")])
+    assert (blank, gone) == ("", "x-0 waits no more")
+    assert moment.endswith("Z")

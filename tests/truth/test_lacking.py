@@ -12,9 +12,11 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.why.answers import answer, titles_of
 from gangline.why.causes import cause_of
+from gangline.why.needs.volumes import unmet
 from gangline.why.objects import ClusterObjects
 from gangline.why.remedies import remedies
 from gangline.why.subjects import find
+from truth.clusters import objects_of
 
 ENV = {"env": [{"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": "login", "key": "password"}}}]}
 CONFIG_ENV = {"env": [{"name": "MODE", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "mode"}}}]}
@@ -110,7 +112,7 @@ def test_what_a_pod_lacks_is_named_with_the_field_that_asks_for_it(
     container: Raw, spec: Raw, state: Raw, event: tuple[str, str] | None, what: str, made: tuple[str, Raw]
 ) -> None:
     text, [change] = asked(container, spec, state, event)
-    assert text.startswith(f"x is starting: 0 of 1 pod are ready; pod x on n {what}"), text
+    assert text.startswith(f"x is starting: 0 of 1 pods are ready; pod x on n {what}"), text
     assert "would go on if" in text
     assert (change["kind"], {key: change[key] for key in made[1]}) == made
 
@@ -127,3 +129,27 @@ def test_an_image_that_cannot_be_pulled_is_told_with_the_pull_secret_that_is_mis
 def test_a_pod_that_merely_starts_lacks_nothing() -> None:
     text, changes = asked(ENV, {}, {"reason": "ContainerCreating"})
     assert "container main is not ready (ContainerCreating)" in text and changes == []
+
+
+def bound_for(claim_uid: str, name: str = "data") -> str:
+    """What is told of a claim that names volume v, which is reserved for this one."""
+    held = {"namespace": "default", "name": name, "uid": claim_uid}
+    claim: Raw = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "default", "uid": "new"},
+        "spec": {"volumeName": "v"},
+    }
+    volume: Raw = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "v"},
+        "spec": {"claimRef": held},
+    }
+    return unmet(objects_of([claim, volume]), claim)[0]
+
+
+def test_whose_volume_a_claim_names_is_told_right() -> None:
+    assert bound_for("new").endswith("is reserved for it, and not bound yet")
+    assert bound_for("old").endswith("belongs to a former PersistentVolumeClaim default/data")
+    assert bound_for("x", "other").endswith("belongs to PersistentVolumeClaim default/other")

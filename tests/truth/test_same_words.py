@@ -4,16 +4,20 @@ event, and on the page; and a verdict says of which revision and settings it spe
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from gangline.api import names
 from gangline.api.kai import PodGroup
 from gangline.api.kinds import EVENT, NODE, POD_GROUP
+from gangline.cli.whatif import apply_all
 from gangline.rules.verdicts import of_group, owner
 from gangline.scheduler.settings import native_settings
 from gangline.scheduler.thought.settings_note import noted_settings
+from gangline.whatif import WhatifQuestion, ask
+from gangline.why.explainer.answer_note import TOLD_PODS
 from gangline.why.explainer.component import component
 from journeys.story import Story, told
-from truth.objects import job
+from truth.objects import clique, job, pod_clique_set
 from truth.player import asked
 
 
@@ -123,3 +127,36 @@ async def test_the_place_in_the_queue_is_counted_for_all_that_wait() -> None:
         ]
         _, [(answer, _)] = await asked(story, "job/train-1")
         assert (answer.data["position"], answer.data["waiting"], answer.data["queue"]) == (2, 3, "default-queue")
+
+
+async def test_whatif_says_of_a_gang_that_would_wait_what_explain_says_once_it_waits() -> None:
+    async with told() as story:
+        await story.nodes(1)
+        await story.apply(job("old", gpus=6))
+        await story.settles()
+        question = WhatifQuestion(
+            given=(job("x", gpus=8),), apply=partial(apply_all, objects=[job("x", gpus=8)], namespace="default")
+        )
+        _, answer = await ask(story.client, question, story.clock.now())
+        (would,) = answer.new
+        await story.apply(job("x", gpus=8))
+        await story.settles()
+        says = (await asked(story, "job/x"))[0].splitlines()
+        until_remedies = [line for line in says if not line.lstrip().startswith(("would start if", "or ", "next try"))]
+        assert would.why.splitlines()[: len(until_remedies)] == until_remedies
+        assert until_remedies[0] == "x waits: 6 GPUs short" and any("old (queue" in line for line in until_remedies)
+
+
+async def test_an_event_on_the_set_and_on_its_pods_tells_the_first_remedy() -> None:
+    """`kubectl describe` of what a person made, or of a pod of it, names a way out."""
+    async with told(component()) as story:
+        (node,) = await story.nodes(1, unschedulable=True)
+        await story.apply(pod_clique_set("llm", clique("w", 6, gpus=1)))
+        await story.settles()
+        way_out = f"; would start if Node/{node} had spec.unschedulable: false (now true)"
+        told_of = [
+            event.involved_object["kind"]
+            for event in (await story.client.list(EVENT, "default")).items
+            if event.message.endswith(way_out)
+        ]
+        assert sorted(told_of) == ["Pod"] * TOLD_PODS + ["PodCliqueSet", "PodGroup"]

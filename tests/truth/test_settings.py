@@ -88,6 +88,21 @@ def test_flags_and_configuration_of_the_deployment_of_the_pool_count() -> None:
     assert running_settings(among(raws), "c") == native_settings()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[" * 100_000, id="nested without end"),
+        pytest.param("? {1: 2}\n: 3\nactions: allocate", id="a key that is no text"),
+        pytest.param("actions: [", id="no YAML"),
+    ],
+)
+def test_a_configuration_that_cannot_be_read_counts_as_none(text: str) -> None:
+    """Any team may mount anything; what it says must not end the explainer."""
+    raws = deployment("a", config={})
+    raws[1]["data"]["config.yaml"] = text
+    assert running_settings(among(raws), "a") == native_settings()
+
+
 def noted(name: str, revision: int, verdict: Raw) -> Raw:
     notes = {names.VERDICT: json.dumps(verdict), names.VERDICT_REVISION: str(revision)}
     meta = {"name": name, "namespace": "default", "annotations": notes}

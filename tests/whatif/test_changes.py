@@ -105,7 +105,7 @@ def test_several_changes_of_one_queue_add_up() -> None:
         (lambda: drained([node("node-1")], ["node-2"]), "--drain node-2: there is no such node; did you mean node-1?"),
         (
             lambda: added([node("node-1")], ["nodee-1=2"]),
-            "no node and no instance type is called 'nodee-1'; did you mean",
+            "no node, no instance type and no pool is called 'nodee-1'; did you mean",
         ),
         (lambda: added([], ["n1"]), "--add-nodes n1: write SHAPE=N, N from 1 to 10000; SHAPE is a node that"),
         (lambda: added([], ["gpus:many=1"]), "--add-nodes gpus:many=1: 'gpus:many' is no amount"),

@@ -1,4 +1,4 @@
-"""A certificate that signs itself, for the webhook: the cluster is told to trust exactly this one.
+"""A certificate that signs itself, for the webhook: the cluster trusts exactly this one.
 
 Kept in a Secret by component.py, so that every replica and every restart shows the same. Made anew only when there is
 none, or when it no longer names the host or is about to run out."""

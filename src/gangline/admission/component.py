@@ -1,8 +1,9 @@
 """Admission as something `gangline run` can start beside a real cluster: certificate, server, registration.
 
-The order matters: the cluster is told to ask only once somebody answers. The certificate is looked at again and again:
-one that is about to run out is replaced, one that somebody else replaced is taken up, without a connection lost. The
-hooks come from the composition root; on the embedded server they run in process and this component is not needed."""
+The order matters: the webhooks are registered only once the server answers. The certificate is looked at again and
+again: one that is about to run out is replaced, one that somebody else replaced is taken up, without a connection lost.
+The hooks come from the composition root; on the embedded server they run in process and this component is not
+needed."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ async def serve(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings) 
     listener = WebhookListener(hooks, pair, settings.host, settings.port)
     await listener.start()
     try:
-        await _told(ctx, hooks, settings, pair)
+        await _register(ctx, hooks, settings, pair)
         while True:
             await ctx.clock.sleep(LOOK_AGAIN)
             try:
@@ -82,7 +83,7 @@ async def serve(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings) 
             if fresh != pair:
                 pair = fresh
                 listener.renew(pair)
-                await _told(ctx, hooks, settings, pair)
+                await _register(ctx, hooks, settings, pair)
     finally:
         await listener.stop()
 
@@ -91,8 +92,8 @@ def _now(ctx: Context) -> datetime:
     return datetime.fromtimestamp(ctx.clock.now(), UTC)
 
 
-async def _told(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings, pair: WebhookKeyPair) -> None:
-    """The cluster hears whom to ask and whom to trust, if that is our affair."""
+async def _register(ctx: Context, hooks: Sequence[Hook], settings: WebhookSettings, pair: WebhookKeyPair) -> None:
+    """Register the webhooks with their CA bundle, unless somebody else does that."""
     if settings.register and pair.authority:
         await register(ctx.client, hooks, settings.place, pair)
 

@@ -1,5 +1,5 @@
-"""How a real cluster is told to ask us: the two webhook configurations that stand for a list of hooks, and the path of
-each hook.
+"""How the hooks are registered with a real cluster: the two webhook configurations that stand for a list of hooks, and
+the path of each hook.
 
 Paths are formed as upstream's are, so that a registration made by upstream's installer finds us too. Webhooks match
 only what their hook matches: kind, namespace, and conditions on the object. An object that is being deleted is not
@@ -110,5 +110,5 @@ def _webhook(hook: Hook, verb: str, place: WebhookAddress, authority: bytes) -> 
     if terms:
         webhook["namespaceSelector"] = {"matchExpressions": terms}
     conditions = [("ours", hook.condition), ("stays", STAYS if "UPDATE" in hook.operations else "")]
-    told = [{"name": name, "expression": expression} for name, expression in conditions if expression]
-    return webhook | ({"matchConditions": told} if told else {})
+    match_conditions = [{"name": name, "expression": expression} for name, expression in conditions if expression]
+    return webhook | ({"matchConditions": match_conditions} if match_conditions else {})

@@ -74,7 +74,6 @@ FOR_COMPUTE_DOMAIN = "pcs-computedomain"
 
 # --- Grove: inside a pod ----------------------------------------------------------------------------------------------
 INIT_CONTAINER = "grove-initc"
-INIT_IMAGE_VARIABLE = "GROVE_INIT_CONTAINER_IMAGE"
 TOKEN_VOLUME = "sa-token-secret-vol"
 POD_INFO_VOLUME = "pod-info-vol"
 POD_INFO_FOLDER = "/var/grove/pod-info"
@@ -170,7 +169,6 @@ SCALE_NAMESPACE = "kai-scale-adjust"
 KAI_NAMESPACE = "kai-scheduler"
 
 NVIDIA_GPU = "nvidia.com/gpu"
-AMD_GPU = "amd.com/gpu"
 MIG_PREFIX = "nvidia.com/mig-"
 GPU_MEMORY_LABEL = "nvidia.com/gpu.memory"
 GPU_COUNT_LABEL = "nvidia.com/gpu.count"
@@ -233,6 +231,13 @@ LAST_CHECKPOINT = "gangline.io/last-checkpoint"
 PodGroups, PodCliqueSets; on a Job it is read when its pods come)."""
 CHECKPOINT_INTERVAL = "gangline.io/checkpoint-interval"
 """On a PodGroup: how long it is from one checkpoint to the next, as 30m, where they come regularly."""
+MOVE = "gangline.io/move"
+"""How consolidation may move a pod or gang: `start-first` (only by starting its replacement first) or `never` (pods,
+PodGroups, PodCliqueSets, their cliques)."""
+MOVE_TO = "gangline.io/move-to"
+"""On a pod of a PodClique, written by the scheduler: the node on which its replacement starts before it goes."""
+REPLACES = "gangline.io/replaces"
+"""On a pod of a PodClique: the name of the pod that goes when this one is ready."""
 LOST_PER_HOUR = "gangline.io/lost-gpu-hours-per-hour"
 """On a Queue: the most GPU-hours of work that its gangs may lose by evictions in an hour."""
 EVICTIONS_PER_DAY = "gangline.io/evictions-per-day"
@@ -245,7 +250,7 @@ GANG_TERMINATION = "gangline.io/gang-termination"
 MAX_UNAVAILABLE = "gangline.io/max-unavailable"
 """Annotation on a PodCliqueSet: how much of each unit an update takes away at once, as a number or a share (`25%`)."""
 PROGRESS_DEADLINE = "gangline.io/progress-deadline"
-"""Annotation on a PodCliqueSet: after how long without progress an update is said to be stuck."""
+"""Annotation on a PodCliqueSet: after how long without progress an update counts as stuck."""
 
 
 # --- generated names --------------------------------------------------------------------------------------------------

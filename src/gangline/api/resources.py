@@ -12,6 +12,8 @@ from typing import Any
 from gangline.api.kept import kept
 
 NANO = 10**9
+MOST = 2**63 - 1
+"""Units of a quantity in binary form; what is more counts as so many."""
 LONGEST = 256
 """Letters of a quantity, at most."""
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
@@ -73,12 +75,27 @@ def number(value: Any) -> float:
 @kept(16384)
 def _canonical(text: str) -> str:
     amount, match = _parse(text), _PATTERN.match(text)
-    suffix = (match.group(3) or "") if match else ""
+    number, suffix = (match.group(2), match.group(3) or "") if match else ("", "")
+    if _stays(number, suffix):
+        return text
     if suffix in _BINARY:
-        return binary(amount)
+        return binary(min(amount, MOST * NANO))
     if suffix[:1] in ("e", "E") and len(suffix) > 1:
-        return _exponent(amount)
+        return exponential(amount)
     return decimal(amount)
+
+
+def _stays(number: str, suffix: str) -> bool:
+    """What Kubernetes takes for canonical as it is written, sign and all: few digits, a power of a thousand, no zero
+    too many."""
+    whole, _, fraction = number.partition(".")
+    whole = whole.lstrip("0") or "0"
+    if suffix in _BINARY:
+        room = 15 - len(whole) - (list(_BINARY).index(suffix) + 1) * 3 - 1
+        return not fraction and room >= 0 and int(whole) % 8 != 0
+    power = int(suffix[1:]) if suffix[:1] in ("e", "E") and len(suffix) > 1 else _DECIMAL[suffix]
+    power, digits = power - len(fraction), whole + fraction
+    return len(digits) <= 18 and power >= -9 and power % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
 
 
 def canonical(value: Any) -> str:
@@ -97,7 +114,8 @@ def decimal(amount: int) -> str:
     return f"{amount}n"
 
 
-def _exponent(amount: int) -> str:
+def exponential(amount: int) -> str:
+    """Nano-units with a power of ten that is one of a thousand."""
     if amount == 0:
         return "0"
     for power in range(18, -10, -3):

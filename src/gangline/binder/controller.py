@@ -69,7 +69,7 @@ class Binder:
     ) -> Again | None:
         for outcome in outcomes:
             work.note(outcome, ctx.clock.now())
-            if outcome.end is OrderEnd.BOUND and outcome.pod is not None and self._is_told(outcome.pod):
+            if outcome.end is OrderEnd.BOUND and outcome.pod is not None and self._is_reported(outcome.pod):
                 await tell_bound(ctx, outcome.pod, outcome.order.selected_node)
         if any(outcome.reason for outcome in outcomes):
             status = work.status()
@@ -78,8 +78,8 @@ class Binder:
         wait = soonest(outcomes, work)
         return None if wait is None else Again(wait)
 
-    def _is_told(self, pod: Pod) -> bool:
-        """Whether a bind that went well is told: where others failed before."""
+    def _is_reported(self, pod: Pod) -> bool:
+        """Whether a bind that succeeded gets an event: where earlier tries failed."""
         return self._settings.manner.tells_every_bind or bool(failures_of(pod))
 
     # --- a request of one pod -----------------------------------------------------------------------------------------
@@ -98,13 +98,13 @@ class Binder:
         return None
 
     async def _succeeded(self, ctx: Context, request: BindRequest, outcome: OrderOutcome, writer: Writer) -> None:
-        """Report it, in turn: whoever reads it has the pod itself to look at meanwhile, and so has the next binder if
-        this one ends before. A request that has gone meanwhile is not told anything."""
+        """Report it, in turn: readers have the pod itself to look at meanwhile, and so has the next binder if
+        this one ends before. Nothing is written for a request that is gone."""
         current = ctx.read.get(BIND_REQUEST, request.name, request.namespace)
         if current is None or current.uid != request.uid or current.metadata.deleting:
             return
         await writer.report(BIND_REQUEST, request.name, request.namespace, {"status": SUCCESS})
-        if outcome.pod is not None and self._is_told(outcome.pod):
+        if outcome.pod is not None and self._is_reported(outcome.pod):
             await tell_bound(ctx, outcome.pod, outcome.order.selected_node)
 
     async def _record(self, ctx: Context, request: BindRequest, key: Key, outcome: OrderOutcome) -> Again | None:

@@ -96,10 +96,10 @@ class RequestWork:
             return None
         failures = max(state.failures for state in unbound.values())
         attempts = max(failures, self.limit) if self.over else min(failures, self.limit - 1)
-        return {"phase": FAILED, "reason": _told(unbound, len(self.states)), "failedAttempts": attempts}
+        return {"phase": FAILED, "reason": _failure_text(unbound, len(self.states)), "failedAttempts": attempts}
 
 
-def _told(unbound: dict[str, OrderState], pods: int) -> str:
+def _failure_text(unbound: dict[str, OrderState], pods: int) -> str:
     named = [f"{name}: {state.reason}" for name, state in list(unbound.items())[:SPELLED_OUT]]
     more = f"; and {len(unbound) - SPELLED_OUT} more" if len(unbound) > SPELLED_OUT else ""
     return f"{len(unbound)} of {pods} pods not bound: {'; '.join(named)}{more}"

@@ -61,7 +61,7 @@ def failures_of(pod: Pod) -> int:
 
 
 def extra_annotations(order: BindOrder) -> dict[str, str]:
-    """What the pod is told about its place, in the same write as the bind."""
+    """Annotations that tell the pod about its place, in the same write as the bind."""
     received = order.received_resource_type
     annotations = ({names.RECEIVED_TYPE: received} if received else {}) | order.annotations
     if order.predicted_numa_zones:

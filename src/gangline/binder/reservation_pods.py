@@ -24,7 +24,7 @@ GROUP, ON_NODE = "group", "reserving on node"
 
 
 def pod_name(node: str, group: str) -> str:
-    """The same for everybody who reserves this group, so that two can never reserve two GPUs for it."""
+    """The same name for every binder, so that two can never reserve two GPUs for one group."""
     return f"gpu-reservation-{hashlib.sha256(f'{node}/{group}'.encode()).hexdigest()[:16]}"
 
 

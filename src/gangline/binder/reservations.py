@@ -43,7 +43,7 @@ ENDED = ("Succeeded", "Failed")
 
 
 async def reserve(attempt: BindAttempt, group: str, settings: BinderSettings) -> str:
-    """The UUID of the group's GPU; raises NotYet until its reservation pod has said it."""
+    """The UUID of the group's GPU; raises NotYet until its reservation pod has it."""
     client, namespace, name = attempt.ctx.client, settings.reservation_namespace, pod_name(attempt.node.name, group)
     try:
         pod = await client.patch(POD, name, namespace, {"metadata": {"annotations": {TOUCHED: attempt.pod.uid}}})
@@ -69,15 +69,15 @@ async def reserve(attempt: BindAttempt, group: str, settings: BinderSettings) ->
     )
 
 
+def on_node(attempt: BindAttempt) -> list[Pod]:
+    """Reservation pods on the node that a pod goes to."""
+    return attempt.ctx.read.by(POD, ON_NODE, attempt.node.name)
+
+
 async def free_unused(attempt: BindAttempt, settings: BinderSettings) -> None:
     """A pod for whole GPUs waits until reservations on its node that nobody uses any more have given theirs back."""
     read = attempt.ctx.read
-    unused = [
-        group
-        for pod in read.by(POD, ON_NODE, attempt.node.name)
-        for group in by_group(pod)
-        if not in_order(read, group, settings)
-    ]
+    unused = [group for pod in on_node(attempt) for group in by_group(pod) if not in_order(read, group, settings)]
     for group in unused:
         await settle(attempt.ctx, group, settings)
     if unused:

@@ -1,4 +1,4 @@
-"""What the binder can be told, with upstream's flag names in upstream's units.
+"""The settings of the binder, with upstream's flag names in upstream's units.
 
 Read by controller.py, reservations.py and the plugins. Every setting has a default, so a binder needs none.
 """
@@ -27,8 +27,10 @@ class BinderSettings:
     scheduler_names: tuple[str, ...] = SERVED
     """Whose pods are bound."""
     manner: Manner = NATIVE
-    workers: int = 32
-    """Requests worked on at the same time. Waiting for a device or a volume holds no worker."""
+    workers: int = 64
+    """Requests worked on at the same time, and pods bound at the same time: about as many as others have in flight who
+    make the pods, or a busy server gives the binds less than their share. Waiting for a device or a volume holds no
+    worker."""
     first_delay: float = 1.0
     longest_delay: float = 300.0
     """Between the failures of one pod's binds: doubled each time, from the first to the longest; kept on the pod."""

@@ -6,6 +6,7 @@ objects, `look` shows a cluster, `care` examines it, `deploy` brings components 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -19,6 +20,10 @@ from gangline.cli.hints import hint
 from gangline.cli.suggestions import did_you_mean
 from gangline.cli.terminal import guarded_output
 from gangline.errors import GanglineError
+
+YOUNG = 20_000
+"""Objects made between two looks for cycles. A command makes tens of thousands while it starts, and all of them stay;
+components choose for themselves (runtime/process/memory.py)."""
 
 
 class CommandEntry(NamedTuple):
@@ -74,7 +79,8 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS:
-            ctx.fail(f"no command {args[0]!r}; there are: {', '.join(COMMANDS)}{did_you_mean(args[0], COMMANDS)}")
+            meant = did_you_mean(args[0], COMMANDS) or f"; there are: {', '.join(COMMANDS)}"
+            ctx.fail(f"no command {args[0]!r}{meant}")
         return super().resolve_command(ctx, args)
 
 
@@ -89,6 +95,7 @@ def group() -> None:
 
 def main() -> None:
     """The console script: errors of ours are one line, never a traceback; nothing printed commands the terminal."""
+    gc.set_threshold(YOUNG)
     with guarded_output():
         _main()
 
@@ -102,7 +109,7 @@ def _main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except GanglineError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {str(error).rstrip()}", err=True)
         if advice := hint(error):
             click.echo(f"hint: {advice}", err=True)
         sys.exit(error.exit_code)
@@ -128,7 +135,7 @@ def _colour() -> bool | None:
 
 
 def _say_no_more() -> None:
-    """What could not be written is not tried again when the process ends: whoever read it left, or its disk is full."""
+    """What could not be written is not tried again when the process ends: the reader left, or its disk is full."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gangline.cli.suggestions import did_you_mean
-from gangline.errors import ApiError, BadInput
+from gangline.errors import ApiError, BadInput, NotFound
 
 if TYPE_CHECKING:
     from gangline.api.kinds import Kind
@@ -71,6 +71,14 @@ class ClusterConnection:
             meant = did_you_mean(name, words) or f"; kubectl api-resources lists its {len(served)} kinds"
             raise BadInput(f"the server at {self.server} serves no {name!r}{meant}")
         return min(matches, key=lambda item: (item.kind.group not in PREFERRED, item.kind.resource)).kind
+
+    async def absent(self, error: NotFound, kind: Kind[Any], name: str, namespace: str) -> BadInput:
+        """What the server said of an object that is not there, with the name that comes nearest."""
+        try:
+            there = [str(obj["metadata"]["name"]) for obj in await self.client.list_raw(kind, namespace)]
+        except ApiError:
+            there = []
+        return BadInput(f"{error}{did_you_mean(name, there)}")
 
     async def served(self) -> list[ServedKinds]:
         groups = [""] + [item["name"] for item in (await self.json("/apis")).get("groups", [])]
@@ -137,7 +145,7 @@ async def connect(kubeconfig: str | None, namespace: str | None) -> AsyncIterato
 
 
 def _carrier(path: Path | None) -> tuple[Http, str]:
-    """The way to the server, and the namespace that is meant if none is said."""
+    """The way to the server, and the default namespace."""
     from gangline.client.kubeconfig import in_cluster, load, own_namespace, transport
 
     if path is None and inside():

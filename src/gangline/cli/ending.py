@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from gangline.cli.signals import Ending, watched
 
 
-def run(work: Coroutine[Any, Any, None], serves: bool = False) -> None:
-    """Run a command until it is done or a signal ends it. `serves`: being ended is how it ends well."""
+def run(
+    work: Coroutine[Any, Any, None], serves: bool = False, loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+) -> None:
+    """Run a command until it is done or a signal ends it. `serves`: being ended is how it ends well. `loop`: makes
+    another loop than the usual one."""
     ending = Ending()
-    with watched(ending):
-        asyncio.run(_guarded(work, ending))
+    with watched(ending), asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(_guarded(work, ending))
     if ending.number and not serves:
         sys.exit(128 + ending.number)
 
@@ -34,8 +37,8 @@ class _Threads(ThreadPoolExecutor):
         self._ending = ending
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        told = bool(self._ending.number)
-        super().shutdown(wait and not told, cancel_futures=cancel_futures or told)
+        signalled = bool(self._ending.number)
+        super().shutdown(wait and not signalled, cancel_futures=cancel_futures or signalled)
 
 
 async def _guarded(work: Coroutine[Any, Any, None], ending: Ending) -> None:

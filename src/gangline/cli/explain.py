@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -108,24 +109,33 @@ def _warn(text: str) -> None:
 
 
 def _hush(text: str) -> None:
-    """It was said already, or nobody is there to hear it."""
+    """The answer was printed already, or nobody reads it."""
 
 
 async def _watch(connection: ClusterConnection, name: str, everywhere: bool, output: str) -> None:
     from gangline.why.words.printed import printed
 
-    told: list[tuple[str, ...]] = []
+    shown: list[tuple[str, ...]] = []
     tell = _warn
     while True:
         answers = [answer for answer, _ in await explained(connection, name, everywhere, tell)]
         tell = _hush
         now = [(item.data["gang"], item.data["state"], item.data["cause"], *item.data["facts"]) for item in answers]
-        if now != told:
-            click.echo(printed(answers, output))
-        told = now
+        if now != shown:
+            changed = _since(shown, now) if shown and output == "text" else []
+            click.echo("\n".join([*changed, printed(answers, output)]))
+        shown = now
         if name and all(item.data["state"] in OVER and item.data["cause"] != "surplus" for item in answers):
             return
         await asyncio.sleep(PAUSE)
+
+
+def _since(before: list[tuple[str, ...]], now: list[tuple[str, ...]]) -> list[str]:
+    """What stands between two answers of --watch: the time, and who waits no more."""
+    from gangline.rules.values.times import timestamp
+
+    gone = sorted({gang for gang, *_ in before} - {gang for gang, *_ in now})
+    return ["", timestamp(time.time()), *(f"{gang} waits no more" for gang in gone)]
 
 
 async def explained(

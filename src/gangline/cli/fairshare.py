@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gangline.bounded_input import given_text
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.fairshare_table import as_data, as_text, by_name, outside_text
-from gangline.cli.manifests import standard_input
 from gangline.errors import BadInput, GanglineError
 
 if TYPE_CHECKING:
@@ -102,8 +101,8 @@ def _read(file: str) -> dict[str, Any]:
     from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
     try:
-        question = read_yaml(standard_input() if file == "-" else Path(file).read_text())
-    except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
+        question = read_yaml(given_text(file))
+    except DocumentUnreadable as error:
         raise BadInput(f"{file} cannot be read: {error}") from error
     if not isinstance(question, dict):
         raise BadInput(f"{file} holds no mapping with totalResource and queues")

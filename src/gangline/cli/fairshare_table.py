@@ -50,8 +50,8 @@ def by_name(amounts: Sequence[float]) -> dict[str, float]:
 def outside_text(amounts: Sequence[float]) -> str:
     """A last line about what no queue gets; empty where other schedulers hold nothing."""
     held = [f"{_amount(by_name(amounts)[name], scale)} {unit}" for name, (scale, unit) in UNITS.items()]
-    told = [text for text in held if not text.startswith("0 ")]
-    return f"\n\nnot divided: {', '.join(told)} of pods of other schedulers" if told else ""
+    amounts_held = [text for text in held if not text.startswith("0 ")]
+    return f"\n\nnot divided: {', '.join(amounts_held)} of pods of other schedulers" if amounts_held else ""
 
 
 def _row(name: str, figures: ResourceFigures, plain: bool) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.errors import ApiError, Forbidden, GanglineError, Unauthorized, Unavailable, Unreadable
+from gangline.errors import ApiError, Forbidden, GanglineError, Unauthorized, Unavailable, Unreadable, Untrusted
 
 HINTS: dict[type[ApiError], str] = {
     Unauthorized: "the server does not know who you are: the token or certificate of your kubeconfig is missing, "
@@ -10,6 +10,9 @@ HINTS: dict[type[ApiError], str] = {
     Forbidden: "you are known but not allowed to do this: `gangline doctor` lists what you may, `gangline rights` "
     "prints the roles that components need",
     Unreadable: "does the kubeconfig name the address of an API server, and not that of a page or a proxy?",
+    Untrusted: "the certificate of the server is not signed by the authority that the kubeconfig names "
+    "(certificate-authority, certificate-authority-data), is for another host, or has expired. Is this the kubeconfig "
+    "of another cluster, or of one that was made anew?",
     Unavailable: "is the cluster running, and is this the right one? The kubeconfig is --kubeconfig, $KUBECONFIG, that "
     "of `gangline up` in this folder, or ~/.kube/config, in this order",
 }

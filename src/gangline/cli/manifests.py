@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gangline.bounded_input import given_text
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def read(sources: Iterable[str]) -> list[Raw]:
 def texts(source: str) -> Iterator[tuple[str, str]]:
     """Each text of a file, a folder or `-`, with what to call it."""
     if source == "-":
-        yield "standard input", standard_input()
+        yield "standard input", given_text(source)
         return
     path = Path(source)
     if path.is_dir():
@@ -33,23 +33,7 @@ def texts(source: str) -> Iterator[tuple[str, str]]:
     else:
         raise BadInput(f"there is no file {path}")
     for file in files:
-        yield str(file), _text(file)
-
-
-def standard_input() -> str:
-    if sys.stdin is None:
-        raise BadInput("standard input is closed")
-    try:
-        return sys.stdin.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"standard input cannot be read: {error}") from error
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from None
+        yield str(file), given_text(str(file))
 
 
 def parse(text: str, name: str) -> list[Raw]:

@@ -45,11 +45,11 @@ def watched(ending: Ending) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's
         return
-    told, tell = os.pipe()
+    read_end, tell = os.pipe()
     os.set_blocking(tell, False)
     before = {number: signal.signal(number, _note) for number in SIGNALS}
     woken = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    watcher = threading.Thread(target=_watch, args=(told, ending), name="ending", daemon=True)
+    watcher = threading.Thread(target=_watch, args=(read_end, ending), name="ending", daemon=True)
     watcher.start()
     try:
         yield
@@ -60,21 +60,21 @@ def watched(ending: Ending) -> Iterator[None]:
         signal.set_wakeup_fd(woken)
         for number, handler in before.items():
             signal.signal(number, handler)
-        os.close(told)
+        os.close(read_end)
         os.close(tell)
 
 
 def _note(number: int, frame: object) -> None:
-    """The pipe has been told already."""
+    """The signal is in the pipe already."""
 
 
-def _watch(told: int, ending: Ending) -> None:
+def _watch(read_end: int, ending: Ending) -> None:
     first = 0.0
     steps: list[float] = []
     while True:
         wait = max(first + steps[0] - time.monotonic(), 0.0) if steps else None
-        readable, _, _ = select.select([told], [], [], wait)
-        number = os.read(told, 1)[0] if readable else 0
+        readable, _, _ = select.select([read_end], [], [], wait)
+        number = os.read(read_end, 1)[0] if readable else 0
         if ending.over:
             return
         if number in SIGNALS:

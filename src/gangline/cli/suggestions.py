@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 LIKENESS = 0.6
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'explain'?`, or nothing where no known word is like it."""
+    from difflib import get_close_matches
+
     alike = [name for name in known if 2 * len(name) > len(word)]
     near = get_close_matches(word.lower(), alike, 1, LIKENESS)
     return f"; did you mean {near[0]!r}?" if near else ""

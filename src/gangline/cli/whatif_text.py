@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from gangline.api.yaml_text import yaml_text
 from gangline.cli.terminal import painted
 from gangline.rules.values.documents import json_text
 
@@ -33,7 +32,7 @@ def shown(counts: Counter[str], answer: WhatifAnswer, output: str, server: str) 
     data = {"read": {word: counts[kind] for kind, word in COUNTED.items()}, **as_data(answer)}
     if output == "json":
         return json_text(data)
-    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
+    return yaml_text(data, unicode=True).rstrip()
 
 
 def as_data(answer: WhatifAnswer) -> dict[str, Any]:
@@ -49,10 +48,13 @@ def as_data(answer: WhatifAnswer) -> dict[str, Any]:
 
 
 def lines(answer: WhatifAnswer) -> list[str]:
-    told = [line for gang in answer.new for line in _new(gang)]
-    told += [line for gang in answer.others if gang.fate != STILL for line in _other(gang)]
-    told += [f"? {text}" for text in answer.not_judged]
-    return [*(told or ["nothing would start or stop"]), *_still([gang for gang in answer.others if gang.fate == STILL])]
+    changes = [line for gang in answer.new for line in _new(gang)]
+    changes += [line for gang in answer.others if gang.fate != STILL for line in _other(gang)]
+    changes += [f"? {text}" for text in answer.not_judged]
+    return [
+        *(changes or ["nothing would start or stop"]),
+        *_still([gang for gang in answer.others if gang.fate == STILL]),
+    ]
 
 
 def _still(gangs: list[GangOutcome]) -> list[str]:

@@ -66,7 +66,7 @@ def label_query(labels: Labels) -> str:
 
 
 class Client:
-    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` are told of every write, unless it
+    """Verbs on kinds. `manager` names us as owner of the fields we write; `lanes` count every write, unless it
     is a report; `may_write` is asked before each write is sent, and raises what keeps it. `alone`: nobody else in this
     process watches, so nothing that was decoded is kept for others."""
 

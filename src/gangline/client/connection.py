@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import cast
 
 from gangline.client.exchange import streamed
-from gangline.client.response_reader import ResponseHead, ResponseReader
+from gangline.client.response_reader import HeldBytes, ResponseHead, ResponseReader
 from gangline.client.wire import Response
 
 HELD = 16 * 1024 * 1024
@@ -24,14 +24,14 @@ LONGEST_ANSWER = 10
 
 
 class ClientConnection(asyncio.BufferedProtocol):
-    """`room` is where bytes arrive before they are looked at, at once: connections may share it. `gone` is called when
-    it has ended."""
+    """`room` is where bytes arrive before they are looked at, at once: connections may share it, and `together` counts
+    what they hold. `gone` is called when it has ended."""
 
-    def __init__(self, room: memoryview, gone: Callable[[ClientConnection], None]) -> None:
+    def __init__(self, room: memoryview, together: HeldBytes, gone: Callable[[ClientConnection], None]) -> None:
         self._room, self._gone = room, gone
         self.ended = False
         self.free_since = 0.0
-        self._reader = ResponseReader()
+        self._reader = ResponseReader(together)
         self._answer: asyncio.Future[Response] | None = None
         self._watching = self._streaming = self._heard = self._waits = False
         self._timer: asyncio.TimerHandle | None = None

@@ -12,7 +12,8 @@ import os
 import time
 from typing import Any
 
-from gangline.client.tokens import SMALL, checked_token, why_not
+from gangline.bounded_input import SMALL
+from gangline.client.tokens import checked_token, why_not
 from gangline.errors import ConfigError
 from gangline.rules.values.times import seconds_of
 
@@ -88,7 +89,7 @@ class ExecToken:
             await asyncio.gather(*reading, return_exceptions=True)
             if process.returncode is None:
                 process.kill()
-                with contextlib.suppress(TimeoutError):  # what it said last is read, or it would not be seen to end
+                with contextlib.suppress(TimeoutError):  # its last output is read, or it would not be seen to end
                     async with asyncio.timeout(LAST_WORDS):
                         await process.communicate()
 
@@ -97,5 +98,5 @@ class ExecToken:
         while piece := await stream.read(64 * 1024):
             content += piece
             if len(content) > SMALL:
-                raise ConfigError(f"the credential plug-in {self._spec['command']!r} said more than {SMALL} bytes")
+                raise ConfigError(f"the credential plug-in {self._spec['command']!r} printed more than {SMALL} bytes")
         return bytes(content)

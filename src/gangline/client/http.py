@@ -18,8 +18,10 @@ from urllib.parse import quote, urlencode, urlsplit
 from gangline.client.connection import ClientConnection
 from gangline.client.exchange import ask
 from gangline.client.pool import ConnectionPool
-from gangline.client.wire import ByteStream, Request, Response
+from gangline.client.response_reader import HeldBytes
+from gangline.client.wire import ByteStream, Request, Response, no_answer
 from gangline.errors import ConfigError, Unavailable
+from gangline.rules.values.hosts import checked_proxy
 
 if TYPE_CHECKING:
     from gangline.client.proxied import Proxied
@@ -44,17 +46,17 @@ def target_of(request: Request) -> str:
     return path + _query(request.query)
 
 
-def _environment_names_proxy(server: str) -> bool:
+def _environment_proxy(server: str) -> str:
     if not any(name.lower().endswith("_proxy") for name in os.environ):
-        return False
+        return ""
     from urllib.request import getproxies_environment, proxy_bypass
 
     named, where = getproxies_environment(), urlsplit(server)
-    return where.scheme in named and not proxy_bypass(where.netloc)
+    return "" if proxy_bypass(where.netloc) else named.get(where.scheme, "")
 
 
 def _line(server: str, tls: ssl.SSLContext | None, proxy: str | None) -> Direct | Proxied:
-    if not proxy and not _environment_names_proxy(server):
+    if not checked_proxy(proxy or _environment_proxy(server)):
         return Direct(server, tls)
     from gangline.client.proxied import Proxied
 
@@ -87,26 +89,13 @@ class Http:
         try:
             answer = await self._line.send(request, headers, watching)
         except OSError as error:
-            raise Unavailable(
-                {
-                    "message": f"no answer from {self.server}: {_in_words(error)}",
-                    "reason": "ServiceUnavailable",
-                    "code": 503,
-                }
-            ) from error
+            raise no_answer(self.server, error) from error
         if answer.stream is not None:
             answer.stream = _whole(answer.stream)
         return answer
 
     async def close(self) -> None:
         await self._line.close()
-
-
-def _in_words(error: OSError) -> str:
-    """Says "connection refused", not "[Errno 111] Connect call failed"; other errors have better words themselves."""
-    if isinstance(error, ConnectionError | TimeoutError) and error.errno:
-        return os.strerror(error.errno).lower()
-    return str(error) or type(error).__name__
 
 
 async def _whole(stream: ByteStream) -> AsyncGenerator[bytes, None]:
@@ -128,7 +117,7 @@ class Direct:
         self._host, self._port = where.hostname or "", where.port or (443 if self._secure else 80)
         self._name, self._prefix = where.netloc.rpartition("@")[2], where.path
         self._tls = tls
-        self._room = memoryview(bytearray(ROOM))
+        self._room, self._together = memoryview(bytearray(ROOM)), HeldBytes()
         self._connections: dict[ClientConnection, None] = {}
         self._pool = ConnectionPool()
 
@@ -176,7 +165,7 @@ class Direct:
             self._tls = ssl.create_default_context()
         async with asyncio.timeout(CONNECTING):  # wait_for may lose a cancellation that comes with a failure
             _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: ClientConnection(self._room, self._gone),
+                lambda: ClientConnection(self._room, self._together, self._gone),
                 self._host,
                 self._port,
                 ssl=self._tls if self._secure else None,

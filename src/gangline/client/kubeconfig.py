@@ -1,6 +1,7 @@
 """Which server, and who we are: kubeconfig files, and the account of a pod inside a cluster.
 
-Reads files and runs exec plug-ins; ends in a ready transport. Nothing here sends a request to an API server.
+Reads files and runs exec plug-ins; ends in a ready transport. What few kubeconfigs need is imported when one needs it:
+every command begins here. Nothing here sends a request to an API server.
 """
 
 from __future__ import annotations
@@ -8,17 +9,16 @@ from __future__ import annotations
 import base64
 import os
 import ssl
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from gangline.client.exec_credentials import ExecToken
+from gangline.bounded_input import SMALL, read_bytes, read_text
 from gangline.client.http import Http, Token
-from gangline.client.tokens import checked_token, read_small, read_token, why_not
+from gangline.client.tokens import checked_token, read_token, why_not
 from gangline.errors import ConfigError
 from gangline.rules.values.documents import DocumentUnreadable, read_yaml
+from gangline.rules.values.hosts import is_server
 
 LARGEST = 16 * 1024 * 1024
 """Bytes of a kubeconfig."""
@@ -41,7 +41,7 @@ def load(path: str | Path | None = None, context: str = "") -> ClusterTarget:
     """The context asked for, or the current one, of a kubeconfig (`$KUBECONFIG`, else `~/.kube/config`)."""
     file = _which(path)
     try:
-        config = read_yaml(read_small(file, LARGEST).decode()) or {}
+        config = read_yaml(read_bytes(file, LARGEST).decode()) or {}
     except FileNotFoundError:
         raise ConfigError(
             f"no kubeconfig at {file}: start a platform with `gangline up`, or pass --kubeconfig FILE"
@@ -57,19 +57,11 @@ def load(path: str | Path | None = None, context: str = "") -> ClusterTarget:
     server = str(cluster.get("server") or "")
     if not server:
         raise ConfigError(f"{file}: cluster {chosen.get('cluster')!r} names no server")
-    if not _is_address(server):
+    if not is_server(server):
         raise ConfigError(
             f"{file}: the server of cluster {chosen.get('cluster')!r} is {server!r}; it is written https://host:port"
         )
     return ClusterTarget(server, cluster, user, str(chosen.get("namespace") or "default"), file)
-
-
-def _is_address(server: str) -> bool:
-    try:
-        where = urlsplit(server)
-        return where.scheme in ("http", "https") and bool(where.hostname) and where.port != 0 and server.isprintable()
-    except ValueError:
-        return False
 
 
 def _which(path: str | Path | None) -> Path:
@@ -120,8 +112,8 @@ def in_cluster(agent: str = "gangline") -> Http:
 def own_namespace() -> str:
     """Of the pod we run in."""
     try:
-        return (SERVICE_ACCOUNT / "namespace").read_text().strip()
-    except OSError:
+        return read_text(SERVICE_ACCOUNT / "namespace", SMALL).strip()
+    except (OSError, UnicodeDecodeError):
         return "default"
 
 
@@ -144,7 +136,9 @@ def _tls(target: ClusterTarget) -> ssl.SSLContext:
 
 
 def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes, file: Path) -> None:
-    with tempfile.NamedTemporaryFile() as pair:
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile() as pair:
         pair.write(certificate + b"\n" + key)
         pair.flush()
         try:
@@ -159,7 +153,7 @@ def _material(section: dict[str, Any], name: str, file: Path) -> bytes | None:
     try:
         if section.get(f"{name}-data"):
             return base64.b64decode(str(section[f"{name}-data"]), validate=True)
-        return read_small(file.parent / str(section[name])) if section.get(name) else None
+        return read_bytes(file.parent / str(section[name]), SMALL) if section.get(name) else None
     except ValueError:
         raise ConfigError(f"{file}: its {name}-data is no base64") from None
     except OSError as error:
@@ -171,6 +165,8 @@ def _token(target: ClusterTarget) -> Token | None:
     if user.get("exec"):
         if not isinstance(user["exec"], dict) or not user["exec"].get("command"):
             raise ConfigError(f"{target.file}: its exec names no command")
+        from gangline.client.exec_credentials import ExecToken
+
         return ExecToken(user["exec"])
     if user.get("token"):
         fixed = checked_token(str(user["token"]), target.file)

@@ -36,7 +36,7 @@ class ConnectionPool:
         return None
 
     def may_open(self) -> bool:
-        """Whether one may be opened now; whoever is told so says `opened` in the end."""
+        """Whether one may be opened now; who gets True calls `opened` in the end."""
         if self._opening >= OPENING:
             return False
         self._opening += 1

@@ -1,7 +1,7 @@
 """Answers read from the bytes of one connection: heads, bodies and their limits.
 
-Stands under connection.py, which has the bytes. llhttp (httptools) says what the bytes mean; how many of them there
-may be is said here. Memory grows only with bytes that came, never with what a head or a chunk announces. Nothing here
+Stands under connection.py, which has the bytes. llhttp (httptools) says what the bytes mean; how many of them there may
+be is decided here. Memory grows only with bytes that came, never with what a head or a chunk announces. Nothing here
 reads a socket, waits, or knows what was asked. What is no answer is a `ValueError`.
 """
 
@@ -15,9 +15,16 @@ LONGEST_HEAD = 256 * 1024
 """Bytes before a body, with all that the server says before its answer (1xx)."""
 MOST_HEADERS = 512
 LONGEST_BODY = 512 * 1024 * 1024
-"""Of an answer that is no stream."""
+"""Of an answer that is no stream, and of all together that one client has not taken yet."""
 FRAMING_LIMIT, FRAMING_SHARE = 64 * 1024, 8
 """Bytes of a chunked body that are no data (sizes, extensions, trailers): so many, and so many a byte of data."""
+
+
+class HeldBytes:
+    """What came and was not taken yet, over all connections of a client."""
+
+    def __init__(self) -> None:
+        self.total = 0
 
 
 def read_length(text: str) -> int:
@@ -52,8 +59,10 @@ class ResponseHead:
 class ResponseReader:
     """One answer after the other; `expect` says that one may come."""
 
-    def __init__(self) -> None:
+    def __init__(self, together: HeldBytes | None = None) -> None:
         self._parser = httptools.HttpResponseParser(self)
+        self._together = together or HeldBytes()
+        self._body = bytearray()
         self.expect()
         self._expected = False
 
@@ -65,12 +74,13 @@ class ResponseReader:
         """The whole answer was read. Its body is taken as it comes."""
         self._beginning = b""
         self._begin()
-        self._body = bytearray()
+        self.take()
         self._size = self._wire = 0
 
     def take(self) -> bytes:
         """What came of the body since it was last taken."""
         body, self._body = bytes(self._body), bytearray()
+        self._together.total -= len(body)
         return body
 
     @property
@@ -85,18 +95,21 @@ class ResponseReader:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            raise ValueError("the server wants to speak another protocol") from None
+            raise ValueError("the server asks for another protocol") from None
         except httptools.HttpParserCallbackError as error:
             raise error.__context__ or error from None
         except httptools.HttpParserError as error:
-            raise ValueError(self._told(str(error))) from None
+            raise ValueError(self._describe(str(error))) from None
         self._check_size()
 
     def close(self) -> None:
-        """Nothing will follow; called once. Parser and reader know each other; this lets them go."""
+        """Nothing will follow, and what came is taken; called once. Parser and reader know each other; this lets them
+        go."""
+        self._together.total -= len(self._body)
+        self._together = HeldBytes()
         del self._parser
 
-    def _told(self, why: str) -> str:
+    def _describe(self, why: str) -> str:
         if self.head is not None:
             return why
         first = self._beginning.decode("latin-1").partition("\r\n")[0]
@@ -118,7 +131,7 @@ class ResponseReader:
 
     def on_message_begin(self) -> None:
         if not self._expected or self.complete:
-            raise ValueError("an answer to nothing")
+            raise ValueError("an answer came without a request")
         self._begin()
 
     def on_header(self, raw_name: bytes, raw_value: bytes) -> None:
@@ -149,8 +162,9 @@ class ResponseReader:
     def on_body(self, data: bytes) -> None:
         self._size += len(data)
         self._body += data
-        if len(self._body) > LONGEST_BODY and not self.streams:
-            raise ValueError(f"an answer is larger than {LONGEST_BODY} bytes")
+        self._together.total += len(data)
+        if self._together.total > LONGEST_BODY and not self.streams:
+            raise ValueError(f"answers hold more than {LONGEST_BODY} bytes")
 
     def on_message_complete(self) -> None:
         if self.head is not None:

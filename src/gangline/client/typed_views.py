@@ -52,7 +52,7 @@ def decode(kind: Kind[T], body: bytes | msgspec.Raw) -> T:
 
 
 def unreadable(asked: str, error: Exception) -> Unreadable:
-    """What is said of a whole answer that is none."""
+    """The error for an answer that cannot be read at all."""
     text = f"the answer to {asked} is none of a Kubernetes API server: {error}"
     return Unreadable({"message": text, "reason": "Unreadable", "code": 502})
 

@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gangline.bounded_input import read_text
 from gangline.client import User
 from gangline.cluster.administrator import ADMIN
 from gangline.cluster.server.server import ServerSettings
@@ -85,7 +86,7 @@ def chosen_world(nodes: Path | str | None, world: bool | WorldSettings) -> World
     if nodes is not None:
         if world is not True:
             raise ConfigError("give `nodes` or `world`, not both")
-        return read_settings(Path(nodes).read_text(), str(nodes))
+        return read_settings(read_text(Path(nodes)), str(nodes))
     if isinstance(world, WorldSettings):
         return world
     return WorldSettings() if world else None

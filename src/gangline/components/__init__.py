@@ -1,7 +1,7 @@
 """Name → how to build that component: the composition root of `gangline run` and of the local platform.
 
 One line per component. Components never import each other; they meet only here, and in the objects of an API server.
-What they are told at start is in `options.py`, their admission hooks in `admission_hooks.py`, what the installer hears
+Their options are in `options.py`, their admission hooks in `admission_hooks.py`, what the installer hears
 of them in `installer_parts.py`, and `preflight.py` alone asks a cluster.
 """
 
@@ -67,7 +67,7 @@ def _scheduler(options: ComponentOptions) -> Component:
     started = read_flags({"schedule-period": f"{options.period}s", **named_flags(options)}, options.config, usual)
     asked = "update-pod-eviction-condition" in options.flags
     recording = started.options.recording_folder or options.recording
-    told = replace(
+    chosen = replace(
         started.options,
         stamp_every_start=how.stamps_every_start,
         one_line=not how.conditions_of_several_lines,
@@ -81,9 +81,9 @@ def _scheduler(options: ComponentOptions) -> Component:
         tell_disruption=started.options.tell_disruption if asked else not how.evictions_unmarked,
         recording_folder=recording if started.options.recording else "",
     )
-    if told.singles_at_once and options.singles and not how.decides_as_upstream:
-        told = replace(told, group_of_single=_group_of_single(told, how))
-    return component(options=told, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
+    if chosen.singles_at_once and options.singles and not how.decides_as_upstream:
+        chosen = replace(chosen, group_of_single=_group_of_single(chosen, how))
+    return component(options=chosen, usage=started.usage, plugin_port=started.plugin_port if options.flags else None)
 
 
 def _group_of_single(options: SchedulerOptions, how: Manner) -> GroupOfSingle:

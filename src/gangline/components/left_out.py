@@ -21,5 +21,5 @@ def check_leavable(absent: Collection[str]) -> None:
     if unknown:
         near = [names[0] for item in unknown if (names := get_close_matches(item, LEAVABLE, 1))]
         hint = f" (did you mean {' and '.join(near)}?)" if near else ""
-        told = " or ".join(repr(item) for item in unknown)
-        raise BadInput(f"no component is called {told}{hint}; there are: {', '.join(LEAVABLE)}")
+        listed = " or ".join(repr(item) for item in unknown)
+        raise BadInput(f"no component is called {listed}{hint}; there are: {', '.join(LEAVABLE)}")

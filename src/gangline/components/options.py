@@ -1,4 +1,4 @@
-"""What every component may be told at start, and the settings that follow from it.
+"""The options of every component at start, and the settings that follow from them.
 
 Read by the builders of the table (`__init__.py`). Starts nothing."""
 
@@ -17,7 +17,7 @@ from gangline.rules.sets import OperatorProcess, OperatorSettings
 
 @dataclass(frozen=True, slots=True)
 class ComponentOptions:
-    """What every component may be told at start."""
+    """The options of every component at start."""
 
     compat: tuple[str, ...] = ()
     """Upstream systems to imitate: grove, kai."""
@@ -51,7 +51,7 @@ class ComponentOptions:
 
 
 def operator_settings(options: ComponentOptions, current: OperatorSettings | None = None) -> OperatorSettings:
-    """The operator's settings with what was told at start: `current`, or what held then."""
+    """The operator's settings with the options of its start: `current`, or what held then."""
     settings = _with_init(current or options.operator, options.flags)
     return replace(
         settings,

@@ -10,35 +10,42 @@ from __future__ import annotations
 from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.client.wire import STRATEGIC_PATCH
-from gangline.controllers.scaling_pods import NodeScaleSettings, plan, scaling_pod
+from gangline.controllers.scaling_pods import NodeScaleSettings, concerns, plan, scaling_pod
 from gangline.errors import AlreadyExists
 from gangline.runtime import Again, Context, Controller, Key, Watch
 from gangline.runtime.clock import timestamp
 
 EVERYTHING = Key("", "all")
+CONCERNED = "node scale"
 
 
 def controller(settings: NodeScaleSettings | None = None) -> Controller:
-    told = settings or NodeScaleSettings()
+    chosen = settings or NodeScaleSettings()
     last_removed = [float("-inf")]
 
     async def reconcile(ctx: Context, key: Key) -> Again | None:
-        rest = last_removed[0] + told.cool_down - ctx.clock.now()
-        todo = plan(ctx.read.list(POD), told, rest > 0)
+        rest = last_removed[0] + chosen.cool_down - ctx.clock.now()
+        todo = plan(ctx.read.by(POD, CONCERNED, CONCERNED), chosen, rest > 0)
         for pod in todo.delete:
             last_removed[0] = ctx.clock.now()
             await ctx.writer.delete_unless_gone(POD, pod)
         for pod in todo.create:
-            await _create(ctx, pod, told)
-        return Again(told.cool_down if todo.delete else rest) if rest > 0 or todo.delete else None
+            await _create(ctx, pod, chosen)
+        return Again(chosen.cool_down if todo.delete else rest) if rest > 0 or todo.delete else None
 
     def when(before: Pod | None, after: Pod | None) -> bool:
-        return any(
-            pod is not None and (pod.namespace == told.namespace or pod.spec.scheduler_name in told.scheduler_names)
-            for pod in (before, after)
-        )
+        return any(pod is not None and concerns(pod, chosen) for pod in (before, after))
 
-    return Controller("node-scale-adjuster", reconcile, (Watch(POD, lambda pod, read: [EVERYTHING], when),), workers=1)
+    def concerned(pod: Pod) -> list[str]:
+        return [CONCERNED] if concerns(pod, chosen) else []
+
+    return Controller(
+        "node-scale-adjuster",
+        reconcile,
+        (Watch(POD, lambda pod, read: [EVERYTHING], when),),
+        indexes=((POD, CONCERNED, concerned),),
+        workers=1,
+    )
 
 
 async def _create(ctx: Context, pod: Pod, settings: NodeScaleSettings) -> None:

@@ -2,7 +2,7 @@
 
 What a kubelet assigned to its pods comes in as `Assigned` and becomes the annotation that the scheduler reads
 (numa_zones.py). On simulated nodes `assign` plays the kubelet's topology manager over the zones of the node's
-NodeResourceTopology. Pods of which nothing can be told are left alone.
+NodeResourceTopology. Pods whose zones are unknown are left alone.
 
 Real nodes are not read: their kubelet answers only gRPC on a socket of the node, for which there is no client here.
 There, run KAI's own exporter: it writes the same annotation, and our scheduler reads it. A real node that this one

@@ -31,7 +31,7 @@ class Assigned:
 
 
 def placement(assigned: Assigned, zone_of_cpu: Mapping[int, int]) -> str | None:
-    """The annotation's text: what the pod has in each zone; None when nothing can be told."""
+    """The annotation's text: what the pod has in each zone; None when the zones are unknown."""
     zones: dict[int, list[Amounts]] = {}
     for resource, nodes in assigned.devices:
         if len(nodes) == 1:

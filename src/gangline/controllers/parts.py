@@ -50,10 +50,11 @@ def part(pod: Pod, claims: list[Raw], node: Node | None, manner: Manner) -> PodP
         for name, count in requests.gpu_devices(claims).items()
         if count
     }
-    return PodPart(
-        total((plain, _shared_asked(pod), devices)),
-        total((plain, _shared_held(pod, node, manner), devices)) if allocated else {},
-    )
+    held = _shared_held(pod, node, manner) if allocated else {}
+    asked = _shared_asked(pod)
+    if not manner.gpu_memory_unasked:
+        asked = held | asked
+    return PodPart(total((plain, asked, devices)), total((plain, held, devices)) if allocated else {})
 
 
 def _shared_asked(pod: Pod) -> Amounts:
@@ -77,7 +78,7 @@ def _shared_held(pod: Pod, node: Node | None, manner: Manner) -> Amounts:
         raise PartUnreadable(
             f"pod {pod.namespace}/{pod.name} shares a GPU but asks for neither a fraction nor GPU memory"
         )
-    asked = _whole(pod, names.GPU_MEMORY)
+    asked = _whole_number(pod, names.GPU_MEMORY)
     share = asked / _device_memory(pod, node)
     return {names.NVIDIA_GPU: ExactAmount(amount(f"{Decimal(repr(share)):f}").nanos * devices, False)}
 
@@ -100,7 +101,7 @@ def _devices(pod: Pod) -> int:
     return count
 
 
-def _whole(pod: Pod, key: str) -> int:
+def _whole_number(pod: Pod, key: str) -> int:
     text = pod.annotations[key]
     if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise PartUnreadable(

@@ -2,7 +2,7 @@
 
 That list is the field that upstream's definition keeps, and upstream writes nothing into it: the phase is the reason of
 condition `Phase`. A group runs when its minimum holds nodes, as its resources say in the same write: whether containers
-are up is the pods' own status, and would cost a write of its own. What is said never holds a count that moves with
+are up is the pods' own status, and would cost a write of its own. The text never holds a count that moves with
 every pod. Why a group waits is the scheduler's to say (`status.schedulingConditions`). Pure: podgroup.py reads and
 writes."""
 
@@ -41,11 +41,11 @@ def standing(pod: Pod) -> PodStanding:
     phase = pod.status.phase
     started = RUNNING if phase == RUNNING or pod.spec.node_name else PENDING
     state = phase if phase in (SUCCEEDED, FAILED) else started
-    return _known(pod.labels.get(names.SUB_GROUP, ""), state)
+    return _shared_standing(pod.labels.get(names.SUB_GROUP, ""), state)
 
 
 @lru_cache(maxsize=1024)
-def _known(part: str, state: str) -> PodStanding:
+def _shared_standing(part: str, state: str) -> PodStanding:
     """Pods that stand alike share it."""
     return PodStanding(part, state)
 
@@ -110,7 +110,7 @@ def conditions(
     before: Sequence[Raw], spec: PodGroupSpec, pods: Standings, now: str, written: Sequence[Raw] = ()
 ) -> list[Raw]:
     """All conditions as they should stand; those of others stay. A group that never had a pod is not spoken of.
-    `written`: what we said last, which a cache may not show yet."""
+    `written`: what we wrote last, which a cache may not show yet."""
     if not pods.pods and not before:
         return []
     current = phase(spec, pods)

@@ -158,9 +158,12 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         if group is None:
             ledger.forget(key)
             return None
-        if ledger.account(key).changed:
+        collected = not manner.decides_as_upstream and _is_collected(group, ctx.read)
+        if ledger.account(key).changed and not collected:
             ctx.writer.take_turn()
         account = ledger.bring_up_to_date(key, ctx.read)
+        if collected:
+            return None
         may_be_evicted = preemptible(group, priorities(ctx.read.list(PRIORITY_CLASS)))
         patch = status_patch(group, account, may_be_evicted, manner, timestamp(ctx.clock.now()))
         now_sent = group.metadata.resource_version, msgspec.json.encode(patch)
@@ -195,6 +198,15 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         ),
         selectors={POD: ("", pod_fields(schedulers))},
         trims={POD: lean_pod, POD_GROUP: lean_group},
+    )
+
+
+def _is_collected(group: PodGroup, read: Reader) -> bool:
+    """Whether the group goes with its pod, and that is gone: the garbage collector removes what nobody has to tell
+    of."""
+    owners = [owner for owner in group.metadata.owner_references if owner.kind == POD.kind]
+    return bool(owners) and all(
+        (pod := read.get(POD, owner.name, group.namespace)) is None or pod.uid != owner.uid for owner in owners
     )
 
 

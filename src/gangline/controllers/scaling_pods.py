@@ -49,9 +49,16 @@ def scaling_name(pod: Pod) -> str:
 
 
 def waits(pod: Pod) -> bool | None:
-    """Whether the scheduler said that the pod fits nowhere; None: it has said nothing."""
+    """Whether the scheduler found no node for the pod; None: it has not judged it."""
     scheduled = condition(pod.status.conditions, "PodScheduled")
     return None if scheduled is None else scheduled.status == "False" and scheduled.reason == "Unschedulable"
+
+
+def concerns(pod: Pod, settings: NodeScaleSettings) -> bool:
+    """A scaling pod, or one that may need one: of a crowd of others nobody here needs to know."""
+    if pod.namespace == settings.namespace:
+        return True
+    return pod.spec.scheduler_name in settings.scheduler_names and requests.request(pod).gpu.shared
 
 
 def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> ScalingPodPlan:

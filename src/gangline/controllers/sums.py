@@ -57,7 +57,7 @@ def printed(values: Amounts) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1024)
-def _known(part: tuple[tuple[str, ExactAmount], ...]) -> Amounts:
+def _shared_part(part: tuple[tuple[str, ExactAmount], ...]) -> Amounts:
     """Most members have the same part: they share it."""
     return dict(part)
 
@@ -93,7 +93,7 @@ class Sum:
         self._add(before, -1)
         self._add(part, 1)
         if part:
-            self._parts[member] = _known(tuple(part.items()))
+            self._parts[member] = _shared_part(tuple(part.items()))
         else:
             del self._parts[member]
         return True

@@ -32,7 +32,7 @@ class EvictionStory(msgspec.Struct, frozen=True):
     """Namespace and name of the PodGroup that got the place."""
 
 
-def told(events: Iterable[Event]) -> dict[Place, EvictionStory]:
+def from_events(events: Iterable[Event]) -> dict[Place, EvictionStory]:
     """The last eviction of each PodGroup that an event tells of."""
     stories: dict[Place, EvictionStory] = {}
     for event in events:

@@ -4,7 +4,10 @@ Between pages.py, which puts the page of a gang together, and gangs.py, which co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from gangline.api import names
 from gangline.api.core import Event
@@ -16,6 +19,8 @@ from gangline.rules.trees import Branch
 from gangline.rules.values.times import seconds
 
 EVENTS = 30
+AT_ONCE = 10.0
+"""Seconds between events that belong together, at most."""
 
 
 def tree(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> Branch:
@@ -60,7 +65,30 @@ def events(look: ClusterView, gang: CountedGang, facts: Sequence[PodFact]) -> tu
     mine = [
         event for event in look.events if event.involved_object.get("name") in about and _where(event) == gang.namespace
     ]
-    return tuple(_event(item) for item in sorted(mine, key=lambda item: -(_at(item) or 0.0))[:EVENTS])
+    newest = [_event(item) for item in sorted(mine, key=lambda item: -(_at(item) or 0.0))]
+    return tuple(itertools.islice(together(newest), EVENTS))
+
+
+def together(newest: Sequence[EventLine]) -> Iterator[EventLine]:
+    """What was said of many objects at once is one line: the five pods of a gang wait for the same reason."""
+    same: dict[tuple[str, str, bool], list[list[EventLine]]] = {}
+    for line in newest:
+        told = same.setdefault((line.reason, line.message, line.warning), [])
+        if told and (told[-1][0].at or 0.0) - (line.at or 0.0) <= AT_ONCE:
+            told[-1].append(line)
+        else:
+            told.append([line])
+    for lines in sorted((lines for told in same.values() for lines in told), key=lambda lines: -(lines[0].at or 0.0)):
+        yield msgspec.structs.replace(
+            lines[0], about=_about([line.about for line in lines]), count=max(line.count for line in lines)
+        )
+
+
+def _about(objects: Sequence[str]) -> str:
+    pods = [name for name in objects if name.startswith("Pod ")]
+    others = sorted({name for name in objects if not name.startswith("Pod ")})
+    counted = [pods[0] if len(set(pods)) == 1 else f"{len(set(pods))} pods"] if pods else []
+    return ", ".join([*others, *counted])
 
 
 def _where(event: Event) -> str:

@@ -129,8 +129,8 @@ class CountedGang:
     @property
     def _phase(self) -> str:
         """What the PodGroup controller noted last, which outlives the pods."""
-        told = self.group.status.conditions if self.group is not None else ()
-        return next((str(item.get("reason", "")).lower() for item in told if item.get("type") == "Phase"), "")
+        conditions = self.group.status.conditions if self.group is not None else ()
+        return next((str(item.get("reason", "")).lower() for item in conditions if item.get("type") == "Phase"), "")
 
     @property
     def failure(self) -> str:
@@ -187,9 +187,9 @@ class CountedGang:
     def started(self) -> float | None:
         """When it got its place last, as its PodGroup or its PodGang says."""
         stamped = times.seconds(self.group.annotations.get(names.LAST_START)) if self.group is not None else None
-        told = condition(self.gang.status.conditions, "Scheduled") if self.gang is not None else None
-        if stamped is None and told is not None and told.status == "True":
-            return times.seconds(told.last_transition_time)
+        scheduled = condition(self.gang.status.conditions, "Scheduled") if self.gang is not None else None
+        if stamped is None and scheduled is not None and scheduled.status == "True":
+            return times.seconds(scheduled.last_transition_time)
         return stamped
 
     @property
@@ -200,10 +200,10 @@ class CountedGang:
             return self.eviction.at
         if (
             self.gang is not None
-            and (told := condition(self.gang.status.conditions, "Scheduled"))
-            and told.status == "False"
+            and (scheduled := condition(self.gang.status.conditions, "Scheduled"))
+            and scheduled.status == "False"
         ):
-            return times.seconds(told.last_transition_time) or times.seconds(self.gang.metadata.creation_timestamp)
+            return times.seconds(scheduled.last_transition_time) or times.seconds(self.gang.metadata.creation_timestamp)
         return times.seconds(made.metadata.creation_timestamp) if made is not None else None
 
 
@@ -218,7 +218,7 @@ class GangTable(dict[Place, CountedGang]):
         self._by_group: dict[Place, CountedGang] = {}
         self._titles: dict[str, str] = {}
         by_uid = {gang.uid: gang for gang in look.gangs}
-        jobs, evicted = {job.uid: job for job in look.jobs}, evictions.told(look.events)
+        jobs, evicted = {job.uid: job for job in look.jobs}, evictions.from_events(look.events)
         for group in look.groups:
             owner = next(
                 (
@@ -261,11 +261,18 @@ class GangTable(dict[Place, CountedGang]):
         return verdicts.renamed(text, self._titles)
 
     def called(self, namespace: str, name: str) -> CountedGang | None:
-        """By its own name, its PodGroup's, or that of what it was made for."""
+        """By its own name, its PodGroup's, that of what it was made for, or that of a set which has no other gang."""
         gang = self.get((namespace, name)) or self._by_group.get((namespace, name))
-        return gang or next(
-            (gang for gang in self.values() if gang.namespace == namespace and gang.title == name), None
-        )
+        titled = (gang for gang in self.values() if gang.namespace == namespace and gang.title == name)
+        return gang or next(titled, None) or self._only_one_of(namespace, name)
+
+    def _only_one_of(self, namespace: str, name: str) -> CountedGang | None:
+        of_set = self.of_set(namespace, name)
+        return of_set[0] if len(of_set) == 1 else None
+
+    def of_set(self, namespace: str, name: str) -> list[CountedGang]:
+        """The gangs of a PodCliqueSet."""
+        return [gang for gang in self.values() if name and gang.namespace == namespace and gang.set == name]
 
 
 def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:

@@ -5,7 +5,7 @@ a look at 10,000 pods costs no second reading of them. What a pod asks for comes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -42,7 +42,7 @@ class PodFact(msgspec.Struct, frozen=True):
     gpus: float
     """Asked for, parts of GPUs included."""
     whole: int
-    """Whole devices."""
+    """Whole devices that it has to itself."""
     portion: float
     """Of each shared device."""
     memory: int
@@ -90,6 +90,15 @@ class KnownIdle(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
+class KnownShares(msgspec.Struct, frozen=True):
+    """GPUs that each queue may use, as its scheduler divided them at a moment; None: not yet, or not at all because of
+    a problem."""
+
+    gpus: Mapping[str, float] = {}
+    at: float | None = None
+    problem: str = ""
+
+
 class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the pages are made of."""
 
@@ -106,6 +115,7 @@ class ClusterView(msgspec.Struct, frozen=True, kw_only=True):
     events: Sequence[Event] = ()
     jobs: Sequence[Job] = ()
     idle: KnownIdle = KnownIdle()
+    shares: KnownShares = KnownShares()
 
     def __post_init__(self) -> None:
         """A pod that asks for memory of a GPU has GPUs only once it has a node: then the part that this is there."""
@@ -144,7 +154,7 @@ def pod_fact(pod: Pod) -> PodFact:
         succeeded=phase == "Succeeded",
         running=phase == "Running" and not pod.metadata.deleting,
         gpus=asked.amounts.get(requests.GPU, 0.0),
-        whole=0 if gpu.shared else gpu.count,
+        whole=0 if gpu.shared or groups else gpu.count,
         portion=gpu.portion if gpu.shared else 0.0,
         memory=gpu.memory,
         shared=groups or tuple(f"{pod.uid}/{number}" for number in range(min(gpu.count, MOST) if gpu.shared else 0)),

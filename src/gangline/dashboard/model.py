@@ -26,7 +26,7 @@ class Why(PageData, frozen=True):
     starts: str = ""
     """When it starts, as far as that is promised."""
     judged: bool = False
-    """A scheduler of ours said it; else it is what the gang's conditions say."""
+    """It comes from a scheduler of ours; else from the gang's conditions."""
 
 
 class Evicted(PageData, frozen=True):
@@ -78,6 +78,8 @@ class Amounts(PageData, frozen=True):
     limit: float | None = None
     allocated: float = 0.0
     requested: float = 0.0
+    fair: float | None = None
+    """The fair share; None: not worked out."""
 
 
 class QueueLine(PageData, frozen=True):
@@ -186,6 +188,8 @@ class GangCounts(PageData, frozen=True):
     gpus_shared: int = 0
     gpus_outside: float = 0.0
     """GPUs that pods of no gang hold."""
+    gpus_wanted: float = 0.0
+    """GPUs that waiting gangs ask for and do not hold."""
 
 
 class Overview(PageData, frozen=True, tag_field="page", tag="overview"):
@@ -208,6 +212,8 @@ class GangChoice(PageData, frozen=True):
     state: str = ""
     queue: str = ""
     namespace: str = ""
+    set: str = ""
+    """A PodCliqueSet."""
     user: str = ""
     priority: str = ""
     sort: str = ""
@@ -262,6 +268,18 @@ class GangPage(PageData, frozen=True, tag_field="page", tag="gang"):
     events: tuple[EventLine, ...] = ()
 
 
+class QueuesPage(PageData, frozen=True, tag_field="page", tag="queues"):
+    """All queues as a tree."""
+
+    source: Source
+    queues: Table[QueueLine]
+    loans: tuple[Loan, ...] = ()
+    shares_at: float | None = None
+    """When the fair shares were worked out; None: they were not."""
+    shares_problem: str = ""
+    """Why not."""
+
+
 class QueuePage(PageData, frozen=True, tag_field="page", tag="queue"):
     source: Source
     queue: QueueLine
@@ -290,4 +308,15 @@ class MissingPage(PageData, frozen=True, tag_field="page", tag="missing"):
     """Address and name of what may have been meant."""
 
 
-Page = Overview | MapPage | GangsPage | TimePage | TimelinePage | GangPage | QueuePage | NodePage | MissingPage
+Page = (
+    Overview
+    | MapPage
+    | GangsPage
+    | QueuesPage
+    | TimePage
+    | TimelinePage
+    | GangPage
+    | QueuePage
+    | NodePage
+    | MissingPage
+)

@@ -50,12 +50,10 @@ class Use:
         self.whole = 0
         self.groups: dict[str, float] = {}
         for pod in pods:
-            if pod.shared:
-                part = 0.0 if pod.reserves else portion(pod, fact)
-                for group in pod.shared:
-                    self.groups[group] = self.groups.get(group, 0.0) + part
-            else:
-                self.whole += pod.whole
+            self.whole += pod.whole
+            part = 0.0 if pod.reserves or not pod.shared else portion(pod, fact)
+            for group in pod.shared:
+                self.groups[group] = self.groups.get(group, 0.0) + part
 
     def free(self, fact: NodeFact) -> int:
         return max(fact.gpus - self.whole - len(self.groups), 0)
@@ -91,7 +89,6 @@ def devices(fact: NodeFact, pods: Sequence[PodFact], use: Use) -> tuple[GpuCell,
     gpu_cells = [
         GpuCell(state="used", used=1.0, pods=(_called(pod),))
         for pod in sorted(pods, key=lambda pod: pod.pod.name)
-        if not pod.shared
         for _ in range(min(pod.whole, MOST))
     ]
     for group, used in sorted(use.groups.items()):

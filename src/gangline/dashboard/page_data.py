@@ -54,6 +54,6 @@ class Source(PageData, frozen=True):
     troubles: tuple[str, ...] = ()
     """Kinds that cannot be read, each with the reason."""
     unseen: tuple[str, ...] = ()
-    """Kinds (plural) of which whoever asks may read nothing: none of them is not the same as none seen."""
+    """Kinds (plural) of which the user may read nothing: none of them is not the same as none seen."""
     partly: tuple[str, ...] = ()
     """Kinds of which they may read those of one namespace."""

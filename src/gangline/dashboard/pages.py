@@ -32,6 +32,7 @@ from gangline.dashboard.model import (
     PodLine,
     QueueLine,
     QueuePage,
+    QueuesPage,
 )
 from gangline.dashboard.page_data import Table
 from gangline.dashboard.past import times
@@ -40,9 +41,12 @@ from gangline.dashboard.past.memory import PastMemory
 from gangline.rules import trees
 
 ROWS = 25
+FIRST = 10
+"""Gangs of a kind that the overview shows: its queues and nodes should be near."""
 PODS = 200
 CELLS = 50
 GANGS = 50
+QUEUES = 100
 NEAR = 8
 COMPARED = 1000
 T = TypeVar("T")
@@ -56,7 +60,7 @@ class KnownPast(msgspec.Struct, frozen=True):
     memory: PastMemory
     story: tuple[GangMoment, ...] = ()
     namespaces: frozenset[str] | None = None
-    """Those whose gangs may be told of; None: all."""
+    """Those whose gangs may be shown; None: all."""
 
 
 def page(look: ClusterView, path: Sequence[str], query: Query, past: KnownPast | None = None) -> Page:
@@ -66,6 +70,8 @@ def page(look: ClusterView, path: Sequence[str], query: Query, past: KnownPast |
             return overview(look, query)
         case ["gangs"]:
             return gangs_page(look, query)
+        case ["queues"]:
+            return queues_page(look, query)
         case ["map"]:
             return map_page(look, query)
         case ["time"]:
@@ -79,8 +85,8 @@ def page(look: ClusterView, path: Sequence[str], query: Query, past: KnownPast |
         case ["node", name]:
             return node_page(look, name, query)
     hint = (
-        "There are / (the overview), /map, /gangs, /time, /gang/NAMESPACE/NAME, "
-        "/gang/NAMESPACE/NAME/timeline, /queue/NAME and /node/NAME; each also as data with ?format=json."
+        "There are / (the overview), /map, /gangs, /queues, /time, /gang/NAMESPACE/NAME, "
+        "/gang/NAMESPACE/NAME/timeline, /queue/NAME and /node/NAME. Each is also available as JSON, with ?format=json."
     )
     return MissingPage(source=look.source, text=f"There is no page /{'/'.join(path)}.", hint=hint)
 
@@ -101,14 +107,15 @@ def overview(look: ClusterView, query: Query) -> Overview:
     )
     lines = queued.tree(look.queues, known.values())
     nodes = noded.in_order(fact for fact in look.nodes if search in fact.node.name.lower())
+    nodes.sort(key=lambda fact: not fact.closed)
     return Overview(
         source=look.source,
         counts=counts(look, known, by_state, held),
         room=noded.room(look, held),
         loans=queued.loans(lines),
-        waiting=table(waiting, query, "waiting", lambda gang: ganged.line(gang, known)),
-        running=table(running, query, "running", ganged.line),
-        failed=table(failed, query, "failed", lambda gang: ganged.line(gang, known)),
+        waiting=table(waiting, query, "waiting", lambda gang: ganged.line(gang, known), FIRST),
+        running=table(running, query, "running", ganged.line, FIRST),
+        failed=table(failed, query, "failed", lambda gang: ganged.line(gang, known), FIRST),
         queues=table(
             [line for line in lines if search in f"{line.name} {line.title}".lower()],
             query,
@@ -152,6 +159,7 @@ def counts(
         gpus_outside=round(
             max(sum(fact.gpus for fact in look.pods if fact.holds and not fact.reserves) - in_gangs, 0.0), 2
         ),
+        gpus_wanted=round(sum(gang.asked - gang.held for gang in (*by_state[WAITING], *by_state[EVICTED])), 2),
     )
 
 
@@ -196,26 +204,27 @@ def gang_page(look: ClusterView, namespace: str, name: str) -> Page:
     if gang is None:
         return _no_gang(look, known, namespace, name)
     facts = [fact for fact in look.pods if known.of(fact) is gang]
-    told = gang.gang.status.conditions if gang.gang is not None else ()
+    conditions = gang.gang.status.conditions if gang.gang is not None else ()
     return GangPage(
         source=look.source,
         gang=ganged.line(gang, known),
         tree=tree(look, gang, facts),
         events=events(look, gang, facts),
-        conditions=tuple((item.type, item.status, item.message or item.reason) for item in told),
+        conditions=tuple((item.type, item.status, item.message or item.reason) for item in conditions),
     )
 
 
-def _no_gang(look: ClusterView, known: GangTable, namespace: str, name: str) -> MissingPage:
-    """With the gangs of a set, PodGroup or pod of that name, or those with names like it."""
-    of_set = [gang for gang in known.values() if gang.namespace == namespace and gang.set == name]
+def _no_gang(look: ClusterView, known: GangTable, namespace: str, name: str) -> GangsPage | MissingPage:
+    """The gangs of the set of that name; else the gang of a pod of that name, or those with names like it."""
+    if known.of_set(namespace, name):
+        return gangs_page(look, {"namespace": namespace, "set": name})
     of_pod = [
         gang
         for fact in look.pods
         if (fact.pod.namespace, fact.pod.name) == (namespace, name) and (gang := known.of(fact))
     ]
-    like = set() if of_set or of_pod else set(alike(name, [gang.title for gang in known.values()]))
-    near = [*of_set, *of_pod, *(gang for gang in known.values() if gang.title in like)]
+    like = set() if of_pod else set(alike(name, [gang.title for gang in known.values()]))
+    near = [*of_pod, *(gang for gang in known.values() if gang.title in like)]
     return MissingPage(
         source=look.source,
         text=f"There is no gang {name} in namespace {namespace}.",
@@ -247,12 +256,23 @@ def timeline_page(look: ClusterView, namespace: str, name: str, story: Sequence[
     return times.timeline(look, known, gang, events(look, gang, facts), facts, story)
 
 
-# ── one queue ──
+# ── queues ──
+
+
+def queues_page(look: ClusterView, query: Query) -> QueuesPage:
+    lines = queued.tree(look.queues, GangTable(look).values(), look.shares.gpus)
+    return QueuesPage(
+        source=look.source,
+        queues=table(lines, query, "queues", lambda line: line, QUEUES),
+        loans=queued.loans(lines),
+        shares_at=look.shares.at,
+        shares_problem=look.shares.problem,
+    )
 
 
 def queue_page(look: ClusterView, name: str, query: Query) -> Page:
     known = GangTable(look)
-    lines = queued.tree(look.queues, known.values())
+    lines = queued.tree(look.queues, known.values(), look.shares.gpus)
     mine = next((line for line in lines if line.name == name), None)
     if mine is None:
         return _missing(look, f"There is no queue {name}.", name, "queue", [line.name for line in lines])

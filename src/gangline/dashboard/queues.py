@@ -1,13 +1,15 @@
 """Queues as a tree: quota, limit, what they hold and ask for, who borrows, and who leaves quota unused.
 
 What a queue holds is what the queue controller wrote in its status. A queue whose parent is missing, or which is its
-own ancestor, stands at the root with that said. Pure."""
+own ancestor, stands at the root with a note. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from gangline.api import resources
 from gangline.api.kai import Queue, QueueResource, QueueResources
@@ -16,10 +18,12 @@ from gangline.dashboard.model import Amounts, Loan, QueueLine
 from gangline.rules import requests
 
 UNLIMITED = -1
+Shares = Mapping[str, float]
+NO_SHARES: Shares = {}
 
 
-def tree(queues: Sequence[Queue], gangs: Iterable[CountedGang]) -> list[QueueLine]:
-    """Every queue once, parents before children."""
+def tree(queues: Sequence[Queue], gangs: Iterable[CountedGang], shares: Shares = NO_SHARES) -> list[QueueLine]:
+    """Every queue once, parents before children; `shares` are their GPUs, where they are known."""
     known = {queue.name: queue for queue in queues}
     below: dict[str, list[Queue]] = defaultdict(list)
     for queue in sorted(queues, key=lambda queue: queue.name):
@@ -31,7 +35,9 @@ def tree(queues: Sequence[Queue], gangs: Iterable[CountedGang]) -> list[QueueLin
         while waiting:
             queue, depth, wrong = waiting.pop()
             if queue.name not in lines:
-                lines[queue.name] = _line(queue, depth, bool(below.get(queue.name)), counts, wrong)
+                lines[queue.name] = _line(
+                    queue, depth, bool(below.get(queue.name)), counts, wrong, shares.get(queue.name)
+                )
                 waiting += [(child, depth + 1, "") for child in reversed(below.get(queue.name, ()))]
     return list(lines.values())
 
@@ -67,9 +73,12 @@ def line_up(name: str, known: Mapping[str, Queue]) -> list[str]:
     return chain
 
 
-def _line(queue: Queue, depth: int, has_children: bool, counts: Mapping[str, Counter[str]], problem: str) -> QueueLine:
+def _line(
+    queue: Queue, depth: int, has_children: bool, counts: Mapping[str, Counter[str]], problem: str, share: float | None
+) -> QueueLine:
     given, counted = queue.spec.resources or QueueResources(), counts.get(queue.name, Counter())
     gpu = _amounts(queue, given.gpu, _gpus, 1.0)
+    gpu = msgspec.structs.replace(gpu, fair=share)
     over = gpu.allocated - gpu.quota if gpu.quota is not None else 0.0
     return QueueLine(
         name=queue.name,
@@ -106,12 +115,17 @@ def _bound(given: float, unit: float) -> float | None:
 
 
 def _gpus(amounts: Mapping[str, Any]) -> float:
-    """GPUs of every maker, and the GPU slices of MIG instances."""
+    """GPUs of every maker, of claims for classes of GPUs, and the GPU slices of MIG instances."""
     return sum(
         _number(value) * (requests.mig_gpus(name) if requests.is_mig(name) else 1)
         for name, value in amounts.items()
-        if requests.is_gpu(name) or requests.is_mig(name)
+        if requests.is_gpu(name) or requests.is_mig(name) or _is_claimed(name)
     )
+
+
+def _is_claimed(name: str) -> bool:
+    """A device class: its name, unlike that of other resources, has no slash."""
+    return "/" not in name and requests.is_gpu_class(name)
 
 
 def _of(name: str) -> Any:

@@ -15,7 +15,7 @@ from gangline.dashboard.queues import line_up
 
 STATES = (WAITING, EVICTED, STARTING, RUNNING, ENDED, FAILED)
 MOST = 200
-"""Options of a list to choose from; whoever has more writes the name into the address."""
+"""Options of a list to choose from; with more of them, the name goes into the address."""
 MOST_LETTERS = 300
 Key = Callable[[CountedGang], tuple[object, ...]]
 ORDERS: dict[str, Key] = {
@@ -33,7 +33,7 @@ USUAL = "state"
 
 
 def choice_of(query: Mapping[str, str]) -> GangChoice:
-    """`?queue=…&namespace=…&user=…&priority=…&state=…&q=…&sort=-gpus`; a minus turns the order round."""
+    """`?queue=…&namespace=…&set=…&user=…&priority=…&state=…&q=…&sort=-gpus`; a minus turns the order round."""
     asked = {name: query.get(name, "").strip()[:MOST_LETTERS] for name in GangChoice.__struct_fields__}
     sort = asked.pop("sort")
     return GangChoice(**asked, sort=sort if sort.removeprefix("-") in ORDERS else USUAL)
@@ -53,6 +53,7 @@ def selected(gangs: Iterable[CountedGang], choice: GangChoice, queues: Sequence[
 def _fits(gang: CountedGang, choice: GangChoice) -> bool:
     return (
         (not choice.namespace or gang.namespace == choice.namespace)
+        and (not choice.set or gang.set == choice.set)
         and (not choice.user or gang.user == choice.user)
         and (not choice.priority or gang.priority == choice.priority)
         and (not choice.state or gang.state == choice.state)

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from gangline.client import Client
 from gangline.dashboard.following.follower import Follower, Sight
-from gangline.dashboard.following.idle_reckoner import IdleReckoner
+from gangline.dashboard.following.reckoner import Reckoner
 from gangline.dashboard.gangs import GangTable
 from gangline.dashboard.login.gates import Gate, OpenGate
 from gangline.dashboard.login.scope import ViewScope, namespaces_of, narrowed
@@ -28,6 +28,9 @@ from gangline.dashboard.serving.live import LiveStream
 from gangline.runtime import Clock, SystemClock, background
 from gangline.runtime.health import Endpoint, HttpPage
 
+RECKONED = (["map"], ["queues"], ["queue"])
+"""How the addresses of pages begin that show what the reckoner works out."""
+
 
 class Dashboard:
     """Serves until it is stopped."""
@@ -38,10 +41,10 @@ class Dashboard:
         clock: Clock | None = None,
         recording: Path | None = None,
         gate: Gate | None = None,
-        idle: IdleReckoner | None = None,
+        reckoner: Reckoner | None = None,
         kept: Path | None = None,
     ) -> None:
-        self._sight, self._clock, self._idle = sight, clock or SystemClock(), idle
+        self._sight, self._clock, self._reckoner = sight, clock or SystemClock(), reckoner
         self._past = PastKeeper(sight.look, self._clock, recording, kept)
         self._gate = gate or OpenGate()
         self._tasks: list[asyncio.Task[None]] = []
@@ -63,16 +66,16 @@ class Dashboard:
         of what its scheduler recorded, if that can be read here, `kept` a folder for what the page remembers."""
         clock = clock or SystemClock()
         sight = Follower(client, server, clock)
-        idle = IdleReckoner(client, clock, sight.look, lambda: sight.version)
-        return cls(sight, clock, recording, gate, idle, kept)
+        reckoner = Reckoner(client, clock, sight.look, lambda: sight.version)
+        return cls(sight, clock, recording, gate, reckoner, kept)
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Serve at once; gives the address. Raises OSError where the port is taken."""
         bound = await self._endpoint.open(host, port)
         await self._sight.start()
         self._tasks = [background.start("dashboard past", self._past.run, self._clock)]
-        if self._idle is not None:
-            self._tasks.append(background.start("dashboard idle", self._idle.run, self._clock))
+        if self._reckoner is not None:
+            self._tasks.append(background.start("dashboard reckoner", self._reckoner.run, self._clock))
         return f"http://{_shown(host)}:{bound}"
 
     async def stop(self) -> None:
@@ -91,16 +94,17 @@ class Dashboard:
 
     @property
     def _version(self) -> int:
-        return self._sight.version + (self._idle.version if self._idle is not None else 0)
+        return self._sight.version + (self._reckoner.version if self._reckoner is not None else 0)
 
     def _look(self, path: str) -> ClusterView:
-        """What is known now; on the map also why GPUs are idle."""
+        """What is known now; where a page shows it, also why GPUs are idle and what share each queue has."""
         view = self._sight.look()
         view = msgspec.structs.replace(view, source=msgspec.structs.replace(view.source, version=self._version))
-        if self._idle is None or parts_of(path) != ["map"]:
+        if self._reckoner is None or parts_of(path)[:1] not in RECKONED:
             return view
-        self._idle.ask()
-        return msgspec.structs.replace(view, idle=self._idle.known)
+        self._reckoner.ask()
+        known = self._reckoner.known
+        return msgspec.structs.replace(view, idle=known.idle, shares=known.shares)
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         refused = await self._gate.refusal(request)
@@ -126,7 +130,7 @@ class Dashboard:
         return await self._page(path, request.query, scope)
 
     async def _page(self, path: str, query: Mapping[str, str], scope: ViewScope) -> HttpPage:
-        """The page at an address, as HTML or as data, for whoever may see this."""
+        """The page at an address, as HTML or as data, with what this user may see."""
         past = KnownPast(self._past.memory, await self._story(path, scope), scope.namespaces)
         return self._kept.get(
             (self._version, scope, path, *sorted(query.items())),
@@ -145,7 +149,7 @@ class Dashboard:
 
 
 def _shown(host: str) -> str:
-    """How a browser on this machine is told of the host."""
+    """How a browser on this machine names the host."""
     if host in ("0.0.0.0", "::"):
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host

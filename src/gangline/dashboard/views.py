@@ -20,8 +20,8 @@ from gangline.dashboard.model import (
     Overview,
     Page,
     PodLine,
-    QueueLine,
     QueuePage,
+    QueuesPage,
     Why,
 )
 from gangline.dashboard.page_data import Source
@@ -33,7 +33,6 @@ from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import (
     age,
     badge,
-    bar,
     counted,
     gpu_map,
     grid,
@@ -41,25 +40,12 @@ from gangline.dashboard.writing.parts import (
     node_link,
     number,
     queue_link,
-    scale,
     size,
     turned,
+    without_name,
 )
-from gangline.dashboard.writing.sections import (
-    amounts,
-    fact_list,
-    free_gpus,
-    gang_count,
-    loan_list,
-    none,
-    open_or_closed,
-    overview,
-    queue_table,
-    running,
-    section,
-    titled,
-    waiting,
-)
+from gangline.dashboard.writing.queues_view import queue, queues
+from gangline.dashboard.writing.sections import fact_list, free_gpus, none, open_or_closed, overview, section, titled
 from gangline.dashboard.writing.sheet import STYLE, asset
 from gangline.rules.trees import Branch
 
@@ -69,9 +55,9 @@ NAV: tuple[tuple[str, str, type[Page]], ...] = (
     ("/", "Overview", Overview),
     ("/map", "Map", MapPage),
     ("/gangs", "Gangs", GangsPage),
+    ("/queues", "Queues", QueuesPage),
     ("/time", "Time", TimePage),
 )
-USE = ("Resource", "Use", "Held", "Asked", "Quota", "Limit")
 
 
 def document(page: Page) -> str:
@@ -98,6 +84,8 @@ def _body(page: Page) -> tuple[str, Sequence[Html]]:
             return "Overview", overview(page)
         case GangsPage():
             return "Gangs", gangs_view(page)
+        case QueuesPage():
+            return "Queues", queues(page)
         case TimePage():
             return "Time", time_view(page)
         case TimelinePage():
@@ -167,8 +155,8 @@ def _alarms(source: Source) -> Html:
         tag("p", tag("strong", "Cannot be read: "), trouble, class_="alarm") for trouble in source.troubles if not lost
     ]
     if source.hidden:
-        told = f"Not shown: {' and '.join(source.hidden)}, which you may not list."
-        notes.append(tag("p", told, class_="note"))
+        text = f"Not shown: {' and '.join(source.hidden)}, which you may not list."
+        notes.append(tag("p", text, class_="note"))
     if source.reading:
         notes.append(tag("p", f"Reading {', '.join(source.reading)} for the first time …", class_="note"))
     return tag("div", *notes, id="state", role="status")
@@ -190,13 +178,13 @@ def _fresh(source: Source) -> Html:
 
 def gang(page: GangPage) -> list[Html]:
     line = page.gang
+    timeline = link(f"{gang_address(line.namespace, line.name)}/timeline", "Timeline, from created to now")
     made_of = section("tree", "What it is made of", tag("ul", _branch(page.tree), class_="tree"))
     return [
         tag("h1", line.title, " ", badge(line.state)),
-        _about(line, page.source),
-        tag("p", link(f"{gang_address(line.namespace, line.name)}/timeline", "Timeline, from created to now")),
         _lost(line, page.source),
         _verdict(line),
+        section("about", "About it", _about(line, page.source), tag("p", timeline)),
         made_of,
         _conditions(page),
         _events(page.events, page.source),
@@ -209,11 +197,11 @@ def _about(line: GangLine, source: Source) -> Html:
         made_for = f"set {line.set}" if line.set else "–"
     facts: list[tuple[object, object]] = [
         ("Namespace", line.namespace),
-        ("Made for", made_for),
+        ("Workload", made_for),
         ("Queue", queue_link(line.queue)),
-        ("Pods", f"{line.running} run, {line.placed} placed, {line.pending} wait, of {line.pods}"),
+        ("Pods", _pods(line)),
         ("Minimum", counted(line.minimum, "pod")),
-        ("GPUs", f"{number(line.gpus_held)} held of {number(line.gpus_asked)} asked for"),
+        ("GPUs", f"{number(line.gpus_held)} of {number(line.gpus_asked)} in use"),
     ]
     if line.priority:
         facts.append(("Priority", line.priority))
@@ -222,18 +210,25 @@ def _about(line: GangLine, source: Source) -> Html:
     )
 
 
+def _pods(line: GangLine) -> str:
+    """All that run, and why others do not yet."""
+    starting = f", {number(line.placed - line.running)} starting" if line.placed > line.running else ""
+    waiting = f", {number(line.pending)} waiting" if line.pending else ""
+    return f"{number(line.running)} of {number(line.pods)} running{starting}{waiting}"
+
+
 def _lost(line: GangLine, source: Source) -> Html:
     """How a gang lost its place, and why it failed."""
-    told = [tag("p", line.failure, class_="headline")] if line.failure else []
+    lines = [tag("p", line.failure, class_="headline")] if line.failure else []
     if line.evicted is not None:
-        told.append(
+        lines.append(
             tag(
                 "p",
                 f"{line.title} was {line.evicted.by}, {age(line.evicted.at, source.now)} ago; {line.evicted.back}.",
                 class_="headline",
             )
         )
-    return section("lost", "It failed" if line.failure else "It was evicted", *told) if told else Html("")
+    return section("lost", "It failed" if line.failure else "It was evicted", *lines) if lines else Html("")
 
 
 def _verdict(line: GangLine) -> Html:
@@ -245,7 +240,8 @@ def _verdict(line: GangLine) -> Html:
     ways = tag("ul", *(tag("li", remedy.text) for remedy in why.remedies), class_="ways")
     would = [tag("h3", "It would start if"), ways] if why.remedies else []
     starts = tag("p", f"It {why.starts}.") if why.starts else None
-    return section("verdict", title, tag("p", why.headline, class_="headline"), starts, proof, *would)
+    headline = tag("p", without_name(why.headline, line.title), class_="headline")
+    return section("verdict", title, headline, starts, proof, *would)
 
 
 def _branch(branch: Branch) -> Html:
@@ -285,40 +281,7 @@ def _events(events: Sequence[EventLine], source: Source) -> Html:
     )
 
 
-# ── one queue, one node ──
-
-
-def queue(page: QueuePage) -> list[Html]:
-    below = section("below", "Queues below it", queue_table(page.below[1:])) if len(page.below) > 1 else Html("")
-    use = section("use", "Use", loan_list(page.loans), _use(page.queue))
-    return [
-        tag("h1", page.queue.title),
-        fact_list(_queue_facts(page)),
-        use,
-        below,
-        waiting(page.waiting, page.source),
-        running(page.running, page.source, None),
-    ]
-
-
-def _queue_facts(page: QueuePage) -> Iterator[tuple[object, object]]:
-    line = page.queue
-    yield "Parent", join([queue_link(item) for item in page.path[:-1]], " › ") or "none"
-    yield "Gangs", gang_count(line)
-    yield "Over-quota weight", number(line.weight)
-    if line.priority is not None:
-        yield "Priority", number(line.priority)
-    if line.problem:
-        yield "Problem", line.problem
-
-
-def _use(line: QueueLine) -> Html:
-    resources = (("GPUs", line.gpu, number), ("CPU cores", line.cpu, number), ("Memory", line.memory, size))
-    rows = (
-        [name, bar(item, scale([item]), f"{name} of {line.name}", shown), *amounts(item, shown)]
-        for name, item, shown in resources
-    )
-    return grid("Resources of the queue", USE, rows, numeric=USE[2:])
+# ── one node ──
 
 
 def node(page: NodePage) -> list[Html]:

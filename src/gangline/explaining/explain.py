@@ -17,14 +17,13 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.client import Client
 from gangline.errors import BadInput
-from gangline.explaining.platform_trial import starts_on_copy
 from gangline.rules.verdicts import GangAnswer
 from gangline.why.answers import answer, titles_of
 from gangline.why.cause import WAITS, Cause
 from gangline.why.causes import cause_of, line_of
-from gangline.why.changes import Remedy
+from gangline.why.changes import ObjectChange, Remedy
 from gangline.why.objects import ClusterObjects
-from gangline.why.read import read_cluster
+from gangline.why.read import kinds_of, read_cluster
 from gangline.why.remedies import remedies
 from gangline.why.schedulers.unread import NOT_TOLD
 from gangline.why.subjects import find, waiting
@@ -64,15 +63,16 @@ async def explain_name(
     """One answer per gang that NAME stands for, with its remedies; without a name, one for each gang that waits.
 
     `served`: the kinds that a copy of the platform is made of; without them nothing is tried there. `tell` hears what
-    of the cluster was not looked at. Raises BadInput where nothing can be told of any."""
-    objects = await read_cluster(client, time.time() if now is None else now, namespace)
+    of the cluster was not looked at. Raises BadInput where none can be explained."""
+    read = kinds_of(served, name)
+    objects = await read_cluster(client, time.time() if now is None else now, namespace, read)
     if everywhere and kinds.POD.resource in objects.unread:
         tell(f"only namespace {namespace} was looked at: you may not list pods of others")
     subjects = (
         find(objects, name, namespace, everywhere) if name else waiting(objects, None if everywhere else namespace)
     )
     judged = [_judged(objects, subject) for subject in subjects]
-    _check_told(judged)
+    _check_explained(judged)
     readable = not {"pods", "nodes"} & objects.unread.keys()
     if served and readable and objects.count_pods() <= LARGEST_COPY:
         for item in judged:
@@ -82,7 +82,7 @@ async def explain_name(
     return [(answer(objects, item.subject, item.cause, item.remedies, item.line), item.remedies) for item in judged]
 
 
-def _check_told(judged: Sequence[Judged]) -> None:
+def _check_explained(judged: Sequence[Judged]) -> None:
     """An answer that says of no workload more than that it may not be read is an error."""
     names: dict[str, list[str]] = {}
     for item in judged:
@@ -107,7 +107,7 @@ async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], workload:
         return
     seen = [remedy for remedy in workload.remedies if remedy.tried]
     for remedy in [remedy for remedy in workload.remedies if not remedy.tried][:TRIED_ON_COPY]:
-        changes = await starts_on_copy(client, served, [workload.subject], remedy.changes)
+        changes = await _seen_to_start(client, served, [workload.subject], remedy.changes)
         if changes is not None:
             seen.append(replace(remedy, changes=changes, tried="platform"))
             break
@@ -119,10 +119,23 @@ async def _start_together(client: Client, served: Sequence[Kind[Object]], judged
     waiting_ones = [item for item in judged if item.waits]
     if len(waiting_ones) < 2 or not any(item.remedies for item in waiting_ones):
         return
-    changes = await starts_on_copy(client, served, [item.subject for item in waiting_ones])
+    changes = await _seen_to_start(client, served, [item.subject for item in waiting_ones])
     first = next(item for item in waiting_ones if item.remedies or changes)
     if changes:
-        first.remedies = [
-            Remedy(changes, "platform"),
-            *(remedy for remedy in first.remedies if remedy.changes != changes),
-        ]
+        behind = first.remedies[0].behind if first.remedies else ()
+        touched = _touched(changes)
+        others = [remedy for remedy in first.remedies if not _touched(remedy.changes) <= touched]
+        first.remedies = [Remedy(changes, "platform", behind), *others]
+
+
+async def _seen_to_start(
+    client: Client, served: Sequence[Kind[Object]], subjects: Sequence[Subject], changes: Sequence[ObjectChange] = ()
+) -> tuple[ObjectChange, ...] | None:
+    """What platform_trial.py says. Few answers need a platform, which takes longer to import than they take."""
+    from gangline.explaining.platform_trial import starts_on_copy
+
+    return await starts_on_copy(client, served, subjects, changes)
+
+
+def _touched(changes: Sequence[ObjectChange]) -> set[tuple[str, str, str]]:
+    return {(change.kind.resource, change.namespace, change.name) for change in changes}

@@ -19,13 +19,14 @@ from gangline.why.answers import answer, titles_of
 from gangline.why.cause import Cause
 from gangline.why.causes import cause_of
 from gangline.why.changes import ObjectChange, squashed
+from gangline.why.fixes.consequences import uncordoned
 from gangline.why.objects import ClusterObjects, dig
-from gangline.why.read import read_cluster
+from gangline.why.read import kinds_of, read_cluster
 from gangline.why.remedies import remedies
 from gangline.why.subjects import find
 from gangline.why.workloads import Subject
 
-SETTLES = 20.0
+SETTLES = 60.0
 ROUNDS = 5
 LOOKS, PAUSE = 12, 0.5
 WELL = ("runs", "is starting", "has finished")
@@ -40,7 +41,7 @@ async def starts_on_copy(
     for _ in range(ROUNDS):
         try:
             async with Copy(client, served, prepare=partial(_make, changes=made)) as copy:
-                objects, subjects_there, causes = await _settled(copy, asked)
+                objects, subjects_there, causes = await _settled(copy, served, asked)
         except ApiError:
             return None
         if all(_well(cause) for cause in causes):
@@ -52,12 +53,14 @@ async def starts_on_copy(
     return None
 
 
-async def _settled(copy: Copy, asked: Sequence[tuple[str, str]]) -> tuple[ClusterObjects, list[Subject], list[Cause]]:
+async def _settled(
+    copy: Copy, served: Sequence[Kind[Object]], asked: Sequence[tuple[str, str]]
+) -> tuple[ClusterObjects, list[Subject], list[Cause]]:
     """How the workloads stand when nothing moves any more; controllers that were refused something get time to try
     again."""
     for _ in range(LOOKS):
         await copy.settles(SETTLES)
-        objects = await read_cluster(copy.client, time.time())
+        objects = await read_cluster(copy.client, time.time(), kinds=kinds_of(served, *(name for name, _ in asked)))
         subjects_there = [item for ask, namespace in asked for item in find(objects, ask, namespace)]
         causes = [cause_of(objects, item, titles_of(objects)) for item in subjects_there]
         if not any(cause.transient or cause.pods_change for cause in causes if not _well(cause)):
@@ -85,15 +88,15 @@ async def play(client: Client, served: Sequence[Kind[Object]], about: Raw, chang
     try:
         async with Copy(client, served, prepare=partial(_make, changes=changes)) as copy:
             await copy.settles(SETTLES)
-            objects = await read_cluster(copy.client, time.time())
+            objects = await read_cluster(copy.client, time.time(), kinds=kinds_of(served, f"{about['kind']}/"))
     except ApiError as error:
         return f"the server would refuse it: {error}"
     titles = titles_of(objects)
     subjects = find(objects, f"{about['kind']}/{about['gang']}", about["namespace"])
-    told = [
+    differences = [
         answer(objects, subject, cause_of(objects, subject, titles), ()).text.splitlines()[0] for subject in subjects
     ]
-    return "; ".join(told)
+    return "; ".join(differences)
 
 
 async def _make(client: Client, changes: Sequence[ObjectChange]) -> None:
@@ -106,9 +109,17 @@ async def _make(client: Client, changes: Sequence[ObjectChange]) -> None:
         if change.kind is kinds.NODE and change.how == "new":
             taints = dig(change.body, "spec", "taints") or None
             await client.patch(kinds.NODE, change.name, "", {"spec": {"taints": taints}})
+        if change.kind is kinds.NODE and dig(change.body, "spec", "unschedulable") is False:
+            await _open(client, change.name)
         if change.kind is kinds.RESOURCE_QUOTA and (hard := dig(change.body, "spec", "hard")):
             status = {"status": {"hard": hard}}
             await client.patch(change.kind, change.name, change.namespace, status, subresource="status")
+
+
+async def _open(client: Client, node: str) -> None:
+    """As a node's controller does: with its cordon goes the taint of that."""
+    live = await client.get_raw(kinds.NODE, node)
+    await client.patch(kinds.NODE, node, "", {"spec": {"taints": dig(uncordoned(live), "spec", "taints") or None}})
 
 
 async def _collect(client: Client, change: ObjectChange) -> None:

@@ -17,15 +17,19 @@ from gangline.grouper.foreign import Foreign
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import Answer, GrouperView, NotFetched, Ref
 from gangline.grouper.marks import (
+    ORPHANED,
     before_mark,
     can_wait,
+    goes_soon,
     goes_with_owner,
+    group_can_wait,
     is_settled,
     known_without_mark,
     possible_groups,
 )
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
+from gangline.rules.gangs.memberships import own_group
 from gangline.rules.lean import lean_group, lean_pod
 from gangline.rules.schedulers import pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
@@ -70,9 +74,10 @@ class Reconciler:
         self._foreign: Foreign | None = None
         self._written: dict[Key, PodGroup] = {}
         """Groups as we last wrote them, until the cache shows them: it may be a little behind."""
-
         self._grouped: set[Key] = set()
         """Pods that we have put into their group."""
+        self._orphans: dict[Key, float] = {}
+        """Pods whose owner is not there, and since when we know."""
 
     def group_changed(self, before: PodGroup | None, after: PodGroup | None) -> bool:
         """Whether a group is gone; what we wrote is forgotten once the cache shows it."""
@@ -95,12 +100,16 @@ class Reconciler:
         pod = ctx.read.get(POD, key.name, key.namespace)
         if pod is None or not self._selected(ctx, pod):
             self._grouped.discard(key)
+            self._orphans.pop(key, None)
             return None
+        if group_can_wait(pod, self._settings) and self._live(ctx, Key(pod.namespace, own_group(pod))) is None:
+            ctx.writer.take_turn()
         try:
             grouping = await self._think(ctx, pod)
             if grouping is not None:
                 await self._write_group(ctx, pod, grouping)
                 self._grouped.add(key)
+                self._orphans.pop(key, None)
                 wait = before_mark(pod, grouping, self._settings, ctx.clock.now())
                 if wait > 0:
                     return Again(wait)
@@ -110,6 +119,9 @@ class Reconciler:
         except (Ungroupable, ApiError) as error:
             if goes_with_owner(error, pod, self._settings, key in self._grouped):
                 return None
+            now = ctx.clock.now()
+            if goes_soon(error, now - self._orphans.setdefault(key, now), self._settings):
+                return Again(ORPHANED)
             ctx.events.tell(POD, pod, WARNING, str(error), warning=True)
             if pod.metadata.deleting:
                 return None

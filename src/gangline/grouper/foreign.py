@@ -11,6 +11,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object
 from gangline.client import Client
 from gangline.errors import ApiError, NotFound
+from gangline.grouper.grouping import UnservedKind
 from gangline.grouper.look import Answer, Ref
 from gangline.runtime import Clock
 
@@ -43,7 +44,7 @@ class Foreign:
             await self._discover(api_version, kind)
         served = self._served.get((api_version, kind))
         if served is None:
-            raise NotFound(
+            raise UnservedKind(
                 {"message": f"no matches for kind {kind!r} in version {api_version!r}: is its definition installed?"}
             )
         return served

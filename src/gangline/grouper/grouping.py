@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gangline.api.meta import Raw
-from gangline.errors import GanglineError
+from gangline.errors import GanglineError, NotFound
 
 
 class Ungroupable(GanglineError):
@@ -17,6 +17,14 @@ class Ungroupable(GanglineError):
 
 class OwnerGone(Ungroupable):
     """The object that a pod belongs to is not there: deleted, or not made yet."""
+
+
+class OwnerUnknown(OwnerGone):
+    """It cannot be there: nobody serves its kind."""
+
+
+class UnservedKind(NotFound):
+    """What the server answers about an object of a kind that it does not serve."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Ref(NamedTuple):
 
 
 class NotFetched(Exception):
-    """Not fetched yet. Caught by the controller, never shown to anybody."""
+    """Not fetched yet. Caught by the controller, never shown."""
 
     def __init__(self, ref: Ref) -> None:
         super().__init__(f"{ref.kind} {ref.name} is not fetched yet")
@@ -40,7 +40,7 @@ class NotFetched(Exception):
 
 
 Answer = list[Raw] | ApiError
-"""What the server said about a Ref: the objects (one, for a named Ref), or its refusal."""
+"""What the server answered for a Ref: the objects (one, for a named Ref), or its refusal."""
 
 
 class GrouperView:

@@ -9,11 +9,15 @@ from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.meta import condition
 from gangline.grouper import write
-from gangline.grouper.grouping import Grouping, OwnerGone
+from gangline.grouper.groupers.pod import is_spark
+from gangline.grouper.grouping import Grouping, OwnerGone, OwnerUnknown
 from gangline.grouper.settings import GrouperSettings
 from gangline.grouper.singles import stands_for_itself
 from gangline.rules.gangs.memberships import OWNED, candidates, own_group, owners_group
 from gangline.rules.values import times
+
+ORPHANED = 10.0
+"""Seconds after which a pod whose owner is not there is worth a warning."""
 
 
 def possible_groups(pod: Pod) -> list[str]:
@@ -39,8 +43,14 @@ def known_without_mark(pod: Pod, grouping: Grouping) -> bool:
 
 def can_wait(pod: Pod, grouping: Grouping, settings: GrouperSettings) -> bool:
     """Whether nobody waits for the group to be written: the scheduler places a pod that stands for itself without
-    (singles.py), unless it has said that it cannot; then the verdict needs the group."""
+    (singles.py), unless it found no node; then the verdict needs the group."""
     return stands_for_itself(pod, grouping) and not settings.manner.decides_as_upstream and not _refused(pod)
+
+
+def group_can_wait(pod: Pod, settings: GrouperSettings) -> bool:
+    """The same, before the group is worked out: a pod without owners has a group of its own, unless it is Spark's."""
+    alone = not pod.metadata.owner_references and not is_spark(pod)
+    return alone and not settings.manner.decides_as_upstream and not _refused(pod)
 
 
 def is_settled(pod: Pod, grouping: Grouping) -> bool:
@@ -49,7 +59,7 @@ def is_settled(pod: Pod, grouping: Grouping) -> bool:
 
 
 def _refused(pod: Pod) -> bool:
-    """Whether the scheduler has said that it has no node for the pod."""
+    """Whether the scheduler found no node for the pod."""
     scheduled = condition(pod.status.conditions, "PodScheduled")
     return scheduled is not None and scheduled.status == "False"
 
@@ -58,3 +68,10 @@ def goes_with_owner(error: Exception, pod: Pod, settings: GrouperSettings, group
     """Whether a pod lacks only its owner, and was grouped while that was there: both go, and that is no warning."""
     known = grouped or bool(pod.spec.node_name) or names.POD_GROUP_NAME in pod.annotations
     return isinstance(error, OwnerGone) and known and not settings.manner.lost_owner_warns
+
+
+def goes_soon(error: Exception, waited: float, settings: GrouperSettings) -> bool:
+    """Whether a pod lacks an owner that could be there, so that it is likely to be collected yet: a large Job was
+    deleted while its pods came."""
+    gone = isinstance(error, OwnerGone) and not isinstance(error, OwnerUnknown)
+    return gone and waited < ORPHANED and not settings.manner.lost_owner_warns

@@ -12,7 +12,7 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD
 from gangline.api.meta import OwnerReference, Raw
 from gangline.errors import ApiError, Forbidden, NotFound
-from gangline.grouper.grouping import OwnerGone, Ungroupable
+from gangline.grouper.grouping import OwnerGone, OwnerUnknown, Ungroupable, UnservedKind
 from gangline.grouper.look import GrouperView
 
 LONGEST_CHAIN = 64
@@ -36,7 +36,8 @@ def walk(pod: Pod, look: GrouperView) -> Chain:
         except Forbidden:
             break
         except NotFound as error:
-            raise OwnerGone(f"failed to find {_where(reference, pod)}: {error}") from error
+            gone = OwnerUnknown if isinstance(error, UnservedKind) else OwnerGone
+            raise gone(f"failed to find {_where(reference, pod)}: {error}") from error
         except ApiError as error:
             raise Ungroupable(f"failed to find {_where(reference, pod)}: {error}") from error
         if uid_of(owner) != reference.uid:

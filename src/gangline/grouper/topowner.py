@@ -1,4 +1,4 @@
-"""The annotation that tells whoever sees a PodGroup which workload it stands for: five lines of YAML.
+"""The annotation on a PodGroup that names the workload it stands for: five lines of YAML.
 
 Written letter by letter as upstream's encoder does it, because the text is compared when a group is updated.
 """

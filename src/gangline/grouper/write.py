@@ -1,6 +1,6 @@
 """A Grouping as API objects: the PodGroup to create, or the smallest change to the one that is there.
 
-Strict about whose fields are whose. Queue, back-off and marking belong to whoever edits a PodGroup after its creation,
+Strict about whose fields are whose. Queue, back-off and marking belong to the user after a PodGroup's creation,
 as do its node pool and a topology that the workload does not ask for; labels and annotations are added, never taken
 away."""
 

@@ -1,6 +1,6 @@
 """A Config as it is meant: what it says, and the defaults of what it leaves out.
 
-KAI's definitions carry no defaults, so whoever reads them fills them in; here that is done once, in memory, and never
+KAI's definitions carry no defaults, so readers fill them in; here that is done once, in memory, and never
 written back. services.py, shapes.py and shards.py ask here. Pure."""
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class InstallFacts:
     certificate: Pair | None = None
     """Of the admission server."""
     answers: bool = False
-    """Somebody answers at the admission server's address, so that the API server may be told to ask there."""
+    """Somebody answers at the admission server's address, so that the webhooks may be registered."""
     shards: tuple[Raw, ...] = ()
     """The spec of every shard."""
     instances: tuple[Raw, ...] = ()
@@ -132,13 +132,13 @@ class Wishes:
 
     objects: list[Wanted] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    """What is wrong with what was said, with the remedy; the apps concerned stay as they are."""
+    """What is wrong with the Config, with the remedy; the apps concerned stay as they are."""
     kept: list[str] = field(default_factory=list)
     """Apps that stay as they are."""
     missing: list[str] = field(default_factory=list)
     """What the cluster lacks, with the remedy."""
     notes: list[str] = field(default_factory=list)
-    """What was said in vain."""
+    """Settings without effect."""
 
     def add(self, kind: Kind[Any], obj: Raw) -> None:
         self.objects.append(Wanted(kind, obj))

@@ -38,10 +38,10 @@ TOLD = 6
 
 @dataclass(slots=True)
 class WriteMemory:
-    """What was written for each owner, by its uid, and what was told."""
+    """What was written for each owner, by its uid, and its conditions."""
 
     written: dict[str, dict[ObjectKey, WrittenObject]] = field(default_factory=dict)
-    told: ConfigTeller = field(default_factory=ConfigTeller)
+    teller: ConfigTeller = field(default_factory=ConfigTeller)
 
     def of(self, obj: Object) -> dict[ObjectKey, WrittenObject]:
         return self.written.setdefault(obj.uid, {})
@@ -56,10 +56,10 @@ async def reconcile_config(installer: Installer, memory: WriteMemory, ctx: Conte
         return None
     if config.name != CONFIG_NAME:
         text = f"only the Config named {CONFIG_NAME} counts; move what this one says there, and delete it"
-        await memory.told.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
+        await memory.teller.tell(ctx, CONFIG, config, unused(text, config.metadata.generation))
         return None
     reading = ConfigReading(config.spec, installer.settings)
-    await memory.told.begin(ctx, CONFIG, config)
+    await memory.teller.begin(ctx, CONFIG, config)
     wishes = wishes_of_config(reading, await config_facts(installer, ctx, config, reading), installer.parts)
     outcome = await _carry_out(ctx, memory, CONFIG, config, wishes)
     return _next(outcome) or Again(SELDOM)
@@ -72,11 +72,11 @@ async def reconcile_shard(installer: Installer, memory: WriteMemory, ctx: Contex
     if config is None:
         report = await _write(ctx, memory, SCHEDULING_SHARD, shard, Wishes())
         text = f"no scheduler runs, because there is no Config {CONFIG_NAME}: create one (an empty spec will do)"
-        await memory.told.tell(ctx, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
+        await memory.teller.tell(ctx, SCHEDULING_SHARD, shard, unused(text, shard.metadata.generation))
         _refused(report)
         return None
     reading = ConfigReading(config.spec, installer.settings)
-    await memory.told.begin(ctx, SCHEDULING_SHARD, shard)
+    await memory.teller.begin(ctx, SCHEDULING_SHARD, shard)
     wishes = wishes_of_shard(reading, shard.name, shard.spec, await shard_facts(ctx, shard, reading), installer.parts)
     outcome = await _carry_out(ctx, memory, SCHEDULING_SHARD, shard, wishes)
     return _next(outcome) or (Again(FOLLOWED) if reading.replicas(SCHEDULER) > 1 else None)
@@ -94,7 +94,7 @@ async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Ob
         report.leaving,
         report.contested,
     )
-    await memory.told.tell(ctx, kind, obj, conditions(outcome, obj.metadata.generation))
+    await memory.teller.tell(ctx, kind, obj, conditions(outcome, obj.metadata.generation))
     _refused(report)
     return outcome
 

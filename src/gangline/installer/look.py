@@ -110,7 +110,7 @@ async def _certificate(parts: ComponentParts, ctx: Context, reading: ConfigReadi
 
 
 def _answers(read: Reader, config: Config, reading: ConfigReading) -> bool:
-    """Somebody does, or did when the API server was told."""
+    """It answers, or did when the webhooks were registered."""
     server = read.get(DEPLOYMENT, ADMISSION.name, reading.namespace)
     if server is not None and _belongs(server, config.uid) and server.status.available_replicas:
         return True

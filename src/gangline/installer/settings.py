@@ -1,4 +1,4 @@
-"""What the installer itself can be told at start, and the image that its Deployments use unless a Config says
+"""The installer's own settings at start, and the image that its Deployments use unless a Config says
 otherwise.
 
 Read by config_reader.py and the composition root. Nothing here knows a Config.

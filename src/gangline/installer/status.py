@@ -29,7 +29,7 @@ class Outcome:
     """What a look and its writes came to."""
 
     problems: list[str] = field(default_factory=list)
-    """With what was said."""
+    """With these messages."""
     foreign: list[str] = field(default_factory=list)
     """Objects of our names that are somebody else's."""
     failures: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Outcome:
 
 
 def begun(generation: int) -> list[Raw]:
-    """What is said before the first write for a new generation."""
+    """The condition before the first write for a new generation."""
     return [_condition(RECONCILING, True, "reconciling", "what was asked for is being carried out", generation)]
 
 

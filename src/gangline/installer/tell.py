@@ -17,15 +17,13 @@ from gangline.runtime.clock import timestamp
 
 class ConfigTeller:
     def __init__(self) -> None:
-        self._told: dict[str, Any] = {}
+        self._written: dict[str, Any] = {}
         """By uid, each object as it was when its status was written last."""
 
     def conditions(self, obj: Any) -> list[Raw]:
         """The newest that are known."""
-        told = self._told.get(obj.uid)
-        newest = (
-            obj if told is None or int(obj.metadata.resource_version) >= int(told.metadata.resource_version) else told
-        )
+        written = self._written.get(obj.uid)
+        newest = obj if written is None or _revision(obj) >= _revision(written) else written
         return list(newest.status.get("conditions") or ())
 
     async def begin(self, ctx: Context, kind: Kind[Any], obj: Any) -> None:
@@ -45,6 +43,10 @@ class ConfigTeller:
         for item in news:
             if item["type"] == DEPLOYED and item["status"] == "False" and item["message"] not in heard:
                 ctx.events.tell(kind, obj, "NotDeployed", item["message"], warning=True)
-        self._told[obj.uid] = await ctx.client.patch(
+        self._written[obj.uid] = await ctx.client.patch(
             kind, obj.name, "", {"status": {"conditions": conditions}}, subresource="status"
         )
+
+
+def _revision(obj: Any) -> int:
+    return int(obj.metadata.resource_version)

@@ -1,7 +1,7 @@
 """The settings that `gangline simulate --settings` knows by name, and how a file of the scheduler's configuration
 becomes one.
 
-`greedy` is KAI's order and packing, `native` is what the scheduler does by default. Nothing is told to anybody in the
+`greedy` is KAI's order and packing, `native` is what the scheduler does by default. No explanations are made in the
 lab, so reasons are not worked out."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BUILT_IN: dict[str, Callable[[], SchedulerSettings]] = {"greedy": shard_settings
 
 
 def quiet(settings: SchedulerSettings, actions: tuple[str, ...] | None = None) -> SchedulerSettings:
-    """For the lab: nobody is told why; with these actions, if any are given."""
+    """For the lab: no explanations; with these actions, if any are given."""
     return replace(settings, skips_alike=True, explains=False, actions=settings.actions if actions is None else actions)
 
 

@@ -24,8 +24,7 @@ from gangline.scheduler.records import GangRecord, NodeRecord, QueueRecord, Task
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.thought.booking import book
 from gangline.scheduler.time.idle import idle_gpus
-from gangline.scheduler.time.learned import Overruns
-from gangline.scheduler.time.promises import latest_start
+from gangline.scheduler.time.learned import Overruns, StartDelays
 
 PERIOD = 120.0
 TOLD_EVERY = 500
@@ -79,7 +78,7 @@ class Simulation:
         self._waiting: dict[str, None] = {}
         self._ends: list[tuple[float, int, str]] = []
         self._runs: list[JobRun] = []
-        self._overruns = Overruns()
+        self._overruns, self._delays = Overruns(), StartDelays()
         self._dirty = False
         self._only_allocates = set(experiment.settings.actions) <= {"allocate", "stalegangeviction"}
         self._played = PlayedTrace(
@@ -94,7 +93,7 @@ class Simulation:
 
     def run(self, tell: Callable[[int], None] = lambda ended: None) -> PlayedTrace:
         """`tell` hears now and then how many jobs have ended or been dropped."""
-        arrived, changed, last_cycle, told = 0, 0, -math.inf, 0
+        arrived, changed, last_cycle, reported = 0, 0, -math.inf, 0
         jobs, played = self._jobs, self._played
         while (moment := self._next_moment(arrived, changed, last_cycle)) is not None:
             arrived, changed = self._until(min(moment, self._it.until), arrived, changed)
@@ -106,8 +105,8 @@ class Simulation:
             if arrived == len(jobs) and not played.allocated:
                 played.allocated = self._clock.busy
             done = arrived - len(self._playing)
-            if done - told >= TOLD_EVERY:
-                told = done
+            if done - reported >= TOLD_EVERY:
+                reported = done
                 tell(done)
         tell(len(jobs))
         return self._finish()
@@ -132,6 +131,7 @@ class Simulation:
                 self._arrive(jobs[arrived])
                 arrived += 1
         self._clock.advance(moment)
+        self._clock.mark()
         return arrived, changed
 
     def _next_moment(self, arrived: int, changed: int, last_cycle: float) -> float | None:
@@ -238,7 +238,8 @@ class Simulation:
         for reservation in decisions.reservations:
             run = self._playing[reservation.gang].run
             if run.latest is None and reservation.sure:
-                run.latest = latest_start(reservation, now, self._overruns.factor())
+                run.latest = self._delays.latest(now, reservation.start, self._overruns.factor())
+                run.promised = (now, reservation.start)
                 self._played.promises_made += 1
 
     def _drop(self, playing: Playing) -> None:
@@ -262,8 +263,9 @@ class Simulation:
         self._clock.waiting -= run.gpus
         self._clock.busy += run.gpus
         run.waited += now - run.since
-        if run.latest is not None and not run.started and now <= run.latest + self._it.period:
-            self._played.promises_kept += 1
+        if run.latest is not None and not run.started:
+            self._played.promises_kept += now <= run.latest + self._it.period
+            self._delays.note(*run.promised, now)
         run.running, run.started, run.since = True, True, now
         run.epoch += 1
         if math.isfinite(run.remaining):

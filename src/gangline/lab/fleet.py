@@ -29,7 +29,7 @@ from gangline.scheduler.records import (
 MODEL_LABEL = "nvidia.com/gpu.product"
 ONE_QUEUE = "all"
 LARGE = Machine("", 0, 10_000_000.0, 2.0**50)
-"""What a machine has of CPU and memory where the trace does not say: more than anybody asks for."""
+"""What a machine has of CPU and memory where the trace does not say: more than any job asks for."""
 POD_SLOTS = 1000
 DEVICE_MEMORY = 1000
 """MiB per GPU, so that a share in thousandths is a whole number."""
@@ -156,7 +156,9 @@ def _changed(queue: QueueRecord, field: str, resource: str, value: str) -> Queue
     try:
         number = float(value)
     except ValueError:
-        raise BadInput(f"--change {field}.{queue.name}.{resource}={value}: {value!r} is no number") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise BadInput(f"--change {field}.{queue.name}.{resource}={value}: {value!r} is no number")
     parts[field] = parts[field] + number if value[:1] in "+-" and value != "-1" else number
     shares[resource] = Share(parts["quota"], parts["limit"], parts["weight"], share.usage)
     return replace(queue, gpu=shares["gpu"], cpu=shares["cpu"], memory=shares["memory"])

@@ -36,9 +36,11 @@ class JobRun:
     evictions: int = 0
     ended: float | None = None
     epoch: int = 0
-    """Counts starts, so that the end of an evicted run is told from that of the next."""
+    """Counts starts, so that the end of an evicted run is not taken for that of the next."""
     latest: float | None = None
-    """The start that was reserved for it first, if any."""
+    """The start that was promised to it, if any."""
+    promised: tuple[float, float] = (0.0, 0.0)
+    """When that was promised, and the start that was reserved for it then."""
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 
 COLOURS = ("#2563eb", "#ea580c", "#16a34a", "#9333ea", "#dc2626", "#0891b2")
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 900, 240, 60, 24, 14
@@ -33,6 +34,7 @@ def bars(labels: Sequence[str], series: Sequence[Sequence[float]]) -> str:
 
 
 def curves(series: Sequence[Sequence[tuple[float, float]]]) -> str:
+    """Each value holds until the next one."""
     points = [point for line in series for point in line]
     if not points:
         return "<p>none</p>"
@@ -46,7 +48,8 @@ def curves(series: Sequence[Sequence[tuple[float, float]]]) -> str:
         _text(WIDTH, HEIGHT - 6, f"{last:.4g}", "end"),
     ]
     for number, line in enumerate(series):
-        path = " ".join(f"{LEFT + (x - first) * across:.1f},{HEIGHT - BOTTOM - y * up:.1f}" for x, y in line)
+        steps = [point for (_, before), (x, y) in pairwise([*line[:1], *line]) for point in ((x, before), (x, y))]
+        path = " ".join(f"{LEFT + (x - first) * across:.1f},{HEIGHT - BOTTOM - y * up:.1f}" for x, y in steps)
         shapes.append(f'<polyline points="{path}" fill="none" stroke="{_colour(number)}" stroke-width="1.3"/>')
     return _svg(shapes)
 

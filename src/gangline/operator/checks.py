@@ -67,7 +67,7 @@ def backend_check(settings: Settings, dropped: Callable[[], Dropped] = frozenset
                 Problem(
                     "spec",
                     f"backend {selection.backend.name} failed while it judged the set: {type(error).__name__}: {error}",
-                    hint="the log of whoever judges sets has the whole story; another backend may be chosen",
+                    hint="the log of the operator and of its webhook has the traceback; another backend may be chosen",
                 )
             ]
 

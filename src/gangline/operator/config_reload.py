@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from gangline.api.meta import Raw
+from gangline.bounded_input import read_text
 from gangline.errors import GanglineError
 from gangline.operator.backends import Registry
 from gangline.operator.gangs import controller as gangs
@@ -33,12 +34,12 @@ Source = Callable[[], OperatorSettings]
 class ConfigFile:
     def __init__(self, path: Path, read: Callable[[Raw], OperatorSettings]) -> None:
         self._path, self._read = path, read
-        self._text = path.read_text()
+        self._text = read_text(path)
         self._settings = read(read_yaml(self._text) or {})
 
     def current(self) -> OperatorSettings:
         try:
-            text = self._path.read_text()
+            text = read_text(self._path)
             if text != self._text:
                 self._text = text
                 self._settings = self._read(read_yaml(text) or {})

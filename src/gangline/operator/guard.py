@@ -1,6 +1,6 @@
 """A reconcile that fails in a way nobody foresaw tells it on its object, so that the user sees more than silence.
 
-Failures that were foreseen are told by the reconciles themselves. The queue tries again in either case, later and
+Expected failures are reported by the reconciles themselves. The queue tries again in either case, later and
 later, and other objects are not held up."""
 
 from __future__ import annotations
@@ -38,4 +38,4 @@ async def _tell(kind: Kind[Any], ctx: Context, key: Key, text: str) -> None:
     try:
         await ctx.client.patch(kind, key.name, key.namespace, {"status": {"lastErrors": errors}}, subresource="status")
     except ApiError:
-        return  # the first failure is the one to be told, in the log
+        return  # the first failure is the one to log

@@ -97,7 +97,7 @@ def wait(
     pause: Callable[[], None],
 ) -> None:
     """Look again and again until nothing is missing; trouble with the API server is waited out."""
-    told = ""
+    printed = ""
     while True:
         try:
             lacking = missing(needs, pods())
@@ -107,9 +107,9 @@ def wait(
             text = "waiting for " + ", ".join(f"{count} more of {clique}" for clique, count in lacking.items())
         if not lacking:
             return
-        if text != told:
+        if text != printed:
             say(text)
-            told = text
+            printed = text
         pause()
 
 

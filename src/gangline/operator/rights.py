@@ -2,7 +2,7 @@
 Role of its lease.
 
 Derived from what the backend says it reads and writes, and from what the controller of gangs needs for every backend.
-Just that: no secrets, no pods but to look at, no object of another scheduler. For whoever prints manifests. Pure."""
+Just that: no secrets, no pods but to look at, no object of another scheduler. For the installer and the chart. Pure."""
 
 from __future__ import annotations
 

@@ -25,13 +25,13 @@ HELD_BACK = "HeldBack"
 
 
 def is_true(conditions: tuple[Condition, ...], type: str) -> bool:
-    told = condition(conditions, type)
-    return told is not None and told.status == "True"
+    known = condition(conditions, type)
+    return known is not None and known.status == "True"
 
 
 def is_reason(conditions: tuple[Condition, ...], type: str, reason: str) -> bool:
-    told = condition(conditions, type)
-    return told is not None and told.reason == reason
+    known = condition(conditions, type)
+    return known is not None and known.reason == reason
 
 
 def since(obj: PodClique | PodCliqueScalingGroup, before: tuple[Condition, ...], new: Condition, now: str) -> str:

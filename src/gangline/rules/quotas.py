@@ -1,5 +1,5 @@
-"""What one object takes of a ResourceQuota, and which quotas it counts for: said once for admission, which refuses, and
-for the controller, which counts.
+"""What one object takes of a ResourceQuota, and which quotas it counts for: written once for admission, which refuses,
+and for the controller, which counts.
 
 Objects are plain data, amounts are nano-units. Pure.
 """

@@ -255,6 +255,11 @@ def is_gpu_class(name: str) -> bool:
     return GPU in name.lower()
 
 
+def is_gpu_driver(name: str) -> bool:
+    """Whether the devices of a driver count as GPUs."""
+    return GPU in name.lower()
+
+
 def _device_count(exactly: Raw) -> int:
     mode = exactly.get("allocationMode") or "ExactCount"
     if mode == "ExactCount":

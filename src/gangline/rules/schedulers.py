@@ -1,7 +1,7 @@
 """Which schedulerNames the scheduler half serves: THE list, which grouper, scheduler, binder, controllers and admission
 share.
 
-Each of them is told by the flag `--scheduler-name`, upstream's, which takes several names here. Whoever asks whether a
+Each of them gets the flag `--scheduler-name`, upstream's, which takes several names here. Whoever asks whether a
 pod is ours asks with this list. The operator's backend `kai` serves the same names. Pure."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A PodCliqueSet as a tree: set → scaling groups → cliques → pods, with the state of each.
 
-`gangline tree` draws it as lines and the dashboard as a list. Pure: whoever has the objects hands them in. Never reads
+`gangline tree` draws it as lines and the dashboard as a list. Pure: the caller hands the objects in. Never reads
 a cluster."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def of_set(
     below = [_clique(clique, mine) for clique in cliques if names.SCALING_GROUP not in clique.labels]
     below += [_group(group, cliques, mine) for group in groups]
     phases = ", ".join(f"{gang.name} {gang.status.phase or 'Pending'}" for gang in _sorted(gangs)) or "none yet"
-    state = f"{pcs.status.available_replicas}/{pcs.spec.replicas} available   gangs: {phases}"
+    state = f"{pcs.status.available_replicas}/{pcs.spec.replicas} available; gangs: {phases}"
     state += "".join(f"; {error.description}" for error in pcs.status.last_errors)
     return Branch("set", pcs.name, state, below=tuple(sorted(below, key=lambda item: item.name)))
 

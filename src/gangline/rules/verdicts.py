@@ -24,7 +24,7 @@ ORDER = ("Initialized", "Scheduled", "Ready")
 """Conditions of a PodGang, in the order in which it must meet them."""
 
 HELD = ("BackendNotReady", "BackendNotRunning")
-"""Reasons of a gang whose backend does not let its pods go: no scheduler has judged it, whatever one said before."""
+"""Reasons of a gang whose backend does not let its pods go: no scheduler has judged it, whatever its conditions say."""
 
 _WORD = re.compile(r"[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?")
 

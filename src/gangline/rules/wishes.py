@@ -2,7 +2,7 @@
 
     gangline.io/gang-termination: disabled     a gang below its minimum is left to run
     gangline.io/max-unavailable: "2" or 25%    how much of each unit an update may take away at once
-    gangline.io/progress-deadline: 10m         after so long without progress an update is said to be stuck
+    gangline.io/progress-deadline: 10m         after so long without progress an update counts as stuck
 
 Admission refuses what cannot be read (`problems`); the operator takes such a wish as not given.
 """

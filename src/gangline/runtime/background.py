@@ -1,4 +1,4 @@
-"""Background work that never dies without a word: what fails is told, counted, and started again, later and later.
+"""Background work that never dies silently: a failure is logged, counted, and started again, later and later.
 
 Every task of the runtime that is to live as long as its component is started here. Who started it stops it: cancel the
 task. Nothing here knows what the work is.
@@ -88,7 +88,7 @@ class WorkerPool:
         await self._work()
         task = asyncio.current_task()
         assert task is not None
-        self._tasks.remove(task)  # at once, and not when it is done: whoever calls until then needs another one
+        self._tasks.remove(task)  # at once, and not when it is done: a call until then needs another one
 
     async def stop(self) -> None:
         self._stopped = True
@@ -104,7 +104,7 @@ def cancelled() -> bool:
 
 
 def noticed(task: asyncio.Task[Any]) -> asyncio.Task[Any]:
-    """A task that is done once: what it fails with is told at once."""
+    """A task that is done once: its failure is logged at once."""
     task.add_done_callback(_tell)
     return task
 

@@ -20,7 +20,7 @@ from gangline.runtime.watching.informer import Informer
 
 log = logging.getLogger(__name__)
 PATIENCE = 10.0
-"""Seconds after which whoever waits for a cache is told what it waits for, and between two times of telling."""
+"""Seconds after which a wait for a cache is logged with what it waits for, and between two such lines."""
 T = TypeVar("T", bound=Object)
 
 
@@ -70,7 +70,7 @@ class Cache:
             speaking.cancel()
 
     async def _tell_waiting(self) -> None:
-        """Say what is waited for, again and again: whoever waits for a list must not look like a process that hangs."""
+        """Log what is waited for, again and again: a process that waits for a list must not look as if it hung."""
         began = self._clock.monotonic()
         while True:
             await self._clock.sleep(PATIENCE)

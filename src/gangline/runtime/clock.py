@@ -10,7 +10,7 @@ import asyncio
 import heapq
 import sys
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from gangline.rules.values.times import micro_timestamp as micro_timestamp
@@ -85,20 +85,37 @@ class ManualClock:
 
 async def within(clock: Clock, seconds: float, work: Awaitable[T]) -> T:
     """What `work` gives, if it does so in time; else TimeoutError, and nobody waits for it to give up."""
-    working, timer = asyncio.ensure_future(work), asyncio.ensure_future(clock.sleep(seconds))
+    working, over = asyncio.ensure_future(work), asyncio.get_running_loop().create_future()
+
+    def end(done: asyncio.Future[T] | None = None) -> None:
+        if not over.done():
+            over.set_result(None)
+
+    working.add_done_callback(end)
+    stop_timer = _call_later(clock, seconds, end)
     try:
-        await asyncio.wait({working, timer}, return_when=asyncio.FIRST_COMPLETED)
+        await over
         if working.done():
             return working.result()
         working.add_done_callback(_dropped)
-        raise TimeoutError(f"nothing came of it in {seconds:g} s")
+        raise TimeoutError(f"it did not end within {seconds:g} s")
     except asyncio.CancelledError:
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
         raise
     finally:
         working.cancel()
-        timer.cancel()
+        stop_timer()
+
+
+def _call_later(clock: Clock, seconds: float, act: Callable[[], None]) -> Callable[[], object]:
+    """Call when the time has come; gives what prevents that. Real time needs no task of its own: every watch of every
+    informer has such a timer."""
+    if type(clock) is SystemClock:
+        return asyncio.get_running_loop().call_later(seconds, act).cancel
+    timer = asyncio.ensure_future(clock.sleep(seconds))
+    timer.add_done_callback(lambda _: act())
+    return timer.cancel
 
 
 def _dropped(late: asyncio.Future[T]) -> None:

@@ -1,4 +1,4 @@
-"""Events for people: told once, counted after that, and never in a component's way.
+"""Events for people: written once, counted after that, and never in a component's way.
 
 `tell` only puts the event aside; a task of its own writes it when reports have their turn. Equal events of one object
 are joined into a count. A component that stops takes a moment to write what is left."""
@@ -60,7 +60,7 @@ class Recorder:
         warning: bool = False,
         annotations: dict[str, str] | None = None,
     ) -> None:
-        told = ToldEvent(
+        event = ToldEvent(
             kind,
             obj.namespace,
             obj.name,
@@ -71,7 +71,7 @@ class Recorder:
             tuple(sorted((annotations or {}).items())),
         )
         try:
-            self._queue.put_nowait((told, self._clock.now()))
+            self._queue.put_nowait((event, self._clock.now()))
         except asyncio.QueueFull:
             EVENTS_DROPPED.labels(self._component).inc()
 
@@ -92,57 +92,57 @@ class Recorder:
 
     async def _write_all(self) -> None:
         while True:
-            told, at = await self._queue.get()
+            event, at = await self._queue.get()
             self._busy = True
             try:
                 if not self._stopping:
                     await self._lanes.turn()
                 with timed(self._lanes, self._clock):
-                    await self._write(told, at)
+                    await self._write(event, at)
             except ApiError as error:
-                log.debug("event on %s %s not written: %s", told.kind, told.name, error)
+                log.debug("event on %s %s not written: %s", event.kind, event.name, error)
             except Exception:
-                log.exception("event on %s %s not written", told.kind, told.name)
+                log.exception("event on %s %s not written", event.kind, event.name)
             finally:
                 self._busy = False
                 self._queue.task_done()
 
-    async def _write(self, told: ToldEvent, at: float) -> None:
+    async def _write(self, event: ToldEvent, at: float) -> None:
         now = timestamp(at)
-        known = self._counts.pop(told, None)
+        known = self._counts.pop(event, None)
         if known is not None:
             name, count = known
             try:
                 await self._client.patch_only(
-                    EVENT, name, told.namespace or "default", {"count": count + 1, "lastTimestamp": now}
+                    EVENT, name, event.namespace or "default", {"count": count + 1, "lastTimestamp": now}
                 )
-                self._remember(told, name, count + 1)
+                self._remember(event, name, count + 1)
                 return
             except NotFound:
                 pass
-        digest = hashlib.sha256(repr((told, at)).encode()).hexdigest()[:16]
-        name = f"{told.name[:200]}.{digest}"
-        await self._client.create_only(EVENT, self._object(told, name, now), told.namespace or "default")
-        self._remember(told, name, 1)
+        digest = hashlib.sha256(repr((event, at)).encode()).hexdigest()[:16]
+        name = f"{event.name[:200]}.{digest}"
+        await self._client.create_only(EVENT, self._object(event, name, now), event.namespace or "default")
+        self._remember(event, name, 1)
 
-    def _remember(self, told: ToldEvent, name: str, count: int) -> None:
-        self._counts[told] = (name, count)
+    def _remember(self, event: ToldEvent, name: str, count: int) -> None:
+        self._counts[event] = (name, count)
         if len(self._counts) > REMEMBERED:
             self._counts.popitem(last=False)
 
-    def _object(self, told: ToldEvent, name: str, now: str) -> Raw:
-        meta: Raw = {"name": name, "namespace": told.namespace or "default"}
-        if told.annotations:
-            meta["annotations"] = dict(told.annotations)
-        about = {"apiVersion": told.kind.api_version, "kind": told.kind.kind, "name": told.name, "uid": told.uid}
-        if told.namespace:
-            about["namespace"] = told.namespace
+    def _object(self, event: ToldEvent, name: str, now: str) -> Raw:
+        meta: Raw = {"name": name, "namespace": event.namespace or "default"}
+        if event.annotations:
+            meta["annotations"] = dict(event.annotations)
+        about = {"apiVersion": event.kind.api_version, "kind": event.kind.kind, "name": event.name, "uid": event.uid}
+        if event.namespace:
+            about["namespace"] = event.namespace
         return {
             "metadata": meta,
             "involvedObject": about,
-            "type": told.type,
-            "reason": told.reason,
-            "message": told.message,
+            "type": event.type,
+            "reason": event.reason,
+            "message": event.message,
             "count": 1,
             "firstTimestamp": now,
             "lastTimestamp": now,

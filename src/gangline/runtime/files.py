@@ -1,6 +1,6 @@
 """How many files and sockets a process may have open.
 
-Called once by whoever starts a process that listens (`gangline up`), never by a component.
+Called once at the start of a process that listens (`gangline up`), never by a component.
 """
 
 from __future__ import annotations

@@ -38,5 +38,5 @@ def set_up(level: str, form: str = "json") -> None:
 
 
 def hush() -> None:
-    """Say nothing more: this process ends for a reason that is told, and what everybody in it would add is no help."""
+    """Log nothing more: this process ends for a reason that was printed, and what its parts would add is no help."""
     logging.disable(logging.CRITICAL)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from gangline.api.core import Pod
-from gangline.api.kinds import POD
+from gangline.api.kinds import POD, POD_GROUP
 from gangline.client import Client, Lanes
 from gangline.runtime import background
 from gangline.runtime.cache import Cache
@@ -77,15 +77,18 @@ class Manager:
         ]
 
     def _look_for_crowds(self) -> None:
-        """Where components run apart, pods that come or are bound are the traces of what others write."""
+        """Where components run apart, pods that come or are bound are the traces of what others write; PodGroups, where
+        no pods are followed."""
         lanes = self.writer.lanes
 
-        def changed(before: Pod | None, after: Pod | None) -> None:
+        def pod_changed(before: Pod | None, after: Pod | None) -> None:
             if after is not None and (before is None or (after.spec.node_name and not before.spec.node_name)):
                 lanes.seen()
 
         if lanes.apart and self.cache.follows(POD):
-            self.cache.informer(POD).on_change(changed)
+            self.cache.informer(POD).on_change(pod_changed)
+        elif lanes.apart and self.cache.follows(POD_GROUP):
+            self.cache.informer(POD_GROUP).on_change(lambda before, after: lanes.seen())
 
     async def stop(self) -> None:
         for task in self._tasks:

@@ -24,7 +24,7 @@ def _nobody() -> None:
 
 
 class WorkQueue:
-    """`call` is told of each key that can be taken, `call_later` of each that was put off."""
+    """`call` gets each key that can be taken, `call_later` each that was put off."""
 
     def __init__(self, clock: Clock, longest: float = LONGEST_DELAY) -> None:
         self._clock, self._longest = clock, longest
@@ -55,7 +55,7 @@ class WorkQueue:
         self._timers[key] = background.later(seconds, partial(self._due, key), self._clock)
 
     def put_off(self, key: Key) -> None:
-        """Keep it for whoever takes what was put off, unless something changes before."""
+        """Keep it among the keys that were put off, unless something changes before."""
         self._put_off[key] = self._clock.monotonic()
         self.call_later()
 

@@ -246,11 +246,11 @@ class Writer:
                     await self.lanes.turn()
                 write = self._waiting.pop(key)
                 async with self._room:
-                    await self._try(key, write)
+                    await self._write_until_taken(key, write)
         finally:
             del self._tasks[key]
 
-    async def _try(self, key: Hashable, write: WriteBeside) -> None:
+    async def _write_until_taken(self, key: Hashable, write: WriteBeside) -> None:
         attempt = 0
         while True:
             try:
@@ -269,7 +269,7 @@ class Writer:
 
     @property
     def idle(self) -> bool:
-        """Nothing is being sent beside anybody."""
+        """No write is on its way."""
         return not self._tasks
 
     async def stop(self) -> None:
@@ -312,7 +312,7 @@ def _give_up(key: Hashable, error: ApiError, failed: Failed | None) -> None:
         if failed is not None:
             failed(error)
     except Exception:
-        log.exception("that %s is not written could not be told", key)
+        log.exception("the handler of the failed write %s failed itself", key)
 
 
 def _namespace_terminates(error: Forbidden) -> bool:

@@ -51,7 +51,7 @@ def compare(methods: Sequence[Callable[P, int]]) -> Callable[P, int]:
 
 
 def veto(methods: Sequence[Callable[P, R | None]]) -> Callable[P, R | None]:
-    """The first refusal; everybody is asked until one refuses."""
+    """The first refusal; plugins are asked in order until one refuses."""
     positional: Sequence[Callable[..., R | None]] = methods
 
     def ask(*about: Any) -> R | None:
@@ -65,7 +65,7 @@ def veto(methods: Sequence[Callable[P, R | None]]) -> Callable[P, R | None]:
 
 
 def vetoes(methods: Sequence[Callable[P, R | None]]) -> Callable[P, list[R]]:
-    """A veto of which all refusals are told together."""
+    """A veto that gives all refusals together."""
     positional: Sequence[Callable[..., Any]] = methods
 
     def ask(*about: Any) -> list[R]:
@@ -75,7 +75,7 @@ def vetoes(methods: Sequence[Callable[P, R | None]]) -> Callable[P, list[R]]:
 
 
 def consent(methods: Sequence[Callable[P, bool]]) -> Callable[P, bool]:
-    """A veto by False: everybody must agree."""
+    """A veto by False: all plugins must agree."""
     positional: Sequence[Callable[..., Any]] = methods
 
     def ask(*about: Any) -> bool:

@@ -41,7 +41,7 @@ class Bind:
     what it was given.
 
     A group named `new-…` is a device to open for sharing; the shell gives it its final name. `claims`: devices per
-    claim name, `configs` what their drivers are told besides.
+    claim name, `configs` the configuration of their drivers.
     `extended`: devices for extended resources that the node has only as devices."""
 
     task: str
@@ -96,7 +96,7 @@ class Refuse:
     reasons: tuple[str, ...] = ()
     """Upstream's word for each of `refusals`: OverLimit, PodSchedulingErrors…"""
     queues: tuple[QueueFigures | None, ...] = field(default=(), compare=False)
-    """For each of `refusals`, the books of the queue that said no, if it was one."""
+    """For each of `refusals`, the usage and limits of the queue that refused, if it was one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class GangUpdate:
 @dataclass(frozen=True, slots=True)
 class StartReservation:
     """A gang that did not fit may count on these GPUs by node from this moment on. `name` is for people. `waits_for`:
-    the gang whose end makes the last room. `sure`: of every end that it counts on somebody said when it comes."""
+    the gang whose end makes the last room. `sure`: the time of every end that it counts on was declared."""
 
     gang: str
     name: str
@@ -122,6 +122,17 @@ class StartReservation:
     nodes: tuple[tuple[str, float], ...]
     waits_for: str = field(default="", compare=False)
     sure: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRequest:
+    """The owner of this task should start its replacement on this node, and end the task when that is ready.
+    `preemptor`: uid of the gang that gets the room. `asked`: when this was decided."""
+
+    task: str
+    node: str
+    preemptor: str
+    asked: float = 0.0
 
 
 Commit: TypeAlias = Bind | Evict | Nominate
@@ -136,6 +147,7 @@ class Decisions:
     updates: tuple[GangUpdate, ...] = ()
     steps: Mapping[str, int] = field(default_factory=dict)
     reservations: tuple[StartReservation, ...] = ()
+    moves: tuple[MoveRequest, ...] = ()
 
     @property
     def binds(self) -> list[Bind]:

@@ -1,6 +1,6 @@
 """One table: each hook of a plugin (`plugin.py`) and the way in which the answers are combined (`combine.py`).
 
-Six ways: *key* (smallest first), *veto* (everybody is asked, one refusal is enough), *sum*, *pass on* (each works on
+Six ways: *key* (smallest first), *veto* (one refusal is enough), *sum*, *pass on* (each works on
 what the one before gave), *tell*, and *first* (a figure of which one is enough). Only plugins that override a hook are
 asked; the others cost nothing. To add a hook: a method with a default in `Plugin`, and a line here."""
 

@@ -2,7 +2,7 @@
 
 A policy inherits and overrides the methods it cares about; `plugins/` holds the built-in ones, other packages bring
 theirs by entry point. How the answers of several plugins are combined stands in `hooks.py`, one line per method.
-Nothing here asks anybody.
+Nothing here calls a plugin.
 
 A plugin is built once per cycle with `(session, arguments)`. State that follows `allocated` and `deallocated` is
 written through `session.journal`, so that a what-if can be undone."""
@@ -198,7 +198,7 @@ class Plugin:
         return None
 
     def bind_annotations(self, task: TaskInfo, node: NodeInfo, annotations: dict[str, str]) -> dict[str, str]:
-        """What the BindRequest says besides, given what plugins before this one said."""
+        """What the BindRequest says besides, given the answers of the plugins before this one."""
         return annotations
 
     # ── news ──

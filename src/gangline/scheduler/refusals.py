@@ -31,8 +31,8 @@ Triple = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures:
-    """The books of the queue that said no, and what was asked of it; each as (millicores, bytes, GPUs), -1 is
-    unlimited."""
+    """The usage and limits of the queue that refused, and what was asked of it; each as (millicores, bytes, GPUs), -1
+    is unlimited."""
 
     name: str
     requested: Triple
@@ -46,7 +46,7 @@ class QueueFigures:
 
 @dataclass(frozen=True, slots=True)
 class GangRefusals:
-    """One reason with its messages; `plugin` is who said it, `resolvable` whether an eviction could help, `queue` which
+    """One reason with its messages; `plugin` refused, `resolvable` whether an eviction could help, `queue` which
     queue refused."""
 
     reason: str

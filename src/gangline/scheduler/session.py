@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from gangline.errors import ConfigError, Refusal
-from gangline.scheduler.decisions import Commit, Decisions, Evict, GangUpdate, Refuse, StartReservation
+from gangline.scheduler.decisions import Commit, Decisions, Evict, GangUpdate, MoveRequest, Refuse, StartReservation
 from gangline.scheduler.hierarchy import queues_of
 from gangline.scheduler.hooks import NO_HOOKS, Hooks
 from gangline.scheduler.model.cluster import ClusterModel
@@ -65,6 +65,7 @@ class Session:
         self.action = ""
         self.commits: list[Commit] = []
         self.reservations: list[StartReservation] = []
+        self.moves: list[MoveRequest] = []
         self.steps: dict[str, int] = {}
         self.memo: dict[Any, Any] = {}
         self._refusals: dict[str, _Mine] = {}
@@ -129,7 +130,7 @@ class Session:
         return gang.ready and not gang.record.skipped and self._sound(gang)
 
     def _sound(self, gang: GangInfo) -> bool:
-        """Whether the gang can be scheduled at all; one that cannot is told why, once."""
+        """Whether the gang can be scheduled at all; one that cannot is refused, once."""
         if gang.problems:
             text = "; ".join(gang.problems)
         elif gang.queue not in self.cluster.queues:
@@ -292,6 +293,7 @@ class Session:
             tuple(self._updates()),
             dict(self.steps),
             tuple(self.reservations),
+            tuple(self.moves),
         )
 
     def _refuse_list(self) -> Iterable[Refuse]:

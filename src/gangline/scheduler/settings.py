@@ -86,13 +86,14 @@ NATIVE_PLUGINS: tuple[PluginSetting, ...] = tuple(
     for setting in (
         *SHARD_PLUGINS,
         PluginSetting("topologyspread"),
+        PluginSetting("volumerestrictions"),
         PluginSetting("reservations"),
         PluginSetting("disruption"),
     )
     if setting.name not in ("gpupack", "gpusharingorder")
 )
 """The same with our own placement, which also says which device is shared, with pods spread over domains as they
-ask, with reservations, and with a price for every eviction."""
+ask, with claims that serve one pod only, with reservations, and with a price for every eviction."""
 
 
 STEPS_PER_SECOND = 200
@@ -141,7 +142,7 @@ class SchedulerSettings:
     part of its minimum, so that the last pods of a Job are not kept waiting for those that are done. `strict_turns`:
     whenever a queue has a better gang at its head it moves up among the others, where upstream looks only at the first
     of them; and reclaim takes nobody who would have its turn, and so its place back, before the gang that the room is
-    for. `explains`: gangs that are not placed are told why; the lab, where nobody listens, saves the time."""
+    for. `explains`: gangs that are not placed get an explanation; the lab needs none and saves the time."""
 
     actions: tuple[str, ...] = ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
@@ -212,10 +213,30 @@ def read_config(config: Mapping[str, Any], base: SchedulerSettings | None = None
     if config.get("tiers") is not None:
         changes["plugins"] = _plugins(config["tiers"])
     if config.get("queueDepthPerAction"):
-        changes["queue_depth"] = {str(name): int(depth) for name, depth in config["queueDepthPerAction"].items()}
+        depths = _mapping(config["queueDepthPerAction"], "queueDepthPerAction")
+        changes["queue_depth"] = {str(name): _depth(name, depth) for name, depth in depths.items()}
     if config.get("scenarioSearchBudgets"):
-        changes["budgets"] = _budgets(config["scenarioSearchBudgets"])
+        changes["budgets"] = _budgets(_mapping(config["scenarioSearchBudgets"], "scenarioSearchBudgets"))
     return replace(settings, **changes)
+
+
+def _mapping(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{where}: a mapping is needed, not {value!r}")
+    return value
+
+
+def _list(value: Any, where: str) -> Sequence[Any]:
+    if not isinstance(value, list):
+        raise ConfigError(f"{where}: a list is needed, not {value!r}")
+    return value
+
+
+def _depth(action: str, depth: Any) -> int:
+    try:
+        return int(depth)
+    except (TypeError, ValueError, OverflowError):
+        raise ConfigError(f"queueDepthPerAction.{action}: a whole number is needed, not {depth!r}") from None
 
 
 GENERATORS = ("NodeLocalGreedy", "MultiNodeGang")
@@ -224,16 +245,20 @@ GENERATORS = ("NodeLocalGreedy", "MultiNodeGang")
 def _budgets(config: Mapping[str, Any]) -> Budgets:
     """Durations as in upstream's configuration, per action and per generator by name or `default`."""
     usual = Budgets()
-    generators = _durations(config.get("maxGeneratorSearchDuration"))
+    generators = _durations(config, "maxGeneratorSearchDuration")
     for name in generators:
         if name not in (*GENERATORS, "default"):
             raise ConfigError(
                 f"scenarioSearchBudgets.maxGeneratorSearchDuration: there is no generator {name!r}; "
                 f"known are {', '.join(GENERATORS)}"
             )
-    gang = _durations({key: config[key] for key in ("maxJobSearchDuration", "minJobSearchDuration") if key in config})
+    gang = {
+        key: steps(seconds(str(config[key])))
+        for key in ("maxJobSearchDuration", "minJobSearchDuration")
+        if key in config
+    }
     budgets = Budgets(
-        {**usual.action, **_durations(config.get("maxActionSearchDuration"))},
+        {**usual.action, **_durations(config, "maxActionSearchDuration")},
         gang.get("maxJobSearchDuration", usual.gang),
         gang.get("minJobSearchDuration", usual.least_per_gang),
         {**usual.generator, **generators},
@@ -243,9 +268,10 @@ def _budgets(config: Mapping[str, Any]) -> Budgets:
     return budgets
 
 
-def _durations(given: Mapping[str, Any] | None) -> dict[str, int]:
+def _durations(config: Mapping[str, Any], key: str) -> dict[str, int]:
     """Durations by name, as steps."""
-    return {str(name): steps(seconds(str(text))) for name, text in (given or {}).items()}
+    given = _mapping(config.get(key) or {}, f"scenarioSearchBudgets.{key}")
+    return {str(name): steps(seconds(str(text))) for name, text in given.items()}
 
 
 def _actions(text: str) -> tuple[str, ...]:
@@ -256,14 +282,19 @@ def _actions(text: str) -> tuple[str, ...]:
     return names
 
 
-def _plugins(tiers: Sequence[Mapping[str, Any]]) -> tuple[PluginSetting, ...]:
+def _plugins(tiers: Any) -> tuple[PluginSetting, ...]:
     return tuple(
-        PluginSetting(
-            str(plugin["name"]), {str(key): str(value) for key, value in (plugin.get("arguments") or {}).items()}
-        )
-        for tier in tiers
-        for plugin in tier.get("plugins") or ()
+        _plugin(_mapping(plugin, "tiers.plugins"))
+        for tier in _list(tiers, "tiers")
+        for plugin in _list(_mapping(tier, "tiers").get("plugins") or [], "tiers.plugins")
     )
+
+
+def _plugin(plugin: Mapping[str, Any]) -> PluginSetting:
+    if not plugin.get("name"):
+        raise ConfigError(f"tiers.plugins: a plugin needs a name, and {dict(plugin)!r} has none")
+    arguments = _mapping(plugin.get("arguments") or {}, f"tiers.plugins: arguments of {plugin['name']}")
+    return PluginSetting(str(plugin["name"]), {str(key): str(value) for key, value in arguments.items()})
 
 
 def seconds(text: str) -> float:

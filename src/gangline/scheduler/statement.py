@@ -154,7 +154,8 @@ class Statement:
         self._open = False
 
     def commit(self) -> bool:
-        """Tell the world, in order. False when a bind was refused: then nothing is told, and everything is undone."""
+        """Make the changes decisions, in order. False when a bind was refused: then there are none, and all is
+        undone."""
         standing = [operation for operation in self.operations if operation.valid]
         if any(self._refused(operation) for operation in standing):
             self.discard()
@@ -165,7 +166,7 @@ class Statement:
         return True
 
     def _refused(self, operation: Operation) -> bool:
-        """Whether a plugin refuses to bind at the last moment; the gang is told why."""
+        """Whether a plugin refuses to bind at the last moment; the gang is refused with its reason."""
         if operation.kind != "allocate":
             return False
         session, task = self._session, operation.task
@@ -232,8 +233,8 @@ def claim_configs(session: Session, task: TaskInfo) -> dict[str, tuple[Mapping[s
     devices, by_claim = session.cluster.devices, {}
     for name in task.record.claims:
         record = devices.records.get((task.namespace, name))
-        if record is not None and record.allocated is None and (told := configs(devices, record)):
-            by_claim[name] = told
+        if record is not None and record.allocated is None and (of_claim := configs(devices, record)):
+            by_claim[name] = of_claim
     return by_claim
 
 

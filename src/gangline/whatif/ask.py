@@ -69,7 +69,7 @@ async def _answer(
     models = [WhatifModel(of_pool(objects, options), options, now) for options in schedulers_of(objects)]
     before = [_settled(model) for model in models]
     _change(models, objects, question)
-    told = await _play(models, objects, question, stage, tell) if stage is not None else []
+    played = await _play(models, objects, question, stage, tell) if stage is not None else []
     for model in models:
         model.rest()
     answers = [compare(look, model.look(), model.whys) for look, model in zip(before, models, strict=True)]
@@ -77,7 +77,7 @@ async def _answer(
     return counts, WhatifAnswer(
         [outcome for answer in answers for outcome in answer.new],
         [outcome for answer in answers for outcome in answer.others],
-        told,
+        played,
     )
 
 

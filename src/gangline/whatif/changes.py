@@ -75,7 +75,7 @@ def _shape_and_count(word: str) -> tuple[str, int]:
     if not equals or not shape or not number.isdecimal() or not 0 < int(number) <= MOST_NODES:
         raise BadInput(
             f"--add-nodes {word}: write SHAPE=N, N from 1 to {MOST_NODES}; SHAPE is a node that the new ones are like, "
-            f"an instance type, or amounts as in gpus:8,cpu:96,memory:1Ti"
+            f"an instance type, a pool of `gangline up --nodes`, or amounts as in gpus:8,cpu:96,memory:1Ti"
         )
     return shape, int(number)
 
@@ -84,15 +84,15 @@ def _like(nodes: Mapping[str, Raw], shape: str, word: str) -> Raw:
     if shape in nodes:
         return nodes[shape]
     types = {
-        str(labels[INSTANCE_TYPE]): node
+        str(labels[label]): node
+        for label in (INSTANCE_TYPE, names.POOL)
         for node in nodes.values()
-        if INSTANCE_TYPE in (labels := node["metadata"].get("labels") or {})
+        if label in (labels := node["metadata"].get("labels") or {})
     }
     if shape in types:
         return types[shape]
-    raise BadInput(
-        f"--add-nodes {word}: no node and no instance type is called {shape!r}{did_you_mean(shape, (*nodes, *types))}"
-    )
+    near = did_you_mean(shape, (*nodes, *types))
+    raise BadInput(f"--add-nodes {word}: no node, no instance type and no pool is called {shape!r}{near}")
 
 
 def _amounts_node(shape: str, word: str) -> Raw:

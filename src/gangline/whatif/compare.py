@@ -58,8 +58,8 @@ def compare(before: PoolLook, after: PoolLook, whys: Whys) -> WhatifAnswer:
     others = [
         outcome for uid, gang in _ordered(before) for outcome in _others(gang, after.gangs.get(uid, empty), after)
     ]
-    told = [outcome for outcome in (*new, *others) if outcome is not None]
-    reasons = whys([outcome.uid for outcome in told if outcome.fate in UNEXPLAINED])
+    outcomes = [outcome for outcome in (*new, *others) if outcome is not None]
+    reasons = whys([outcome.uid for outcome in outcomes if outcome.fate in UNEXPLAINED])
     return WhatifAnswer(
         [_explained(outcome, reasons) for outcome in new if outcome is not None],
         [_explained(outcome, reasons) for outcome in others],

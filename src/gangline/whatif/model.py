@@ -44,9 +44,11 @@ from gangline.scheduler.thought.booking import bound, claims_of, name_groups, re
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.readings import object_reading
 from gangline.scheduler.time.kept import kept_runtimes
+from gangline.scheduler.time.learned import LearnedRuntimes
 from gangline.scheduler.time.learning import teach
 from gangline.scheduler.time.promises import told_times
 from gangline.scheduler.why.explain import explain_waiting
+from gangline.whatif.causes import WhatifCauses
 from gangline.whatif.looks import Disturbance, GangLook, PoolLook
 
 MOST_CYCLES = 12
@@ -94,6 +96,8 @@ class WhatifModel:
             if obj["kind"] == kinds.NAMESPACE.kind
         }
         self._reading = object_reading(options, now, spaces)
+        self._objects: dict[ObjectKey, Raw] = {}
+        """What was read or taken last, of every kind: what a cause is told from."""
         self._context: dict[ObjectKey, Raw] = {}
         self._note(objects)
         self.cluster = ClusterModel.build(records_from_objects(self._marked(objects), self._reading).records)
@@ -146,6 +150,7 @@ class WhatifModel:
         context = {kind.kind for kind in CONTEXT}
         for obj in objects:
             kind, meta = obj["kind"], obj["metadata"]
+            self._objects[_key(obj)] = obj
             if kind in context:
                 self._context[_key(obj)] = obj
             elif kind == kinds.POD_GROUP.kind:
@@ -183,8 +188,9 @@ class WhatifModel:
             decided = decide(self.cluster, self.options.settings, self.now)
             decisions = name_groups(decided, lambda: f"device-{next(self._numbers)}")
             self._refusals = {refuse.gang: refuse for refuse in decisions.refusals}
+            memory = self._memory or LearnedRuntimes()
             self._starts = {
-                made.gang: start_text(told_times(made, self.now), self.now) for made in decisions.reservations
+                made.gang: start_text(told_times(made, self.now, memory), self.now) for made in decisions.reservations
             }
             changed = self._carry_out(decisions)
             self.drop_pods(record.uid for record in leaving)
@@ -238,12 +244,17 @@ class WhatifModel:
         return {uid: task.record.node for uid, task in self.cluster.tasks.items() if task.status & ALLOCATED}
 
     def whys(self, gangs: Iterable[str]) -> dict[str, str]:
-        """Why these gangs wait, in the words of a verdict, and when they would start."""
+        """Why these gangs wait, in the words of `gangline explain`, and when they would start."""
         waiting = [gang for gang in gangs if gang in self.cluster.gangs]
-        verdicts = explain_waiting(self.cluster, self.options.settings, self.now, self._refusals, waiting)
-        told = {gang.partition("/")[2]: title for gang, title in self.titles.items()}
-        texts = {gang: (verdict.text(), self._starts.get(gang, "")) for gang, verdict in verdicts.items()}
-        return {gang: renamed("\n".join(filter(None, parts)), told) for gang, parts in texts.items()}
+        settings = self.options.settings
+        verdicts = explain_waiting(self.cluster, settings, self.now, self._refusals, waiting)
+        titles = {gang.partition("/")[2]: title for gang, title in self.titles.items()}
+        causes = WhatifCauses(list(self._objects.values()), self.cluster, settings, self.now, self._refusals)
+        texts = {
+            gang: (causes.text(gang, verdict, self.titles), self._starts.get(gang, ""))
+            for gang, verdict in verdicts.items()
+        }
+        return {gang: renamed("\n".join(filter(None, parts)), titles) for gang, parts in texts.items()}
 
 
 def _look(gang: GangInfo, title: str) -> GangLook:

@@ -14,7 +14,7 @@ from gangline.api import kinds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.client import Client
-from gangline.errors import ApiError, BadInput, NotFound, Unauthorized, Unavailable
+from gangline.errors import ApiError, BadInput, Forbidden, NotFound, Unauthorized, Unavailable
 
 READ: tuple[Kind[Any], ...] = (
     kinds.NODE,
@@ -47,7 +47,7 @@ async def read_cluster(
     client: Client, more: tuple[Kind[Any], ...] = (), tell: Callable[[str], None] = lambda text: None
 ) -> list[Raw]:
     """Every object of the kinds a cycle needs, and of those named in `more`. `tell` hears how far it has come."""
-    turns, unread, missing = asyncio.Semaphore(AT_ONCE), list[str](), list[str]()
+    turns, unread, missing, forbidden = asyncio.Semaphore(AT_ONCE), list[str](), list[str](), list[str]()
 
     async def listed(kind: Kind[Any]) -> list[Raw]:
         async with turns:
@@ -58,6 +58,9 @@ async def read_cluster(
                 return []
             except (Unavailable, Unauthorized):
                 raise
+            except Forbidden:
+                forbidden.append(kind.resource)
+                return []
             except ApiError as error:
                 unread.append(f"{kind.resource}: {error}")
                 return []
@@ -65,12 +68,13 @@ async def read_cluster(
         return objects
 
     lists = await asyncio.gather(*(listed(kind) for kind in dict.fromkeys((*READ, *more))))
-    if unread:
+    if forbidden:
         raise BadInput(
-            "the cluster cannot be read, so nothing can be said about it:\n  "
-            + "\n  ".join(sorted(unread))
-            + "\nask for the right to list these kinds in all namespaces"
+            "the cluster cannot be read, so the answer is unknown: you may not list "
+            f"{', '.join(sorted(forbidden))}; ask for the right to list these kinds in all namespaces"
         )
+    if unread:
+        raise BadInput("the cluster cannot be read, so the answer is unknown:\n  " + "\n  ".join(sorted(unread)))
     absent = [kind.resource for kind in NEEDED if kind.resource in missing]
     if absent:
         raise BadInput(

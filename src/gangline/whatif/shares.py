@@ -19,7 +19,7 @@ from gangline.whatif.model import WhatifModel
 from gangline.whatif.shards import of_pool, schedulers_of
 
 UNITS: Amounts = (1000.0, 2.0**30, 1.0)
-"""Millicores in a core, bytes in a GiB, GPUs: how people are told."""
+"""Millicores in a core, bytes in a GiB, GPUs: how people read them."""
 
 
 @dataclass(frozen=True, slots=True)

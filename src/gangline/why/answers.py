@@ -38,18 +38,18 @@ def answer(
     """`line`: its place among those that wait in its queue, and how many these are; (0, 0): it is in no line."""
     titles = titles_of(objects)
     plain = PlainWords(titles)
-    told = [plain(remedy.text(objects)) for remedy in remedies]
+    fixes = [plain(remedy.text(objects)) for remedy in remedies]
     headline = plain(f"{subject.name} {cause.state}: {cause.why}").replace("\n", " ")
     behind = remedies[0].behind if remedies else ()
     facts = [plain(fact) for fact in (*cause.facts, *(f"and behind that: {why}" for why in behind)) if fact]
     place, waiting = line
-    text = "\n".join(_lines(cause, headline, facts, told, _position(subject, place, waiting)))
+    text = "\n".join(_lines(cause, headline, facts, fixes, _position(subject, place, waiting)))
     failed = tuple(failure_lines(subject)) if cause.code != "failed" else ()
     data = _data(subject, cause, headline, facts)
     data |= {"text": text, "position": place, "waiting": waiting, "revision": objects.revision}
     data["remedies"] = [
         {"text": remedy_text, "tried": remedy.tried, "changes": remedy.documents()}
-        for remedy_text, remedy in zip(told, remedies, strict=True)
+        for remedy_text, remedy in zip(fixes, remedies, strict=True)
     ]
     if failed:
         data["failed"] = list(failed)
@@ -89,13 +89,13 @@ class PlainWords:
         return RESERVATION.sub("a reservation of a shared GPU", renamed(text, self._words))
 
 
-def _lines(cause: Cause, headline: str, facts: Sequence[str], told: Sequence[str], position: str) -> Iterator[str]:
+def _lines(cause: Cause, headline: str, facts: Sequence[str], fixes: Sequence[str], position: str) -> Iterator[str]:
     yield headline
     if cause.needs:
         yield f"{INDENT}needs     {cause.needs}"
     yield from (INDENT + fact for fact in facts)
     verb = "would start if" if cause.state in (WAITS, "runs") else "would go on if"
-    for place, text in enumerate(told):
+    for place, text in enumerate(fixes):
         yield f"{INDENT}{verb if place == 0 else '            or'}   {text}"
     if position:
         yield f"{INDENT}next try  when something changes; {position}"

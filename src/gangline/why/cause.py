@@ -27,6 +27,8 @@ class Cause:
     anew: tuple[tuple[ObjectChange, ...], ...] = ()
     """For when none of `fixes` helps: the workload made anew without what it asks for. The whole platform tries it."""
     proof: Raw = field(default_factory=dict)
-    """The figures behind it, for whoever wants to count again."""
+    """The figures behind it."""
+    outside: bool = False
+    """Pods of kube-scheduler, judged as if they were ours (schedulers/as_ours.py)."""
     transient: bool = False
     """It passes by itself."""

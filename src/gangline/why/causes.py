@@ -1,4 +1,4 @@
-"""What is to be said of a workload first, looked for from the outside in: its state, its scheduler, its pods, then
+"""The first cause of a workload's state, looked for from the outside in: its state, its scheduler, its pods, then
 (waiting.py) its queue and its room.
 
 Each cause comes with the changes that may clear it. They are not tried here: remedies.py applies them to a copy of
@@ -15,13 +15,14 @@ from gangline.rules.verdicts import of_group
 from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.objects import ClusterObjects
-from gangline.why.pods.gates import base_gang, gated_pods
+from gangline.why.pods.gates import base_gang, gated_pods, gated_surplus
 from gangline.why.pods.grouping import ungrouped
 from gangline.why.pods.missing import missing_pods
 from gangline.why.replay import at_rest, place_in_line
+from gangline.why.schedulers.as_ours import as_ours, room_as_ours
 from gangline.why.schedulers.components import binding, no_shard, pool_of
 from gangline.why.schedulers.outside import elsewhere, held_by_backend, missing_kind
-from gangline.why.schedulers.scheduler_names import scheduler_cause
+from gangline.why.schedulers.scheduler_names import scheduler_cause, scheduler_message
 from gangline.why.schedulers.unread import unread_gang
 from gangline.why.states.deletion import deletion
 from gangline.why.states.ended import ended
@@ -39,11 +40,11 @@ NEEDED = tuple(kind.resource for kind in (kinds.POD, kinds.NODE, kinds.QUEUE, ki
 
 def state_of(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """None: it waits, or has no pods yet."""
-    return deletion(objects, subject) or evicted(subject) or ended(subject) or placed(objects, subject)
+    return deletion(objects, subject) or evicted(objects, subject) or ended(subject) or placed(objects, subject)
 
 
 def cause_of(objects: ClusterObjects, subject: Subject, titles: dict[str, str]) -> Cause:
-    """What is to be said of a workload first. Never nothing."""
+    """The first cause of a workload's state. There is always one."""
     state = state_of(objects, subject)
     if state is not None and state.code != "surplus":
         return state
@@ -52,20 +53,62 @@ def cause_of(objects: ClusterObjects, subject: Subject, titles: dict[str, str]) 
         return unread
     cause = _before_scheduling(objects, subject, titles) if state is None else None
     if cause is not None:
-        return cause
+        return _judged_here(objects, subject, cause) if cause.code == "other-scheduler" else cause
     if subject.group is None:
-        return state or elsewhere(objects, subject)
+        if state is not None:
+            return _rest_elsewhere(objects, subject, state)
+        return _judged_here(objects, subject, elsewhere(objects, subject))
     hidden = [resource for resource in NEEDED if resource in objects.unread]
     if hidden:
         return state or _as_written(subject, hidden)
-    rest = at_rest(objects, pool_of(subject))
-    waiting = in_the_way(objects, subject, rest, titles)
     if state is None:
-        held = sum(bool(pod.spec.node_name) for pod in living(subject))
-        of = counted(len(living(subject)), "pod")
-        return replace(waiting, facts=(*waiting.facts, f"{held} of its {of} have nodes")) if held else waiting
+        return _waits(objects, subject, titles)
+    waiting = gated_surplus(subject) or _in_the_way(objects, subject, titles)
     return Cause(
         state.code, state.why, (f"they wait: {waiting.why}", *waiting.facts), waiting.fixes, state.state, waiting.needs
+    )
+
+
+def _waits(objects: ClusterObjects, subject: Subject, titles: dict[str, str]) -> Cause:
+    """With how many of its pods have nodes already."""
+    waiting = _in_the_way(objects, subject, titles)
+    held = sum(bool(pod.spec.node_name) for pod in living(subject))
+    of = counted(len(living(subject)), "pod")
+    return replace(waiting, facts=(*waiting.facts, f"{held} of its {of} have nodes")) if held else waiting
+
+
+def _in_the_way(objects: ClusterObjects, subject: Subject, titles: dict[str, str]) -> Cause:
+    return in_the_way(objects, subject, at_rest(objects, pool_of(subject)), titles)
+
+
+def _judged_here(objects: ClusterObjects, subject: Subject, cause: Cause) -> Cause:
+    """With what nodes say to pods that kube-scheduler refused; what it says itself stands behind that."""
+    readable = not any(resource in objects.unread for resource in NEEDED)
+    pretended = as_ours(objects, subject) if readable else None
+    room = room_as_ours(*pretended) if pretended is not None else None
+    if room is None:
+        return cause
+    is_outside = cause.code == "outside"
+    message = next((f"of pod {pod.name}: {text}" for pod in living(subject) if (text := scheduler_message(pod))), "")
+    facts = (f"kube-scheduler says {message}",) if is_outside else (room.why,)
+    return replace(
+        cause,
+        why=room.why if is_outside else cause.why,
+        facts=(*facts, *room.facts, *cause.facts),
+        needs=room.needs,
+        pods_change=True,
+        outside=True,
+    )
+
+
+def _rest_elsewhere(objects: ClusterObjects, subject: Subject, state: Cause) -> Cause:
+    """Some pods run, and their scheduler, which is not ours, found no node for others."""
+    waiting = scheduler_cause(objects, subject)
+    if waiting is None:
+        return state
+    judged = _judged_here(objects, subject, waiting)
+    return replace(
+        state, facts=(f"they wait: {judged.why}", *judged.facts), needs=judged.needs, pods_change=True, outside=True
     )
 
 
@@ -77,7 +120,7 @@ def line_of(objects: ClusterObjects, subject: Subject) -> tuple[int, int]:
 
 
 def _as_written(subject: Subject, hidden: Sequence[str]) -> Cause:
-    """For whoever may not read the cluster: what the scheduler wrote on the PodGroup."""
+    """For users who may not read the cluster: what the scheduler wrote on the PodGroup."""
     assert subject.group is not None
     first, *more = of_group(subject.group, subject.name).text.splitlines()
     why = first.removeprefix(f"{subject.name} waits: ").removeprefix(f"{subject.name}: ")

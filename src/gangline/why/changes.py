@@ -14,8 +14,16 @@ from typing import Any
 from gangline.api.kinds import NODE, RESOURCE_SLICE, Kind
 from gangline.api.meta import Raw
 from gangline.rules.values.merge_patch import merge_patch
-from gangline.why.objects import ClusterObjects
-from gangline.why.words.change_text import about_text, differences, leaves, more_nodes_text, shown, was_text
+from gangline.why.objects import ClusterObjects, dig
+from gangline.why.words.change_text import (
+    about_text,
+    devices_text,
+    differences,
+    leaves,
+    more_nodes_text,
+    shown,
+    was_text,
+)
 
 SHOWN_LIST = 6
 
@@ -86,24 +94,29 @@ class Remedy:
     behind: tuple[str, ...] = ()
 
     def text(self, before: ClusterObjects) -> str:
-        """Completes "would start if …"; what belongs to an internal object is told with the object that people know."""
+        """Completes "would start if …"; what belongs to an internal object is shown with the object that people
+        know."""
         nodes = [change for change in self.changes if change.kind is NODE and change.how == "new"]
         others = [
             change
             for change in self.changes
             if change not in nodes and not (nodes and change.how == "new" and change.kind is RESOURCE_SLICE)
         ]
-        told = list(dict.fromkeys([*(change.text(before) for change in others), *_new_nodes(nodes)]))
-        if len(told) > SHOWN_LIST:
-            told = [*told[: SHOWN_LIST - 1], f"{len(told) - SHOWN_LIST + 1} more such changes"]
-        return " and ".join(told)
+        texts = list(dict.fromkeys([*(change.text(before) for change in others), *_new_nodes(nodes, self.changes)]))
+        if len(texts) > SHOWN_LIST:
+            texts = [*texts[: SHOWN_LIST - 1], f"{len(texts) - SHOWN_LIST + 1} more such changes"]
+        return " and ".join(texts)
 
     def documents(self) -> list[Raw]:
         return [change.document() for change in self.changes]
 
 
-def _new_nodes(nodes: Sequence[ObjectChange]) -> list[str]:
-    return [more_nodes_text([node.name for node in nodes], [node.body for node in nodes])] if nodes else []
+def _new_nodes(nodes: Sequence[ObjectChange], changes: Sequence[ObjectChange]) -> list[str]:
+    if not nodes:
+        return []
+    slices = [change.body for change in changes if change.how == "new" and change.kind is RESOURCE_SLICE]
+    first = [body for body in slices if dig(body, "spec", "nodeName") == nodes[0].name]
+    return [more_nodes_text([node.name for node in nodes], [node.body for node in nodes]) + devices_text(first)]
 
 
 def squashed(changes: Sequence[ObjectChange]) -> tuple[ObjectChange, ...]:

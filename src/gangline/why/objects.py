@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gangline.api import names
+from gangline.api import kinds, names
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 
@@ -28,12 +28,13 @@ Difference = tuple[str, ObjectKey, Raw | None, Raw | None]
 
 
 class ClusterObjects:
-    """`unread`: kinds (as `plural.group`) that could not be read, and what the server said."""
+    """`unread`: kinds (as `plural.group`) that could not be read, and the server's error."""
 
     def __init__(
         self, by_kind: Mapping[str, Mapping[ObjectKey, Raw]], now: float, unread: Mapping[str, str] | None = None
     ) -> None:
         self._by_kind = by_kind
+        self._foreign: dict[tuple[str, str], Kind[Any]] = {}
         self._typed: dict[tuple[str, ObjectKey], Any] = {}
         self._remembered: dict[str, Any] = {}
         self.base = self
@@ -45,17 +46,30 @@ class ClusterObjects:
     def of(
         cls, listed: Iterable[tuple[Kind[Any], Iterable[Raw]]], now: float, unread: Mapping[str, str] | None = None
     ) -> ClusterObjects:
-        return cls({kind.resource: {key_of(obj): obj for obj in of_kind} for kind, of_kind in listed}, now, unread)
+        read = [(kind, {key_of(obj): obj for obj in of_kind}) for kind, of_kind in listed]
+        made = cls({kind.resource: of_kind for kind, of_kind in read}, now, unread)
+        strange = [kind for kind, _ in read if kinds.known(kind.api_version, kind.kind) is None]
+        made._foreign = {(kind.api_version, kind.kind): kind for kind in strange}
+        return made
+
+    @property
+    def foreign(self) -> list[Kind[Any]]:
+        """Kinds of other makers that were read."""
+        return list(self._foreign.values())
+
+    def kind(self, api_version: object, kind: object) -> Kind[Any] | None:
+        """The kind of an object or reference, where objects of it are read."""
+        return kinds.known(str(api_version), str(kind)) or self._foreign.get((str(api_version), str(kind)))
 
     def serves(self, kind: Kind[Any]) -> bool:
         """Whether the server knows the kind at all."""
         return kind.resource in self._by_kind
 
-    def hidden(self, *kinds: Kind[Any]) -> list[str]:
+    def hidden(self, *of: Kind[Any]) -> list[str]:
         """Those of the kinds (as `plural.group`) of which nothing may be read, not even in the namespace that was asked
         about: what is not found among them may well be there."""
         read = self.base._by_kind
-        return [kind.resource for kind in kinds if kind.resource in self.unread and kind.resource not in read]
+        return [kind.resource for kind in of if kind.resource in self.unread and kind.resource not in read]
 
     def raw(self, kind: Kind[Any], name: str, namespace: str = "") -> Raw | None:
         return self._by_kind.get(kind.resource, {}).get((namespace if kind.namespaced else "", name))
@@ -118,6 +132,7 @@ class ClusterObjects:
             of_kind[key] = obj
         other = ClusterObjects({**self._by_kind, kind.resource: of_kind}, self.now, self.unread)
         other.base = self.base
+        other._foreign = self._foreign
         other._typed = {item: view for item, view in self._typed.items() if item != (kind.resource, key)}
         return other
 

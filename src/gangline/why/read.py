@@ -7,14 +7,30 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from gangline.api.kinds import POD, Kind
+from gangline.api.kinds import POD, Kind, known
 from gangline.api.meta import Raw
 from gangline.client import Client
 from gangline.errors import ApiError, Forbidden, NotFound
+from gangline.grouper.groupers import by_kind
 from gangline.rules.explained_kinds import SPOKEN_OF
 from gangline.why.objects import ClusterObjects
 
 AT_ONCE = 8
+
+
+def kinds_of(served: Sequence[Kind[Any]], *names: str) -> list[Kind[Any]]:
+    """What is read to speak of these names: beside the usual kinds, those of other makers that this server serves and
+    the pod grouper knows, and those that are asked for by name. Of these, too, a workload may have no pods yet."""
+    asked = {name.partition("/")[0].lower().partition(".")[0] for name in names if "/" in name}
+    strange = [kind for kind in served if known(kind.api_version, kind.kind) is None and kind.namespaced]
+    return [
+        *SPOKEN_OF,
+        *(
+            kind
+            for kind in strange
+            if f"{kind.api_version} {kind.kind}" in by_kind() or asked & {kind.kind.lower(), kind.plural}
+        ),
+    ]
 
 
 async def read_cluster(

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gangline.api import kinds, names
-from gangline.api.meta import Raw
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange, Remedy, applied, squashed
-from gangline.why.fixes.daemons import daemon_pods
-from gangline.why.objects import ClusterObjects, dig, is_simulated
+from gangline.why.fixes.consequences import consequences
+from gangline.why.objects import ClusterObjects, dig
 from gangline.why.replay import AtRest, at_rest
+from gangline.why.schedulers.as_ours import as_ours, room_as_ours
 from gangline.why.schedulers.components import pool_of
 from gangline.why.states.members import holds_minimum
 from gangline.why.waiting import in_the_way
@@ -42,17 +42,35 @@ def remedies(objects: ClusterObjects, subject: Subject, cause: Cause, titles: di
     """What was seen to start the gang, the smallest first; and, untried, what only the whole platform can try."""
     tries = Tries()
     if cause.pods_change:
-        return [Remedy(tuple(fix)) for fix in cause.fixes]
+        nodes = _nodes_for(objects, subject, titles, tries) if cause.outside else []
+        return [*nodes, *(Remedy(tuple(fix)) for fix in cause.fixes)]
     if subject.group is None or cause.code == "deleting":
         return [Remedy(tuple(fix)) for fix in cause.fixes]
     working = _found(objects, subject, cause, titles, tries)
     if not working:
         return [Remedy(tuple(fix)) for fix in cause.anew]
-    shrunk = [replace(item, changes=_shrunk(objects, subject, item.changes, tries)) for item in working[:TOLD]]
+    working.sort(key=lambda item: not item.tried)
+    shrunk = [
+        replace(item, changes=_shrunk(objects, subject, item.changes, tries)) if item.tried else item
+        for item in working[:TOLD]
+    ]
     first: dict[tuple[str, ...], Remedy] = {}
     for item in shrunk:
-        first.setdefault(tuple(map(_likeness, item.changes)), item)
+        first.setdefault(tuple(sorted(map(_likeness, item.changes))), item)
     return list(first.values())
+
+
+def _nodes_for(objects: ClusterObjects, subject: Subject, titles: dict[str, str], tries: Tries) -> list[Remedy]:
+    """Changes with which the pods of kube-scheduler would find nodes if they were ours; the platform tries them."""
+    pretended = as_ours(objects, subject)
+    room = room_as_ours(*pretended) if pretended is not None else None
+    if pretended is None or room is None:
+        return []
+    if room.pods_change:
+        return [Remedy(tuple(fix)) for fix in room.fixes]
+    there, mine = pretended
+    first_two = _found(there, mine, room, titles, tries)[:2]
+    return [Remedy(_shrunk(there, mine, item.changes, tries)) for item in first_two]
 
 
 def _found(
@@ -85,16 +103,16 @@ def _lowers(fix: Sequence[ObjectChange]) -> bool:
 
 def _likeness(change: ObjectChange) -> str:
     """What it does, whatever a new node is called."""
-    told = f"{change.title} {change.body}"
-    return told.replace(change.name, "") if change.kind is kinds.NODE and change.how == "new" else told
+    text = f"{change.title} {change.body}"
+    return text.replace(change.name, "") if change.kind is kinds.NODE and change.how == "new" else text
 
 
 def _shrunk(
     objects: ClusterObjects, subject: Subject, changes: tuple[ObjectChange, ...], tries: Tries
 ) -> tuple[ObjectChange, ...]:
-    """Without what the gang starts without: nodes, queues and paused Jobs are left out one by one."""
+    """Without what the gang starts without: nodes, queues and paused Jobs are left out one by one, the last first."""
     for change in [
-        item for item in changes if item.kind in (kinds.NODE, kinds.QUEUE, kinds.JOB) and item.how != "replace"
+        item for item in changes[::-1] if item.kind in (kinds.NODE, kinds.QUEUE, kinds.JOB) and item.how != "replace"
     ]:
         part = {change.name, *(item.name for item in changes if dig(item.body, "spec", "nodeName") == change.name)}
         if change.kind is kinds.JOB and not dig(change.body, "spec", "suspend"):
@@ -142,9 +160,12 @@ def _deeper(
             return
         changed, now, _, rest = outcome(objects, subject, fix, tries)
         behind = in_the_way(changed, now, rest, titles)
-        if (behind.code, behind.why) == (cause.code, cause.why) or behind.pods_change or not behind.fixes:
+        if (behind.code, behind.why) == (cause.code, cause.why) or not behind.fixes:
             continue
         further = replace(before, changes=(*before.changes, *fix), behind=(*before.behind, behind.why))
+        if behind.pods_change:
+            yield replace(further, changes=squashed((*further.changes, *behind.fixes[0])))
+            continue
         yield from _deeper(changed, now, behind, further, titles, tries, depth + 1)
 
 
@@ -157,58 +178,3 @@ def outcome(
     rest = at_rest(changed, pool_of(now))
     placed = rest.surplus_placed(now.gang_uid) if holds_minimum(subject) else rest.started(now.gang_uid)
     return changed, now, placed, rest
-
-
-def consequences(objects: ClusterObjects) -> ClusterObjects:
-    """What controllers do at once: the pods of a suspended Job go, a simulated node that plays no failure is ready, a
-    new node gets the pods of DaemonSets."""
-    for node in objects.raws(kinds.NODE):
-        if objects.base.raw(kinds.NODE, node["metadata"]["name"]) is None:
-            for pod in daemon_pods(objects, node):
-                objects = objects.put(kinds.POD, pod, pod["metadata"]["name"], pod["metadata"]["namespace"])
-        if is_simulated(node) and not _plays_failure(node):
-            objects = objects.put(kinds.NODE, _ready(node), node["metadata"]["name"])
-    objects = _moved_with_set(objects)
-    paused = {str(dig(job, "metadata", "uid")) for job in objects.raws(kinds.JOB) if dig(job, "spec", "suspend")}
-    if not paused:
-        return objects
-    for pod in objects.raws(kinds.POD):
-        if any(str(owner.get("uid")) in paused for owner in pod["metadata"].get("ownerReferences") or ()):
-            objects = objects.put(kinds.POD, None, pod["metadata"]["name"], pod["metadata"].get("namespace", ""))
-    return objects
-
-
-def _moved_with_set(objects: ClusterObjects) -> ClusterObjects:
-    """PodGroups of a set that asks for another queue than before."""
-    for resource, (namespace, name), before, after in list(objects.changes()):
-        queue = dig(after, "metadata", "labels", names.QUEUE)
-        if resource != kinds.POD_CLIQUE_SET.resource or queue == dig(before, "metadata", "labels", names.QUEUE):
-            continue
-        for group in objects.raws(kinds.POD_GROUP, namespace):
-            if dig(group, "metadata", "labels", names.PART_OF) == name and queue:
-                moved = {**group, "spec": {**group["spec"], "queue": queue}}
-                objects = objects.put(kinds.POD_GROUP, moved, group["metadata"]["name"], namespace)
-    return objects
-
-
-def _plays_failure(node: Raw) -> bool:
-    noted = node["metadata"].get("annotations") or {}
-    plays = names.HEALTH in noted or names.FAILURES in noted
-    return plays or not any(
-        item.get("type") == "Ready" and item.get("status") != "True" for item in dig(node, "status", "conditions") or ()
-    )
-
-
-def _ready(node: Raw) -> Raw:
-    conditions = [
-        {**item, "status": "True"} if item.get("type") == "Ready" else item
-        for item in dig(node, "status", "conditions") or ()
-    ]
-    taints = [
-        item for item in dig(node, "spec", "taints") or () if not str(item.get("key")).startswith("node.kubernetes.io/")
-    ]
-    return {
-        **node,
-        "spec": {**(node.get("spec") or {}), "taints": taints},
-        "status": {**node["status"], "conditions": conditions},
-    }

@@ -23,6 +23,7 @@ from gangline.api.meta import Raw
 from gangline.rules.gangs.memberships import group_name_of
 from gangline.scheduler.cycle import decide
 from gangline.scheduler.decisions import Bind, Decisions, Evict, Refuse
+from gangline.scheduler.fairness.accounts import RESOURCES
 from gangline.scheduler.model.cluster import ClusterModel, Key
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects.reading import ObjectReading
@@ -42,6 +43,7 @@ from gangline.scheduler.snapshots.whole import records_from_objects
 from gangline.scheduler.thought.booking import bound, claims_of, name_groups, updated_gang
 from gangline.scheduler.time.kept import kept_runtimes
 from gangline.scheduler.time.learning import teach
+from gangline.scheduler.why.trial import Trials
 from gangline.why.objects import ClusterObjects, Difference, dig
 from gangline.why.schedulers.running_settings import running_settings
 
@@ -113,6 +115,11 @@ def place_in_line(objects: ClusterObjects, pool: str, gang: str) -> tuple[int, i
     return _model_of(objects, pool).place_in_line(gang)
 
 
+def gpu_shares(objects: ClusterObjects, pool: str) -> dict[str, float]:
+    """Queue → GPUs that it may use now, as the scheduler of the pool divides them."""
+    return _model_of(objects, pool).gpu_shares()
+
+
 def _model_of(objects: ClusterObjects, pool: str) -> CycleModel:
     model: CycleModel = objects.base.remembered(f"model of pool {pool}", lambda: CycleModel(objects.base, pool))
     return model
@@ -166,6 +173,15 @@ class CycleModel:
         finally:
             session.close()
         return (ordered.index(gang) + 1, len(ordered)) if gang in ordered else (0, 0)
+
+    def gpu_shares(self) -> dict[str, float]:
+        self._put_back()
+        session = Session(self._cluster, self._settings, self._now)
+        try:
+            accounts = Trials(session, 0).accounts
+            return {name: account.fair_share[RESOURCES.index("gpu")] for name, account in accounts.items()}
+        finally:
+            session.close()
 
     def _put_back(self) -> None:
         for kind, key in self._touched:

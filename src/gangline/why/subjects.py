@@ -16,6 +16,7 @@ from gangline.api.kinds import Kind
 from gangline.errors import BadInput
 from gangline.why.objects import ClusterObjects
 from gangline.why.pods.refused import refused_beside
+from gangline.why.states.evictions import evictions_of_lone_pod
 from gangline.why.words.refusals import ASK, may_not_read
 from gangline.why.workloads import (
     OWNERS,
@@ -64,6 +65,8 @@ WORDS = {
 }
 
 
+SHORT = {"lws": "leaderworkerset"}
+"""Short names of other makers' kinds."""
 SEARCHED = (
     "gang",
     "set",
@@ -97,7 +100,7 @@ def find(objects: ClusterObjects, name: str, namespace: str, everywhere: bool = 
     spaces = sorted({where for where, _ in named_workloads(objects)} | {namespace}) if everywhere else [namespace]
     by_label = {
         label: subjects for where in spaces for label, subjects in _matches(objects, kind, bare, where, everywhere)
-    }
+    } or _evicted_pods(objects, kind, bare, spaces, everywhere)
     labels = _distinct(by_label)
     if len(labels) > 1:
         raise BadInput(
@@ -108,16 +111,36 @@ def find(objects: ClusterObjects, name: str, namespace: str, everywhere: bool = 
     return by_label[labels[0]]
 
 
+def _evicted_pods(
+    objects: ClusterObjects, kind: str, name: str, namespaces: Sequence[str], everywhere: bool
+) -> dict[str, list[Subject]]:
+    """Pods of this name that stood for themselves, were evicted and are gone."""
+    if kind not in ("", "pod"):
+        return {}
+    evicted = [namespace for namespace in namespaces if evictions_of_lone_pod(objects, name, namespace)]
+    return {_label("pod", name, namespace, everywhere): [Subject("pod", name, namespace)] for namespace in evicted}
+
+
+def _label(word: str, name: str, namespace: str, everywhere: bool) -> str:
+    return f"{word}/{name}" + (f" in {namespace}" if everywhere else "")
+
+
 def _kind_and_name(objects: ClusterObjects, name: str) -> tuple[str, str]:
     """`jobs.batch/train` is job and train; without a slash every kind is meant ("")."""
     word, slash, bare = name.partition("/")
     if not slash:
         return "", name
     short = word.lower().split(".")[0]
-    kind = WORDS.get(short) or (short if short in _owner_kinds(objects) else "")
+    kind = WORDS.get(short) or (short if short in _owner_kinds(objects) else "") or _foreign_word(objects, short)
     if not kind and not objects.hidden(kinds.POD_GROUP):
         raise BadInput(f"{word!r} is no kind of workload; write one of {', '.join(SEARCHED)}, as in job/train")
     return kind or short, bare
+
+
+def _foreign_word(objects: ClusterObjects, word: str) -> str:
+    """A kind of another maker by its singular, plural or usual short name; "" where none is read."""
+    word = SHORT.get(word, word)
+    return next((kind.kind.lower() for kind in objects.foreign if word in (kind.kind.lower(), kind.plural)), "")
 
 
 def _distinct(by_label: Mapping[str, Sequence[Subject]]) -> list[str]:
@@ -158,7 +181,12 @@ def _matches(
     for word in (word for word in SEARCHED if kind in ("", word)):
         subjects = list(_of(objects, word, name, namespace))
         if subjects:
-            yield f"{word}/{name}" + (f" in {namespace}" if everywhere else ""), subjects
+            yield _label(word, name, namespace, everywhere), subjects
+    for strange in (item for item in objects.foreign if kind in ("", item.kind.lower())):
+        made = objects.raw(strange, name, namespace)
+        if made is not None:
+            yield f"{strange.kind.lower()}/{name}", list(of_owner(objects, strange.kind.lower(), made))
+            return
     if kind not in SEARCHED:
         others = [
             of_group(objects, group)
@@ -231,7 +259,9 @@ FINDERS: Mapping[str, Callable[[ClusterObjects, str, str], Iterator[Subject]]] =
 
 def named_workloads(objects: ClusterObjects) -> Iterable[tuple[str, str]]:
     """Namespace and `kind/name` of every workload."""
-    for word, kind in {**OWNERS, "set": kinds.POD_CLIQUE_SET, "gang": kinds.POD_GANG, "pod": kinds.POD}.items():
+    strange = {kind.kind.lower(): kind for kind in objects.foreign}
+    ours = {**OWNERS, "set": kinds.POD_CLIQUE_SET, "gang": kinds.POD_GANG, "pod": kinds.POD}
+    for word, kind in {**strange, **ours}.items():
         for obj in objects.raws(kind):
             meta = obj["metadata"]
             if word not in ("pod", "replicaset") or not meta.get("ownerReferences"):

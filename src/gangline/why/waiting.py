@@ -29,6 +29,7 @@ from gangline.why.objects import ClusterObjects
 from gangline.why.pods.gates import gated_pods
 from gangline.why.queues.missing import no_queue
 from gangline.why.queues.over_bounds import over_bounds
+from gangline.why.queues.rivals import ahead
 from gangline.why.replay import AtRest
 from gangline.why.schedulers.components import no_scheduler, overlooked, pool_of
 from gangline.why.words.amounts import listed
@@ -61,8 +62,8 @@ def _nominated(objects: ClusterObjects, gang: GangInfo, rest: AtRest) -> Cause |
         return None
     nodes = sorted({item.node for item in mine})
     leaving = [pod.name for pod in objects.all(kinds.POD) if pod.metadata.deleting and pod.spec.node_name in nodes]
-    told = f": pods {listed(leaving)} are leaving" if leaving else ""
-    return Cause("nominated", f"room is being made for it on {listed(nodes)}{told}, then it starts", transient=True)
+    who = f": pods {listed(leaving)} are leaving" if leaving else ""
+    return Cause("nominated", f"room is being made for it on {listed(nodes)}{who}, then it starts", transient=True)
 
 
 def _after_evictions(rest: AtRest, gang: GangInfo, titles: dict[str, str]) -> Cause | None:
@@ -122,9 +123,8 @@ def _behind(
     titles: dict[str, str],
 ) -> Cause:
     """There is room, and the cycle does not give it to this gang."""
-    refusal = next((told for told in session.refused(gang.uid)), None)
-    ahead = sorted((other for other in session.waiting_gangs() if other.queue == gang.queue), key=session.gang_key)
-    before = [other for other in ahead if session.gang_key(other) < session.gang_key(gang)]
+    refusal = next((known for known in session.refused(gang.uid)), None)
+    before = ahead(session, gang)
     if before:
         who = ", ".join(f"{titles.get(other.uid, other.name)} (priority {other.priority})" for other in before[:3])
         return Cause(

@@ -126,10 +126,9 @@ def of_group(objects: ClusterObjects, group: PodGroup) -> Subject:
     pods = tuple(sorted(pods_of_group(objects, group), key=lambda pod: pod.name))
     if reference is None:
         return Subject("gang", group.name, group.namespace, group=group, pods=pods)
-    kind = kinds.known(reference.api_version, reference.kind)
+    kind = objects.kind(reference.api_version, reference.kind)
     top = objects.raw(kind, reference.name, group.namespace) if kind is not None else None
-    word = next((word for word, owner in OWNERS.items() if owner.kind == reference.kind), reference.kind.lower())
-    return Subject(word, reference.name, group.namespace, top, None, group, pods)
+    return Subject(word_of(reference.kind), reference.name, group.namespace, top, None, group, pods)
 
 
 def of_pod(objects: ClusterObjects, pod: Pod) -> Iterator[Subject]:
@@ -146,30 +145,43 @@ def of_pod(objects: ClusterObjects, pod: Pod) -> Iterator[Subject]:
         yield from unseen
         return
     owner = top_owner(objects, pod)
-    word = next((word for word, item in OWNERS.items() if owner is not None and item.kind == owner.get("kind")), "")
-    if owner is not None and word:
-        yield from of_owner(objects, word, owner)
+    if owner is not None:
+        yield from of_owner(objects, word_of(str(owner.get("kind"))), owner)
     else:
         yield Subject("pod", pod.name, pod.namespace, objects.raw(kinds.POD, pod.name, pod.namespace), pods=(pod,))
+
+
+def word_of(kind: str) -> str:
+    """What people write before the slash: `job`, `pytorchjob`."""
+    return next((word for word, owner in OWNERS.items() if owner.kind == kind), kind.lower())
 
 
 def of_owner(objects: ClusterObjects, word: str, owner: Raw) -> Iterator[Subject]:
     name, namespace = owner["metadata"]["name"], owner["metadata"].get("namespace", "")
     pods = [pod for pod in objects.all(kinds.POD, namespace) if owned_by(objects, pod, owner)]
     groups = {group.name: group for pod in pods if (group := group_of_pod(objects, pod)) is not None}
-    uid = owner["metadata"].get("uid")
-    groups |= {
-        group.name: group
-        for group in objects.all(kinds.POD_GROUP, namespace)
-        if any(reference.uid == uid for reference in group.metadata.owner_references)
-    }
+    groups |= _owned_groups(objects, owner)
     if not groups:
         yield Subject(word, name, namespace, owner, pods=tuple(sorted(pods, key=lambda pod: pod.name)))
+    members = {pod.name: pod for group in groups.values() for pod in pods_of_group(objects, group)}
+    if len(groups) > 1 and members and all(pod.spec.node_name for pod in members.values()):
+        first = groups[min(groups)]
+        yield Subject(word, name, namespace, owner, None, first, tuple(members[key] for key in sorted(members)))
+        return
     for key in sorted(groups):
         mine = tuple(sorted(pods_of_group(objects, groups[key]), key=lambda pod: pod.name))
         alone = len(groups) == 1
         title = name if alone or not mine else mine[0].name
         yield Subject(word if alone else "pod", title, namespace, owner, None, groups[key], mine)
+
+
+def _owned_groups(objects: ClusterObjects, owner: Raw) -> dict[str, PodGroup]:
+    uid, namespace = owner["metadata"].get("uid"), owner["metadata"].get("namespace", "")
+    return {
+        group.name: group
+        for group in objects.all(kinds.POD_GROUP, namespace)
+        if any(reference.uid == uid for reference in group.metadata.owner_references)
+    }
 
 
 def of_gone_owner(objects: ClusterObjects, word: str, name: str, namespace: str) -> Iterator[Subject]:
@@ -214,7 +226,7 @@ def owners(objects: ClusterObjects, pod: Pod) -> Iterator[Raw]:
         for owner_reference in pod.metadata.owner_references
     ]
     for _ in range(8):
-        kind = kinds.known(references[0]["apiVersion"], references[0]["kind"]) if references else None
+        kind = objects.kind(references[0]["apiVersion"], references[0]["kind"]) if references else None
         above = objects.raw(kind, references[0]["name"], pod.namespace) if kind is not None else None
         if above is None:
             return
@@ -230,7 +242,7 @@ def top_owner(objects: ClusterObjects, pod: Pod) -> Raw | None:
 def same(objects: ClusterObjects, subject: Subject) -> Subject:
     """The same workload among other objects."""
     top = subject.top
-    kind = kinds.known(str(top.get("apiVersion")), str(top.get("kind"))) if top is not None else None
+    kind = objects.kind(top.get("apiVersion"), top.get("kind")) if top is not None else None
     if top is not None and kind is not None:
         top = objects.raw(kind, top["metadata"]["name"], top["metadata"].get("namespace", ""))
     group = objects.get(kinds.POD_GROUP, subject.group.name, subject.namespace) if subject.group is not None else None

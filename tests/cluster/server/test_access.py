@@ -5,7 +5,7 @@ from __future__ import annotations
 from cluster.server.conftest import MAPS, PODS, Api, config_map, in_process
 from gangline.client.wire import Request, User
 from gangline.cluster.server.access.identity import CertificateAuthority, account_user, certificate_user, kubeconfig
-from gangline.cluster.server.access.rbac import AUTHENTICATED
+from gangline.cluster.server.access.rbac import AUTHENTICATED, Action, covers
 from gangline.cluster.server.bootstrap import bootstrap
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.http import serve
@@ -281,3 +281,35 @@ async def test_a_role_that_an_older_version_made_takes_in_others_once_the_server
     assert after["aggregationRule"] == before["aggregationRule"] and after["rules"] == before["rules"]
     assert after["metadata"]["labels"] == {**before["metadata"]["labels"], "kept": "yes"}
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
+
+
+RULES: list[dict[str, list[str]]] = [
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
+    {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
+    {"apiGroups": ["*"], "resources": ["*/status"], "verbs": ["patch"]},
+    {"apiGroups": ["apps"], "resources": ["*"], "verbs": ["list"]},
+    {"apiGroups": [""], "resources": ["pods"], "resourceNames": ["one"], "verbs": ["delete"]},
+    {"apiGroups": ["*"], "resources": ["secrets"], "verbs": ["*"]},
+]
+
+
+async def test_only_the_rules_about_a_resource_are_asked_and_the_answer_is_that_of_asking_all(server: Server) -> None:
+    admin = in_process(server)
+    await admin.post(f"{RBAC}/clusterroles", {"metadata": {"name": "some"}, "rules": RULES})
+    bound = {"kind": "ClusterRole", "name": "some", "apiGroup": "rbac.authorization.k8s.io"}
+    subject = {"kind": "User", "name": "bob", "apiGroup": "rbac.authorization.k8s.io"}
+    made = {"metadata": {"name": "some"}, "subjects": [subject], "roleRef": bound}
+    assert (await admin.post(f"{RBAC}/clusterrolebindings", made)).status == 201
+    bob, authorizer = User("bob"), server.authorizer
+    assert authorizer is not None
+    asked = [
+        Action(verb, group, resource, subresource, "default", name)
+        for verb in ("get", "list", "patch", "delete")
+        for group in ("", "apps", "batch")
+        for resource in ("pods", "deployments", "secrets")
+        for subresource in ("", "log", "status")
+        for name in ("", "one", "two")
+    ]
+    for action in (*asked, *asked):
+        expected = any(covers(rule, action) for rule in RULES)
+        assert authorizer.decide(bob, action).allowed == expected, action

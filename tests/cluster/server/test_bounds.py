@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cluster.server.conftest import Api, in_process
+from cluster.server.conftest import Api, config_map, in_process
 from gangline.client.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, User
 from gangline.cluster.server.server import Server, ServerSettings
 
@@ -270,3 +270,25 @@ async def test_a_binding_to_something_that_is_no_node_is_refused(api: Api) -> No
         500,
         'target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"',
     )
+
+
+async def test_a_server_keeps_so_many_bytes_of_objects_and_no_more() -> None:
+    server = Server(ServerSettings(space=400_000))
+    await server.open()
+    api = in_process(server)
+    try:
+        answers = [await api.post(MAPS, config_map(f"a{at}", {"big": "x" * 90_000})) for at in range(6)]
+        assert [answer.status for answer in answers] == [201, 201, 201, 201, 403, 403]
+        assert answers[-1].message == (
+            'configmaps "a5" is forbidden: this server keeps 0.38147 MiB of objects and has them; delete some first'
+        )
+        grown = await api.call("PATCH", f"{MAPS}/a0", {"data": {"more": "x" * 90_000}}, MERGE_PATCH)
+        assert grown.status == 403
+        small = await api.call("PATCH", f"{MAPS}/a0", {"metadata": {"finalizers": ["a.io/b"]}}, MERGE_PATCH)
+        assert small.status == 200
+        assert (await api.delete(f"{MAPS}/a0")).status == 200
+        ended = await api.call("PATCH", f"{MAPS}/a0", {"metadata": {"finalizers": None}}, MERGE_PATCH)
+        assert ended.status == 200
+        assert (await api.post(MAPS, config_map("a5", {"big": "x" * 90_000}))).status == 201
+    finally:
+        await server.close()

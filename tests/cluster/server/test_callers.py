@@ -74,7 +74,7 @@ def test_it_is_logged_once_a_minute_whatever_happens(caplog: pytest.LogCaptureFi
         "10.0.0.1 has 1 connections to the API server, as many as one address may have (--connections-per-address): "
         "a connection that asked nothing makes way, or the new one is turned away"
     )
-    assert second.endswith("; so it went 499 times since this was last said")
+    assert second.endswith("; this happened 499 times since the last such line")
 
 
 def test_a_process_that_holds_all_it_can_says_what_to_raise(caplog: pytest.LogCaptureFixture) -> None:

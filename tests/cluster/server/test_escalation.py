@@ -341,6 +341,14 @@ async def test_being_users_is_not_being_service_accounts(server: Server) -> None
     assert who["groups"] == ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"]
 
 
+async def test_of_several_names_the_first_counts(server: Server) -> None:
+    await grant(server, rule("", "users", "impersonate", "bob"))
+    eve = as_user(server)
+    eve.extra = {"impersonate-user": "bob\nsystem:serviceaccount:default:robot"}
+    who = await eve.post(WHO, {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"})
+    assert who.body["status"]["userInfo"]["username"] == "bob"
+
+
 async def test_parts_of_another_without_his_name_are_refused(server: Server) -> None:
     eve = as_user(server)
     eve.extra = {"impersonate-uid": "u-1"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gangline.cluster.server.show.jsonpath import MOST_VISITED, BadPath, compile_path
-from gangline.cluster.server.show.tables import custom_printer
+from gangline.cluster.server.show.tables import MOST_TEXT, custom_printer
 
 THING = {
     "metadata": {"name": "thing", "labels": {"example.com/role": "lead"}},
@@ -76,3 +76,12 @@ def test_a_path_that_comes_by_the_same_values_again_and_again_ends(path: str) ->
     Looked.times = 0
     compile_path(path)(chain)
     assert 0 < Looked.times <= MOST_VISITED
+
+
+def test_ten_thousand_columns_of_one_row_look_at_no_more_and_write_no_more_than_one() -> None:
+    paths = [".spec"] * 20 + [".spec..zz"] * 4_990 + [".spec"] * 4_990
+    columns = [{"name": f"C{number}", "type": "string", "jsonPath": path} for number, path in enumerate(paths)]
+    Looked.times, chain = 0, Looked(a="x" * 5_000, list=[Looked() for _ in range(1000)])
+    row = custom_printer({"additionalPrinterColumns": columns}).cells({"metadata": {}, "spec": chain}, 0.0)
+    assert len(row) == 10_001 and 0 < Looked.times <= MOST_VISITED
+    assert 0 < sum(len(cell) for cell in row if cell) <= MOST_TEXT

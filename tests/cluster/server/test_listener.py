@@ -204,7 +204,7 @@ async def test_of_those_who_never_read_the_first_are_hung_up_on_when_too_much_wa
     listen: Listen, server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     await in_process(server).post(MAPS, config_map("large"))
-    listener = await listen(False, waiting_bytes=1_000_000 + 3 * SOCKET_BUFFERS, grace=0.0)
+    listener = await listen(False, waiting_bytes=6 * SOCKET_BUFFERS - 1, grace=0.0)
     began = f"resourceVersion={server.revision}"
     await grow(server, 10)
     watchers = [await watch_without_reading(listener, False, began) for _ in range(6)]
@@ -301,6 +301,26 @@ async def test_connections_that_fail_leave_nothing_in_the_log_and_nothing_in_mem
             await until(lambda: not any(isinstance(get_object, TlsProtocol) for get_object in gc.get_objects()))
     finally:
         gc.enable()
+    assert caplog.records == []
+
+
+async def test_who_breaks_off_before_a_long_answer_leaves_nothing_in_the_log(
+    listen: Listen, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(4):
+        await in_process(server).post(MAPS, config_map(f"m-{number}", {"text": "x" * 900_000}))
+    listener = await listen()
+
+    def break_off() -> None:
+        secure = trusting().wrap_socket(socket.create_connection(("127.0.0.1", listener.port)))
+        secure.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        secure.sendall(ASK.replace(b"/healthz", MAPS.encode()))
+        secure.close()
+
+    with caplog.at_level(logging.INFO):
+        for _ in range(5):
+            await asyncio.to_thread(break_off)
+        await until(lambda: not listener._callers)
     assert caplog.records == []
 
 

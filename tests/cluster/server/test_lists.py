@@ -25,6 +25,21 @@ async def test_pages_continue_the_moment_of_the_first(api: Api) -> None:
     assert "continue" not in second.body["metadata"]
 
 
+async def test_many_may_read_page_by_page_while_others_write_and_each_sees_its_own_moment(api: Api) -> None:
+    tokens = []
+    for number in range(12):
+        await made(api, f"m{number:02}")
+        first = await api.get(MAPS, limit="1", labelSelector="first=m")
+        tokens.append((number, str(first.body["metadata"].get("continue", "")), first.names))
+    await api.delete(f"{MAPS}/m00")
+    for number, token, names in tokens:
+        while token:
+            page = await api.get(MAPS, limit="1", labelSelector="first=m", **{"continue": token})
+            names += page.names
+            token = page.body["metadata"].get("continue", "")
+        assert names == [f"m{item:02}" for item in range(number + 1)]
+
+
 async def test_a_list_can_be_of_an_earlier_revision(api: Api) -> None:
     await made(api, "a", "b")
     then = str(api.server.revision)

@@ -163,3 +163,14 @@ async def test_a_service_that_wants_more_ports_than_there_are_is_refused(api: Ap
     }
     answer = await api.call("POST", f"/api/v1/{DEFAULT}/services", service)
     assert (answer.status, answer.message) == (422, "failed to allocate a nodePort: range is full")
+
+
+async def test_patterns_are_looked_for_only_as_long_as_all_of_an_object_may_take(api: Api) -> None:
+    """Two hundred patterns are more than are kept compiled: each text would have them all compiled again."""
+    patterns = [{"pattern": f"^[ab]{{1,{20 + at}}}$"} for at in range(200)]
+    texts = {"type": "array", "items": {"type": "string", "allOf": patterns}}
+    assert (await api.call("POST", CRDS, definition(texts))).status == 201
+    answer = await api.call("POST", ODDS, odd([f"{at:018b}".replace("0", "a").replace("1", "b") for at in range(MANY)]))
+    assert answer.status == 422
+    assert "its schema has patterns that take too long to look for in so much text" in answer.message
+    assert (await api.call("POST", ODDS, odd(["ab", "ba"]))).status == 201

@@ -195,6 +195,7 @@ async def test_a_token_is_asked_for_in_the_namespace_of_its_account(api: Api) ->
     answer = await api.post(f"{accounts}/s/token", {"metadata": {"namespace": "other"}, "spec": {}})
     assert answer.message == "the namespace of the provided object does not match the namespace sent on the request"
     assert (await api.post(f"{accounts}/s/token", {"spec": {}}, dryRun="No")).status == 422
+    assert (await api.post(f"{accounts}/s/token", {"spec": {"expirationSeconds": 0}})).status == 422
 
 
 async def test_a_budget_may_have_any_name_that_a_path_can_have(api: Api) -> None:
@@ -223,25 +224,3 @@ async def test_when_an_image_is_pulled_follows_from_its_name(api: Api) -> None:
     containers = [{"name": f"c{number}", "image": image} for number, image in enumerate(IMAGES)]
     made = await api.post(PODS, {"metadata": {"name": "p"}, "spec": {"containers": containers}})
     assert {item["image"]: item["imagePullPolicy"] for item in made.body["spec"]["containers"]} == IMAGES
-
-
-async def test_a_version_that_only_a_webhook_could_convert_says_so(api: Api) -> None:
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    versions = [{"name": name, "served": True, "storage": name == "v1", "schema": schema} for name in ("v1", "v2")]
-    hook = {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/convert"}}
-    spec = {
-        "group": "x.io",
-        "scope": "Namespaced",
-        "names": {"plural": "ws", "kind": "W"},
-        "conversion": {"strategy": "Webhook", "webhook": hook},
-        "versions": versions,
-    }
-    crd = {"metadata": {"name": "ws.x.io"}, "spec": spec}
-    made = await api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
-    assert (made.status, made.warnings) == (201, ())
-    assert (await api.get("/apis/x.io/v1/namespaces/default/ws")).warnings == ()
-    [told] = (await api.get("/apis/x.io/v2/namespaces/default/ws")).warnings
-    assert (
-        "this server does not call the conversion webhook of ws.x.io: objects are shown in version v2 as they are "
-        "stored in v1, with no field changed"
-    ) in told

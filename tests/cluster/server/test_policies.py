@@ -107,3 +107,18 @@ async def test_an_expression_that_does_not_fit_its_variables_is_refused_with_the
     refused = await api.post(f"{GROUP}/validatingadmissionpolicies", {"metadata": {"name": "p"}, "spec": spec})
     assert refused.status == 422
     assert "found no matching overload for '_==_' applied to '(int, string)'" in refused.message
+
+
+async def test_all_expressions_about_a_write_share_what_they_may_cost(server: Server) -> None:
+    """Sixty expressions that each stay below the limit of one would keep the server from everybody for a minute."""
+    api = in_process(server)
+    dear = {"expression": "lists.range(150000).all(x, x >= 0)"}
+    await bind(api, validations=[dear] * 60)
+    refused = await api.post(MAPS, config_map("x"))
+    assert refused.status == 422
+    assert refused.message.endswith("resulted in error: operation cancelled: actual cost limit exceeded")
+
+
+async def test_a_few_dear_expressions_are_evaluated(api: Api) -> None:
+    await bind(api, validations=[{"expression": "lists.range(150000).all(x, x >= 0)"}] * 3)
+    assert (await api.post(MAPS, config_map("x"))).status == 201

@@ -261,7 +261,7 @@ def row(**metadata: object) -> bytes:
         (row(labels=["x"]), "configmaps default/a cannot be read: ValidationError("),
         (row(name="b"), "configmaps default/a cannot be read: ValueError('it calls itself default/b')"),
         (row(resourceVersion="-5"), "configmaps default/a cannot be read: ValueError('its revision is -5')"),
-        (row(resourceVersion="999999"), "configmaps default/a has revision 999999, but the latest is said to be "),
+        (row(resourceVersion="999999"), "configmaps default/a has revision 999999, but the latest should be "),
     ],
 )
 async def test_a_row_that_says_nothing_sensible_is_told_and_refused(tmp_path: Path, body: bytes, said: str) -> None:
@@ -307,7 +307,7 @@ async def test_an_object_that_its_kind_cannot_be_is_told_and_refused(
     [
         ("UPDATE objects SET body = 'many' WHERE plural = '#revision'", "its revision is no number"),
         ("DELETE FROM objects WHERE plural = '#revision'", "its revision is missing"),
-        ("UPDATE objects SET body = '1' WHERE plural = '#revision'", "but the latest is said to be 1"),
+        ("UPDATE objects SET body = '1' WHERE plural = '#revision'", "but the latest should be 1"),
         ("UPDATE objects SET body = '-1' WHERE plural = '#revision'", "its revision is -1"),
         (
             "UPDATE objects SET body = '99999999999999999999' WHERE plural = '#revision'",

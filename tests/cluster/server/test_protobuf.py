@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gangline.cluster.server.wire.protobuf import NotUnderstood, decode
+from gangline.cluster.server.wire.protobuf import NotUnderstood, decode, encode
 
 
 def text(number: int, value: bytes) -> bytes:
@@ -86,3 +86,13 @@ def test_times_quantities_and_numbers_or_texts_are_read() -> None:
 def test_anything_else_is_not_understood(body: bytes) -> None:
     with pytest.raises(NotUnderstood):
         decode(body)
+
+
+def test_spaces_around_an_amount_are_not_written() -> None:
+    """Kubernetes takes them in JSON only."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": " 5 "}}}]},
+    }
+    assert decode(encode(pod))["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "5"}

@@ -12,8 +12,11 @@ SOURCE = Path(gangline.__file__).parent / "cluster" / "server"
 LISTED = (Path(__file__).parents[3] / "docs" / "compat.md").read_text()
 WAYS = ("internal(", "internal_failure(", "call_failed(", "failure(500", "failure(\n        500", "Response(500")
 KNOWN = {
+    "admit/plugins.py",
     "admit/webhook_protocol.py",
     "admit/webhooks.py",
+    "convert/converted_shelf.py",
+    "convert/webhook_converter.py",
     "other_paths.py",
     "server.py",
     "status.py",
@@ -21,7 +24,6 @@ KNOWN = {
     "verbs/patches.py",
     "verbs/subresources/budgets.py",
     "verbs/subresources/pod_requests.py",
-    "verbs/subresources/scale.py",
     "verbs/subresources/scale_object.py",
     "verbs/write_checks.py",
     "verbs/writes.py",
@@ -43,6 +45,9 @@ def test_a_500_is_answered_only_where_the_list_says_so() -> None:
     [
         "failed calling webhook",
         "what admission made of the object cannot be read",
+        "conversion webhook for",
+        "a conversion failed",
+        "resource name may not be empty",
         "failed to create typed patch object",
         "resourceVersion should not be set on objects to be created",
         "strconv.ParseUint: parsing",

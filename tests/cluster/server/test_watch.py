@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from cluster.server.conftest import MAPS, Api, config_map, in_process
+from cluster.server.conftest import MAPS, PODS, Api, config_map, in_process
 from gangline.client.wire import Request
 from gangline.cluster.server.server import Server, ServerSettings
 from gangline.cluster.server.verbs.meta import Obj
@@ -50,9 +50,16 @@ async def test_the_old_address_of_a_watch_still_answers(api: Api) -> None:
         await watch.close()
 
 
-async def test_a_watch_ends_when_its_time_is_up(api: Api) -> None:
-    watch = await api.watch(MAPS, timeoutSeconds="1", resourceVersion=str(api.server.revision))
-    assert await watch.next() is None
+async def test_a_watch_ends_when_its_time_is_up_also_while_there_is_always_news(api: Api) -> None:
+    quiet = await api.watch(PODS, timeoutSeconds="1", resourceVersion=str(api.server.revision))
+    busy = await api.watch(MAPS, timeoutSeconds="1", resourceVersion=str(api.server.revision))
+    await api.post(MAPS, config_map("a"))
+    told = 0
+    while await busy.next() is not None:
+        told += 1
+        await api.merge(f"{MAPS}/a", {"data": {"k": str(told)}})
+    assert told
+    assert await quiet.next() is None
 
 
 async def test_a_watcher_too_slow_to_follow_is_told_410_and_others_never_wait() -> None:

@@ -13,7 +13,7 @@ import pytest
 from cluster.world.making import START, job, pod, ready_status, replicated, when
 from cluster.world.simulated_world import pod_spec, world
 from gangline.api.core import Pod
-from gangline.api.kinds import DAEMON_SET, DEPLOYMENT, EVENT, JOB, POD, REPLICA_SET, STATEFUL_SET, Kind
+from gangline.api.kinds import DAEMON_SET, DEPLOYMENT, EVENT, JOB, NODE, POD, REPLICA_SET, STATEFUL_SET, Kind
 from gangline.api.meta import Raw
 from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.cluster.world.pods import budgets
@@ -65,11 +65,11 @@ def test_a_controller_makes_no_more_than_a_burst_at_a_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_an_owner_with_very_many_pods_without_a_node_makes_no_more_until_some_have_one(name: str) -> None:
+def test_an_owner_with_very_many_pods_that_wait_makes_no_more_until_some_have_begun(name: str) -> None:
     waiting = [pod(f"w-{number}") for number in range(MOST_WAITING)]
     assert PLANS[name](waiting) == ()
-    placed = [pod(f"p-{number}", spec={"nodeName": "n"}) for number in range(3)]
-    assert len(PLANS[name](waiting[3:] + placed)) == 3
+    begun = [pod(f"p-{number}", spec={"nodeName": "n"}, status={"startTime": when(0)}) for number in range(3)]
+    assert len(PLANS[name](waiting[3:] + begun)) == 3
 
 
 def test_an_ordered_set_of_any_size_makes_one_pod_at_a_time() -> None:
@@ -167,10 +167,26 @@ async def test_a_flood_stops_by_itself_and_says_why(
             for event in (await lived.client.list(EVENT, "default")).items
             if event.reason == "PodsHeldBack"
         }
-        assert told == {"40 of its pods have no node yet; more are made when these have one"}
+        assert told == {"40 of its pods have not begun yet; more are made when these have"}
         await lived.client.delete(kind, "x", "default", propagation="Background")
         await lived.rests()
         assert await lived.pods() == []
+
+
+async def test_a_node_without_a_kubelet_that_claims_room_for_two_billion_pods_lets_no_flood_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gangline.cluster.world.workloads.replicas.MOST_WAITING", 40)
+    async with world() as lived:
+        room = {"pods": str(2**31), "cpu": "1M", "memory": "1Pi"}
+        await lived.make(NODE, "huge", {"status": {"capacity": room, "allocatable": room}})
+        for kind, spec in FLOODS:
+            await lived.make(kind, "x", {"spec": spec})
+        await lived.rests()
+        bound = [found for found in await lived.pods() if found.spec.node_name == "huge"]
+        assert bound and len(await lived.pods()) <= 40 * len(FLOODS)
+        for kind, _ in FLOODS:
+            await lived.client.delete(kind, "x", "default", propagation="Background")
 
 
 async def test_owners_that_flood_together_stop_together_and_a_small_one_still_gets_its_pods(
@@ -194,7 +210,7 @@ async def test_owners_that_flood_together_stop_together_and_a_small_one_still_ge
             for event in (await lived.client.list(EVENT, "default")).items
             if event.reason == "PodsHeldBack"
         }
-        assert f"{flooded} pods of this cluster have no node yet; more are made when these have one" in told
+        assert f"{flooded} pods of this cluster have not begun yet; more are made when these have" in told
 
 
 JOB_OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "controller": True}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from cluster.world.making import START, job, pod, when
 from cluster.world.simulated_world import SimulatedWorld, pod_spec, world
@@ -18,6 +17,7 @@ from gangline.cluster.world.nodes.nodes import NodePool
 from gangline.cluster.world.workloads.jobs.job_failures import judge_failure
 from gangline.cluster.world.workloads.jobs.job_plan import plan
 from gangline.cluster.world.workloads.jobs.job_tally import INDEX, INDEX_FAILURES, TRACKING
+from yaml_loading import load_yaml
 
 TWO = NodePool(name="n", count=2, gpus=8)
 IGNORED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
@@ -241,7 +241,7 @@ async def test_a_pod_whose_node_is_gone_says_so_before_it_goes() -> None:
 def manifests() -> list[Raw]:
     """The manifests that the guide prints."""
     blocks = GUIDE.read_text().split("```yaml\n")[1:]
-    return [yaml.safe_load(block.split("```")[0]) for block in blocks]
+    return [load_yaml(block.split("```")[0]) for block in blocks]
 
 
 async def test_the_guides_job_survives_an_eviction_as_it_is_printed() -> None:

@@ -112,6 +112,16 @@ async def test_a_pod_that_nobody_else_plays_is_left_alone() -> None:
         assert (found.spec.node_name, found.status.phase) == ("real", "Pending")
 
 
+async def test_a_simulated_node_says_how_many_pods_it_plays_whatever_is_claimed_for_it() -> None:
+    async with world() as lived:
+        claimed = {"pods": str(2**31), "cpu": "1M", "memory": "1Pi"}
+        status = {"status": {"capacity": claimed, "allocatable": claimed}}
+        await lived.make(NODE, "huge", {"metadata": {"name": "huge", "labels": {names.SIMULATED: "true"}}, **status})
+        await lived.settles()
+        found = (await lived.client.get(NODE, "huge")).status
+        assert (found.capacity, found.allocatable) == (claimed | {"pods": "10k"}, claimed | {"pods": "10k"})
+
+
 async def test_a_node_renews_its_lease() -> None:
     async with world(ONE) as lived:
         first = (await lived.client.get(LEASE, "n-0", "kube-node-lease")).spec.renew_time

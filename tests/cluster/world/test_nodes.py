@@ -47,11 +47,11 @@ def test_the_example_file_has_fourteen_nodes_with_all_their_parts() -> None:
     [
         (
             "nodes: [{name: a, gpuz: 1}]",
-            "Object contains unknown field `gpuz` - at `$.nodes[0]`; examples/nodes.yaml shows every field",
+            "Object contains unknown field `gpuz` - at `$.nodes[0]`; see nodes.yaml of `gangline examples`",
         ),
         (
             "nodes: [{count: 1}]",
-            "Object missing required field `name` - at `$.nodes[0]`; examples/nodes.yaml shows every field",
+            "Object missing required field `name` - at `$.nodes[0]`; see nodes.yaml of `gangline examples`",
         ),
         (
             "nodes: [{name: a, cpu: many}]",
@@ -71,6 +71,7 @@ def test_the_example_file_has_fourteen_nodes_with_all_their_parts() -> None:
             "nodes: [{name: a, gpus: 2147483647, mig: {1g.10gb: 10001}}]",
             "nodes[0].gpus: 2147483647 is more than 10000; nodes[0].mig.1g.10gb: 10001 is more than 10000",
         ),
+        ("nodes: [{name: a, pods: 2147483648}]", "nodes[0].pods: 2147483648 is more than 10000"),
     ],
 )
 def test_a_file_that_cannot_be_used_says_what_and_where(text: str, said: str) -> None:

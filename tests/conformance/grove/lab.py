@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from conformance.shared import suite_folder
 from embedded import settles
 from gangline.admission.sets import podcliqueset, topologybinding
@@ -30,6 +28,7 @@ from gangline.operator.component import component
 from gangline.operator.settings import GROVE_PROFILES
 from gangline.rules.sets import OperatorSettings, Profile
 from gangline.runtime import Manager, ManualClock
+from yaml_loading import load_all_yaml, load_yaml
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 SECOND_STEPS = (0.02, 0.08, 0.4, 0.5, 1, 1, 1, 1, 1, 1, 1, 1)
@@ -74,7 +73,6 @@ DEFINITIONS = (
     "volcano/scheduling.volcano.sh_podgroups.yaml",
     "volcano/scheduling.volcano.sh_queues.yaml",
 )
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def settings(config: str) -> OperatorSettings:
@@ -94,12 +92,12 @@ def settings(config: str) -> OperatorSettings:
 @cache
 def definitions() -> tuple[Raw, ...]:
     root = suite_folder("grove").parents[1] / "crds"
-    return (*(yaml.load((root / name).read_text(), Loader) for name in DEFINITIONS), COMPUTE_DOMAIN_CRD)
+    return (*(load_yaml((root / name).read_text()) for name in DEFINITIONS), COMPUTE_DOMAIN_CRD)
 
 
 @cache
 def environment(folder: Path) -> tuple[Raw, ...]:
-    return tuple(document for document in yaml.safe_load_all((folder / "environment.yaml").read_text()) if document)
+    return tuple(document for document in load_all_yaml((folder / "environment.yaml").read_text()) if document)
 
 
 @dataclass

@@ -6,12 +6,11 @@ import json
 import re
 from pathlib import Path
 
-import yaml
-
 from conformance.grove.lab import Lab, lab, put
 from conformance.grove.play import BY_NAME
 from gangline.api.meta import Raw
 from gangline.errors import ApiError
+from yaml_loading import load_all_yaml
 
 _FIELD = re.compile(
     r"(?:^|[\[ ,])((?:spec|metadata)(?:\.[A-Za-z0-9_./-]+|\[\d+\])*): "
@@ -23,7 +22,7 @@ async def probe(folder: Path, case: str) -> str:
     """The difference, or nothing."""
     home = folder / "cases" / "invalid"
     recorded = json.loads((home / f"{case}.response.json").read_text())
-    documents = [item for item in yaml.safe_load_all((home / f"{case}.yaml").read_text()) if item]
+    documents = [item for item in load_all_yaml((home / f"{case}.yaml").read_text()) if item]
     change = home / f"{case}.edit.json"
     namespace = "probe"
     async with lab(folder, recorded.get("config", "main"), namespace) as here:

@@ -7,8 +7,6 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from conformance.grove import compare
 from conformance.grove.lab import Lab, kind_of, lab, put
 from conformance.grove.play import edit
@@ -18,6 +16,7 @@ from conformance.results import Progress, Results
 from conformance.shared import suite_folder
 from gangline.api.kinds import TOPOLOGY, TOPOLOGY_BINDING, Kind
 from gangline.api.meta import Raw
+from yaml_loading import load_all_yaml
 
 WRONG_UPSTREAM = ("meta-suffix-names",)
 """Cases where upstream takes the wrong template: only counts and names are compared."""
@@ -49,7 +48,7 @@ def _cases(folder: Path) -> list[tuple[str, str]]:
 async def replay(base: Path, home: Path) -> str:
     """The first difference of a case, or nothing."""
     about = json.loads((home / "case.json").read_text())
-    documents = [item for item in yaml.safe_load_all((home / "manifest.yaml").read_text()) if item]
+    documents = [item for item in load_all_yaml((home / "manifest.yaml").read_text()) if item]
     unstable = json.loads((home / "unstable.json").read_text()) if (home / "unstable.json").exists() else {}
     hashes = compare.Hashes()
     async with lab(base, about["config"], about["namespace"]) as here:

@@ -13,12 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gangline.api.kinds import CRD, Kind
 from gangline.api.meta import Raw
 from real.plane import assets, missing
 from real.releases import USUAL, Release
+from yaml_loading import load_all_yaml
 
 HERE = Path(__file__).parent
 Objects = Iterable[tuple[Kind[Any], Raw]]
@@ -100,7 +99,7 @@ class Scheduler:
         found = [
             item
             for file in sorted(folder(self.backend, self.module).glob(pattern))
-            for item in yaml.safe_load_all(file.read_text())
+            for item in load_all_yaml(file.read_text())
         ]
         return [item for item in found if item]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cluster.server.hypothesis_settings import patient
 from gangline.cluster.schema import compile_schema
+from gangline.cluster.schema.structural import structural_node
 from gangline.rules import cel
 
 SCHEMA = compile_schema(
@@ -243,6 +244,41 @@ def test_what_would_take_more_room_than_is_left_is_never_made(text: str) -> None
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 50_000_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lists.range(20000).sortBy(x, x % 2 == 0 ? any[0] : any[1]).size() > 0",
+        "lists.range(20000).all(x, [1].transformMapEntry(k, v, map).size() > 0)",
+        "lists.range(20000).all(x, 'a' != 'b' && !'ab'.matches('((x{1,10}){1,10}){1,10}' + string(x)))",
+        "lists.range(20000).all(x, !any[0].matches('[a-z]{1,500}[a-m]{1,400}Z'))",
+        "lists.range(20000).all(x, any[0] in {any[1]: 1})",
+        "lists.range(20000).all(x, {any[1]: 1}[any[0]] == 1)",
+        "lists.range(20000).all(x, type.bytes != b'x')",
+    ],
+)
+def test_work_that_few_words_ask_for_is_charged_all_the_same(text: str) -> None:
+    """Each of these would take minutes, at the price of a few steps a round."""
+    node = structural_node({"type": "object", "properties": {"bytes": {"type": "string", "format": "byte"}}})
+    program = cel.compile(text, cel.Env({"any": cel.DYN, "map": cel.DYN, "type": cel.kind_of(node)}))
+    alike = ["q" * 100_000 + "a", "q" * 99_999 + "qa"]
+    known = {"any": alike, "map": {str(key): key for key in range(20_000)}, "type": {"bytes": "aaaa" * 50_000}}
+    with pytest.raises(cel.OutOfBudget, match="operation cancelled: actual cost limit exceeded"):
+        program.evaluate(known, 200_000)
+
+
+def test_the_last_place_of_a_text_is_found_in_one_pass() -> None:
+    program = cel.compile("any.lastIndexOf('ab' + any.substring(0, 400000))", cel.Env({"any": cel.DYN}))
+    assert program.evaluate({"any": "a" * 1_000_000}, 10_000_000) == -1
+    assert cel.compile("'abcabc'.lastIndexOf('bc') == 4 && 'abcabc'.lastIndexOf('bc', 3) == 1", cel.Env()).evaluate({})
+    assert cel.compile("'abc'.lastIndexOf('') == 3 && 'abc'.lastIndexOf('x') == -1", cel.Env()).evaluate({})
+
+
+def test_a_comprehension_makes_nothing_of_what_it_does_not_look_at() -> None:
+    """A map of 60,000 keys in a map of 60,000 keys: who stops at the first key must not have listed the others."""
+    program = cel.compile("any.all(x, any.exists(y, true))", cel.Env({"any": cel.DYN}))
+    assert program.evaluate({"any": {str(key): key for key in range(60_000)}}) is True
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,13 @@ def test_an_order_is_for_the_pod_with_its_uid_and_not_for_a_later_one_of_that_na
     assert order_for(GANG, pod("d", "2")) is None
 
 
+def test_orders_of_another_request_for_the_same_pods_are_never_mixed_up() -> None:
+    for node in ("n", "m", "o"):
+        moved = request(gang="g", pods=[{"podName": "a", "podUID": "1", "selectedNode": node}])
+        order = order_for(moved, pod("a", "1"))
+        assert order is not None and order.selected_node == node
+
+
 def test_a_request_holds_its_nodes_until_it_failed_as_often_as_it_may() -> None:
     assert live(request())
     assert not live(request(status={"phase": "Failed", "failedAttempts": 1}))

@@ -64,6 +64,14 @@ def test_a_text_means_what_it_means_to_kubernetes(text: str, data: Any) -> None:
     assert read_yaml(text) == data
 
 
+def test_documents_of_one_text_have_one_bound_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "ALL_VALUES", 5)
+    assert read_documents("--- [1]\n--- a\n") == [[1], "a"]
+    for text in ("--- [1]\n--- a\n---\n", "---\n" * 6):
+        with pytest.raises(DocumentUnreadable, match=r"^line \d+: documents hold more than 5 values together$"):
+            read_documents(text)
+
+
 def test_an_alias_is_a_copy() -> None:
     found = read_yaml("a: &x [1]\nb: *x")
     found["a"].append(2)

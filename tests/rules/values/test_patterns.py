@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cluster.server.hypothesis_settings import patient
 from gangline.rules.values.formats import FORMATS
-from gangline.rules.values.patterns import KEPT, BadPattern, compile_pattern, finder
+from gangline.rules.values.patterns import KEPT, BadPattern, compile_pattern, worked_out
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ SLOW = (
 
 @pytest.mark.parametrize("pattern", SLOW)
 def test_a_pattern_that_could_backtrack_without_end_does_not(pattern: str) -> None:
-    assert finder(pattern)("a" * 500 + "!") is False
-    assert finder(pattern)("ab" * 50_000 + "!") is False
+    assert compile_pattern(pattern).found("a" * 500 + "!") is False
+    assert compile_pattern(pattern).found("ab" * 50_000 + "!") is False
 
 
 @pytest.mark.parametrize(
@@ -129,14 +129,21 @@ def test_what_goes_would_not_compile_is_refused_in_its_words(pattern: str, told:
 
 def test_a_search_that_could_take_seconds_is_refused() -> None:
     with pytest.raises(BadPattern) as caught:
-        finder("(a|b)*a(a|b){1000}c")("ab" * 500_000)
+        compile_pattern("(a|b)*a(a|b){1000}c").found("ab" * 500_000)
     assert str(caught.value) == "expression too large for a text of 1000000 letters: `(a|b)*a(a|b){1000}c`"
 
 
 def test_only_so_many_patterns_are_kept() -> None:
     for number in range(2 * KEPT):
         compile_pattern(f"a{number}")
-    assert compile_pattern.cache_info().currsize == KEPT
+    assert [worked_out(f"a{number}")[1] for number in range(KEPT, 2 * KEPT)] == [0] * KEPT
+    assert worked_out("a0")[1] > 0
+
+
+def test_what_a_search_takes_grows_with_the_program_and_not_with_the_letters_of_the_expression() -> None:
+    long, short = compile_pattern("(a|b){999}c"), compile_pattern("abababababc")
+    assert long.steps("x" * 1000) > 50 * short.steps("x" * 1000)
+    assert short.found("known") is False and short.steps("known") == 0
 
 
 def test_an_expression_of_a_hundred_thousand_alternatives_is_too_large_to_compile() -> None:

@@ -37,6 +37,17 @@ def test_a_queue_that_stays_within_quota_with_its_next_gang_goes_first() -> None
     assert first(rich, poor, left_asks=2, right_asks=2) == "rich"
 
 
+def test_before_others_borrow_a_queue_without_any_gpu_may_have_a_first_gang_of_up_to_a_node() -> None:
+    tiny, borrower = queue("tiny", quota=0, fair=0.1), queue("borrower", quota=4, fair=20, holds=18)
+    assert first(borrower, tiny, left_asks=1, right_asks=8) == "borrower"
+    tiny.unit = 8
+    assert first(borrower, tiny, left_asks=1, right_asks=8) == "tiny"
+    assert first(borrower, tiny, left_asks=1, right_asks=9) == "borrower"
+    assert first(queue("owner", quota=20, fair=20, holds=18), tiny, left_asks=1, right_asks=8) == "owner"
+    tiny.allocated = gpus(1)
+    assert first(borrower, tiny, left_asks=1, right_asks=7) == "borrower"
+
+
 def test_the_higher_priority_goes_first() -> None:
     assert first(queue("low", priority=50), queue("high", priority=60)) == "high"
 

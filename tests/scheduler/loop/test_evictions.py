@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gangline import components
+from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kinds import POD, PRIORITY_CLASS
+from gangline.api.kinds import EVENT, POD, POD_GROUP, PRIORITY_CLASS
 from gangline.api.meta import condition
 from gangline.binder.component import component as binder
 from gangline.cli.explain import explain
@@ -33,6 +36,10 @@ async def hold(here: SchedulerWorld) -> None:
 
 async def victims(here: SchedulerWorld) -> list[Pod]:
     return [pod for pod in (await here.client.list(POD, SPACE)).items if pod.metadata.deleting]
+
+
+async def _is_leaving(here: SchedulerWorld) -> bool:
+    return bool(await victims(here))
 
 
 async def target(here: SchedulerWorld) -> str:
@@ -148,6 +155,45 @@ async def test_what_a_gang_lost_is_counted_also_after_a_restart() -> None:
         a_day_later = ClusterModel()
         remember_evictions(a_day_later, groups, charge.moment + DAY + 1)
         assert ledger_of(a_day_later).entries() == []
+
+
+async def test_the_group_of_an_evicted_single_is_written_on_only_if_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scheduler_world(fast(), binder()) as here:
+        await here.node("n0", gpus=1)
+        await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
+        await here.pod("alone", group="old", gpus=1)
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": "alone", "uid": (await here.get_pod("alone")).uid}
+        group = {"metadata": {"name": "old", "namespace": SPACE, "ownerReferences": [owner]}}
+        spec = {"queue": names.DEFAULT_QUEUE, "minMember": 1, "priorityClassName": "low"}
+        await here.client.create(POD_GROUP, group | {"spec": spec})
+        await here.settles()
+        await hold(here)
+        await here.settles()
+        before = (await here.get_group("old")).metadata.resource_version
+        monkeypatch.setattr("gangline.scheduler.loop.carrier.LINGERS", float("inf"))
+        await here.gang("new", 1, gpus=1)
+        await here.at_rest(lambda: _is_leaving(here))
+        assert (await here.get_group("old")).metadata.resource_version == before
+        monkeypatch.setattr("gangline.scheduler.loop.carrier.LINGERS", 0.0)
+        await here.gang("later", 1, gpus=1)
+        await here.settles()
+        found = last_eviction(await here.get_group("old"))
+        assert found is not None and found.by == "work/new"
+
+
+async def test_a_gang_that_waits_for_others_to_leave_has_one_event() -> None:
+    async with scheduler_world(fast(), binder()) as here:
+        await here.node("n0", gpus=1)
+        await here.node("n1", gpus=1)
+        await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
+        await here.gang("old", 2, gpus=1, priorityClassName="low")
+        await here.settles()
+        await hold(here)
+        await here.gang("new", 2, gpus=1)
+        await here.settles()
+        told = [item for item in (await here.client.list(EVENT, SPACE)).items if item.reason == "Pipelined"]
+        assert [(item.involved_object["kind"], item.involved_object["name"]) for item in told] == [("PodGroup", "new")]
+        assert told[0].message == "2 pods to 2 nodes: n0, n1, once others have left"
 
 
 async def test_as_kai_does_it_nothing_is_marked_unless_a_flag_asks() -> None:

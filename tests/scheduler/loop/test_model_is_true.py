@@ -24,8 +24,8 @@ from gangline.scheduler.thought.told_gang import Members
 from scheduler_world import SPACE, SchedulerWorld, scheduler_world
 
 
-def shard() -> tuple[SchedulerService, Component]:
-    scheduler = SchedulerService(SchedulerOptions(period=0.001, stamp_every_start=True))
+def shard(stamps: bool = True) -> tuple[SchedulerService, Component]:
+    scheduler = SchedulerService(SchedulerOptions(period=0.001, stamp_every_start=stamps))
     return scheduler, Component(
         "scheduler",
         services=(BackgroundService("scheduler", scheduler.run, lambda: scheduler.idle, scheduler.prepare),),
@@ -64,6 +64,16 @@ async def to_pod(here: SchedulerWorld, name: str, what: int) -> None:
 def plain(state: dict[str, Any]) -> dict[str, Any]:
     """Without what only says in which order things came."""
     return {key: value for key, value in state.items() if key in ("nodes", "queues", "gangs", "tasks")}
+
+
+async def test_a_request_that_the_scheduler_wrote_is_no_news_to_it() -> None:
+    scheduler, component = shard(stamps=False)
+    async with scheduler_world() as here:
+        await here.node("n0")
+        await here.gang("g", 4, gpus=1)
+        await here.start(component)
+        await here.settles()
+        assert len(await here.ordered()) == 4 and scheduler.cycles == 1
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -109,6 +119,7 @@ class Stumbling(GangTeller):
     """Finds no words for one gang."""
 
     def __init__(self) -> None:
+        self._memories, self._options = {}, SchedulerOptions()
         self.heard: list[str] = []
 
     def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
@@ -122,4 +133,4 @@ def test_a_gang_that_cannot_be_told_keeps_nobody_else_from_being_told(caplog: py
     standings = [GangStanding(gang, True, True, False, False) for gang in ("ns/a", "ns/b")]
     teller.tell_all(standings, [], ModelObjects(Cache({}), cluster))  # type: ignore[arg-type]
     assert teller.heard == ["ns/b"]
-    assert "how gang ns/a stands cannot be told" in caplog.text
+    assert "the state of gang ns/a cannot be reported" in caplog.text

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from gangline.api import names
-from gangline.api.kinds import POD, POD_GROUP
+from gangline.api.core import Pod
+from gangline.api.kai import PodGroup
+from gangline.api.kinds import POD, POD_GROUP, PRIORITY_CLASS
 from gangline.api.meta import condition
 from gangline.binder.component import component as binder
 from gangline.components import ComponentOptions, build
 from gangline.grouper.component import component as grouper
 from gangline.grouper.settings import GrouperSettings
-from gangline.runtime import Component
+from gangline.grouper.singles import group_of_single
+from gangline.runtime import Component, Reader
+from gangline.scheduler.loop.component import component as service
+from gangline.scheduler.thought.options import SchedulerOptions
 from scheduler_world import SPACE, scheduler_world
 
 
@@ -27,6 +32,50 @@ async def test_a_single_is_bound_and_marked_though_nobody_has_written_its_group(
         pod = await here.get_pod("alone")
         assert pod.annotations[names.POD_GROUP_NAME] == names.kai_pod_group("alone", pod.uid)
         assert (await here.client.list(POD_GROUP, SPACE)).items == []
+
+
+async def test_the_group_of_a_single_is_thought_once_until_the_pod_says_something_else() -> None:
+    thought, think = [], group_of_single(GrouperSettings())
+
+    def counted(pod: Pod, read: Reader) -> PodGroup | None:
+        thought.append(pod.name)
+        return think(pod, read)
+
+    async with scheduler_world(
+        service(options=SchedulerOptions(period=0.01, group_of_single=counted)), binder()
+    ) as here:
+        await here.node("n0")
+        await here.pod("alone", gpus=1)
+        await here.settles()
+        await here.run("alone")
+        await here.settles()
+        assert await here.placed() == {"alone": "n0"} and thought == ["alone"]
+        await here.client.patch(POD, "alone", SPACE, {"metadata": {"labels": {names.PRIORITY_CLASS: "first"}}})
+        await here.settles()
+        assert thought == ["alone"] * 2
+        await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "first"}, "value": 7})
+        await here.settles()
+        assert thought == ["alone"] * 3
+
+
+async def test_a_single_whose_group_came_and_went_after_its_bind_still_counts() -> None:
+    async with scheduler_world(scheduler(), binder()) as here:
+        await here.node("n0", gpus=2)
+        await here.queue("small", limit=2)
+        await here.pod("first", gpus=2, queue="small")
+        await here.settles()
+        pod = await here.get_pod("first")
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": "first", "uid": pod.uid}
+        name = names.kai_pod_group("first", pod.uid)
+        meta = {"name": name, "namespace": SPACE, "ownerReferences": [owner]}
+        await here.client.create(POD_GROUP, {"metadata": meta, "spec": {"queue": "small", "minMember": 1}})
+        await here.settles()
+        await here.client.delete(POD_GROUP, name, SPACE)
+        await here.settles()
+        await here.node("n1", gpus=2)
+        await here.pod("second", gpus=2, queue="small")
+        await here.settles()
+        assert await here.placed() == {"first": "n0"}, "what it holds still counts in its queue"
 
 
 async def test_in_upstreams_manner_or_when_told_so_a_single_waits_for_its_group() -> None:

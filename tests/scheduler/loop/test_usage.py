@@ -56,7 +56,7 @@ def calendar(text: str) -> UsageSettings:
         ("0 25 * * *", "above maximum"),
         ("0-99999999999 0 * * *", "above maximum"),
         ("*/0 0 * * *", "should be a positive number"),
-        ("0 0 30 2 *", "such a day does not come"),
+        ("0 0 30 2 *", "no such day exists"),
     ],
 )
 def test_a_calendar_that_makes_no_sense_is_refused_with_the_reason(text: str, message: str) -> None:

@@ -259,7 +259,7 @@ RARER = [
     TruthCase(
         "GPU memory of a workload that cannot be preempted",
         "job/x",
-        ("has a quota of 0 GPUs", "2.442 more are asked", "spec.resources.gpu.quota: 2.45 (now 0)"),
+        ("has a quota of 0 GPUs", "2.45 more are asked", "spec.resources.gpu.quota: 2.45 (now 0)"),
         flat(job("x", labels={names.PREEMPTIBILITY: "non-preemptible"}, pod_notes={names.GPU_MEMORY: "200000"})),
         ONE,
         runs=1,

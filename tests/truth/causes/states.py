@@ -54,7 +54,7 @@ STATES = [
     ),
     TruthCase(
         "a gang that was evicted",
-        "job/x",
+        "x",
         ("x waits", "last evicted", "by urgent", "preempt"),
         flat(job("urgent", gpus=8, labels={names.PRIORITY_CLASS: "high"})),
         ONE,

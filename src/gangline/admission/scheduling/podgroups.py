@@ -61,7 +61,7 @@ def bad_duration(spec: Raw, fields: Iterable[str]) -> Denied | None:
 
 def broken_tree(spec: Raw) -> str:
     """What makes the tree unreadable as a whole; empty: nothing."""
-    if _both(spec):
+    if _counts_both_ways(spec):
         return (
             f"spec.minMember ({spec['minMember']}) and spec.minSubGroup exclude each other: count pods, or count "
             "sub-groups"
@@ -80,11 +80,11 @@ def broken_tree(spec: Raw) -> str:
     circular = sorted(below_themselves(parents))
     if circular:
         return f"sub-groups are below themselves: {', '.join(circular)}"
-    both = sorted(group["name"] for group in groups if _both(group))
+    both = sorted(group["name"] for group in groups if _counts_both_ways(group))
     return f"minMember and minSubGroup exclude each other in sub-groups {', '.join(both)}" if both else ""
 
 
-def _both(part: Raw) -> bool:
+def _counts_both_ways(part: Raw) -> bool:
     return part.get("minMember") is not None and part.get("minSubGroup") is not None
 
 

@@ -1,8 +1,8 @@
 """Pods that name a queue and no scheduler: ours, where their namespace or a setting says so.
 
-An API server fills in kube-scheduler's name before anybody is asked, so that name counts as none. Off unless somebody
-switches it on, and never in exempt namespaces, for pods of a PodCliqueSet (the operator chose their scheduler) or pods
-that have a node. What a namespace says is handed in. Pure."""
+An API server fills in kube-scheduler's name before any webhook is asked, so that name counts as none. Off unless
+somebody switches it on, and never in exempt namespaces, for pods of a PodCliqueSet (the operator chose their scheduler)
+or pods that have a node. What a namespace says is handed in. Pure."""
 
 from __future__ import annotations
 

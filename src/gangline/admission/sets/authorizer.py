@@ -40,7 +40,7 @@ PROTECTED = (
 """Kinds of the operator, and which writes of others are refused."""
 CONTROL_PLANE = ("system:apiserver", "system:kube-controller-manager", "system:kube-scheduler")
 CLUSTER_ACCOUNTS = ("system:serviceaccount:kube-system:", "system:node:")
-"""How the names of those begin who bind, run, complete and collect objects on everybody's behalf."""
+"""Prefixes of the accounts that bind, run, complete and collect objects on behalf of all."""
 
 
 def hooks(settings: OperatorSettings, read: Callable[[], Reader | None]) -> list[Hook]:

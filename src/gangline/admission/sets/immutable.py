@@ -33,17 +33,17 @@ def annotated(obj: Raw) -> Iterator[tuple[tuple[str, str], str, Raw]]:
 
 def problems(obj: Raw, old: Raw) -> Iterator[Problem]:
     new_template, old_template = template_of(obj), template_of(old)
-    yield from _same(
+    yield from _fixed_field(
         "spec.template.cliqueStartupType", new_template.get("cliqueStartupType"), old_template.get("cliqueStartupType")
     )
     for key in ("resourceClaimTemplates", "resourceSharing"):
-        yield from _same(f"spec.template.{key}", new_template.get(key) or [], old_template.get(key) or [])
+        yield from _fixed_field(f"spec.template.{key}", new_template.get(key) or [], old_template.get(key) or [])
     yield from _cliques(new_template, old_template)
     yield from _groups(new_template, old_template)
     yield from _mnnvl(obj, old)
 
 
-def _same(path: str, new: Any, old: Any) -> Iterator[Problem]:
+def _fixed_field(path: str, new: Any, old: Any) -> Iterator[Problem]:
     if new != old:
         yield Problem(path, FIXED, value=new)
 
@@ -79,15 +79,15 @@ def _cliques(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
 def _clique(index: int, new: Raw, old: Raw) -> Iterator[Problem]:
     spec, was = new.get("spec") or {}, old.get("spec") or {}
     path = "spec.template.cliques.spec"
-    yield from _same(f"{path}.roleName", spec.get("roleName", ""), was.get("roleName", ""))
-    yield from _same(f"{path}.minAvailable", spec.get("minAvailable"), was.get("minAvailable"))
-    yield from _same(f"{path}.startsAfter", spec.get("startsAfter") or [], was.get("startsAfter") or [])
-    yield from _same(
+    yield from _fixed_field(f"{path}.roleName", spec.get("roleName", ""), was.get("roleName", ""))
+    yield from _fixed_field(f"{path}.minAvailable", spec.get("minAvailable"), was.get("minAvailable"))
+    yield from _fixed_field(f"{path}.startsAfter", spec.get("startsAfter") or [], was.get("startsAfter") or [])
+    yield from _fixed_field(
         f"{path}.podSpec.schedulerName",
         (spec.get("podSpec") or {}).get("schedulerName", ""),
         (was.get("podSpec") or {}).get("schedulerName", ""),
     )
-    yield from _same(
+    yield from _fixed_field(
         f"spec.template.cliques[{index}].resourceSharing",
         new.get("resourceSharing") or [],
         old.get("resourceSharing") or [],
@@ -109,9 +109,9 @@ def _groups(new_template: Raw, old_template: Raw) -> Iterator[Problem]:
                 "FieldValueForbidden",
             )
             continue
-        yield from _same(f"{path}.cliqueNames", group.get("cliqueNames") or [], match.get("cliqueNames") or [])
-        yield from _same(f"{path}.minAvailable", group.get("minAvailable"), match.get("minAvailable"))
-        yield from _same(
+        yield from _fixed_field(f"{path}.cliqueNames", group.get("cliqueNames") or [], match.get("cliqueNames") or [])
+        yield from _fixed_field(f"{path}.minAvailable", group.get("minAvailable"), match.get("minAvailable"))
+        yield from _fixed_field(
             f"{path}.resourceSharing", group.get("resourceSharing") or [], match.get("resourceSharing") or []
         )
 

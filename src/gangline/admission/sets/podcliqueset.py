@@ -97,7 +97,7 @@ def problems_of(
     if not cliques_of(obj):
         yield Problem("spec.template.cliques", "at least one clique must be given", "FieldValueRequired")
         return
-    yield from _set(obj)
+    yield from _template_problems(obj)
     yield from sharing.template_problems(obj)
     yield from sharing.problems(obj)
     zero = not settings.manner.zero_minimum_refused
@@ -112,7 +112,7 @@ def problems_of(
         yield from topology.created(obj, settings, read)
     else:
         yield from topology.updated(obj, old, settings, read)
-        yield from immutable.problems(_plain(obj), _plain(old))
+        yield from immutable.problems(_without_empty_values(obj), _without_empty_values(old))
         yield from move(_view(obj), _view(old), read)
 
 
@@ -123,7 +123,7 @@ def faults(pcs: PodCliqueSet, settings: OperatorSettings) -> list[Problem]:
     if isinstance(filled, Denied):
         return list(filled.problems)
     return [
-        *_set(filled),
+        *_template_problems(filled),
         *sharing.template_problems(filled),
         *sharing.problems(filled),
         *cliques.problems(filled, False, settings),
@@ -137,12 +137,12 @@ def _view(obj: Raw) -> PodCliqueSet:
     return msgspec.convert(obj, PodCliqueSet, strict=False)
 
 
-def _plain(obj: Raw) -> Raw:
+def _without_empty_values(obj: Raw) -> Raw:
     """A set whose empty values are as if they had not been given."""
     return obj | {"spec": plain("grove", "PodCliqueSetSpec", obj.get("spec") or {})}
 
 
-def _set(obj: Raw) -> Iterator[Problem]:
+def _template_problems(obj: Raw) -> Iterator[Problem]:
     kind = template_of(obj).get("cliqueStartupType")
     if kind not in (ANY_ORDER, IN_ORDER, EXPLICIT):
         yield Problem(

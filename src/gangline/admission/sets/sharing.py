@@ -28,14 +28,9 @@ def template_problems(obj: Raw) -> Iterator[Problem]:
 
 def problems(obj: Raw) -> Iterator[Problem]:
     template = template_of(obj)
-    internal = {
-        resource_claim_template.get("name") for resource_claim_template in template.get("resourceClaimTemplates") or ()
-    }
-    cliques = {item.get("name") for item in cliques_of(obj)}
-    groups = {
-        pod_clique_scaling_group.get("name")
-        for pod_clique_scaling_group in template.get("podCliqueScalingGroups") or ()
-    }
+    internal = {item.get("name") for item in template.get("resourceClaimTemplates") or ()}
+    cliques = {clique.get("name") for clique in cliques_of(obj)}
+    groups = {group.get("name") for group in template.get("podCliqueScalingGroups") or ()}
     yield from _entries(
         "spec.template.resourceSharing",
         template.get("resourceSharing"),
@@ -81,7 +76,9 @@ def _entries(
 
 
 def _filter(path: str, given: Raw, known: Mapping[str, set[Any]]) -> Iterator[Problem]:
-    if not any(given.get(key) for key in known):
+    if not known:
+        yield Problem(path, "must not be given: a clique shares among its own pods", "FieldValueForbidden")
+    elif not any(given.get(key) for key in known):
         yield Problem(path, f"at least one of {', '.join(known)} must have an entry", "FieldValueRequired")
     for key, allowed in known.items():
         for index, name in enumerate(given.get(key) or ()):

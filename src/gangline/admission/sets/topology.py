@@ -101,7 +101,7 @@ def created(obj: Raw, settings: OperatorSettings, read: Reader | None) -> Iterat
                 value=place.topology,
             )
     elif wanted and read is not None:
-        yield from _known(obj, given, wanted[0], read)
+        yield from _binding_problems(obj, given, wanted[0], read)
 
 
 def _effective(obj: Raw) -> dict[str, str]:
@@ -114,7 +114,7 @@ def _effective(obj: Raw) -> dict[str, str]:
     }
 
 
-def _known(obj: Raw, given: list[ConstraintPlace], name: str, read: Reader) -> Iterator[Problem]:
+def _binding_problems(obj: Raw, given: list[ConstraintPlace], name: str, read: Reader) -> Iterator[Problem]:
     binding = read.get(TOPOLOGY_BINDING, name)
     if binding is None:
         for path in dict.fromkeys([TOP, *(place.path for place in given if place.topology == name)]):

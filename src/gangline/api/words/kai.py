@@ -92,7 +92,7 @@ Reason
   message  The reason in a sentence for people.
   reason  The reason in one word for programs.
 ReasonDetails
-  queueDetails  The books of the queue that said no.
+  queueDetails  The usage and limits of the queue that refused.
 QueueDetails
   name  The name of the queue.
   podGroupRequestedNonPreemptibleResources  What the group asks for that nobody could take from it, per resource.

@@ -24,7 +24,7 @@ class ReservationPlugin(BinderPlugin):
 
     async def prepare(self, attempt: BindAttempt) -> None:
         if not attempt.shares_gpu:
-            if requests.request(attempt.pod).gpu.count:
+            if reservations.on_node(attempt) and requests.request(attempt.pod).gpu.count:
                 await reservations.free_unused(attempt, self.settings)
             return
         groups = attempt.order.selected_gpu_groups

@@ -1,8 +1,8 @@
 """Volumes that wait for their first consumer: choose or ask for one on the node, and wait until the claim is bound.
 
-A matching volume that exists is reserved for the claim; otherwise the claim is told the node, and the provisioner makes
-one there. Claims of other classes are bound by the cluster itself and only waited for. Undone, a claim that is still
-unbound forgets the node.
+A matching volume that exists is reserved for the claim; otherwise the node is written on the claim, and the provisioner
+makes one there. Claims of other classes are bound by the cluster itself and only waited for. Undone, a claim that is
+still unbound forgets the node.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ LINES = 2000
 """Of each log."""
 HOMES = ("kai-scheduler", "gangline-system", "grove-system")
 """Namespaces of components."""
-ABOUT = """What this is: objects of a cluster as `gangline bundle` packed them, for whoever looks into a problem of it.
+ABOUT = """What this is: objects of a cluster as `gangline bundle` packed them, for those who look into a problem of it.
 What is not in it: Secrets, ConfigMaps, values of environment variables, commands and arguments of containers.
 Look through it before you hand it on: names, labels, images and logs are as they are.
 """

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gangline import __version__
+from gangline.api import names
 from gangline.cli.care.definitions import check_definitions
 from gangline.cli.care.findings import FAIL, OK, WARN, DoctorFinding
 from gangline.cli.care.webhooks import check_webhooks
@@ -140,9 +141,13 @@ def check_components(facts: DoctorFacts) -> Iterable[DoctorFinding]:
 def check_installation(facts: DoctorFacts) -> Iterable[DoctorFinding]:
     for config in (*facts.lists.get("configs", []), *facts.lists.get("shards", [])):
         name = f"{config.get('kind') or 'Config or shard'} {config['metadata']['name']}"
+        conditions = (config.get("status") or {}).get("conditions") or []
+        if not conditions:
+            remedy = f"does the installer run? `kubectl get pods -A -l app={names.INSTALLER}`, then `kubectl logs`"
+            yield DoctorFinding(FAIL, "install", f"{name} has no conditions: no installer has read it", remedy)
         wrong = [
             condition
-            for condition in (config.get("status") or {}).get("conditions") or []
+            for condition in conditions
             if condition.get("status") == "False"
             and condition.get("type") in ("Deployed", "Available", "DependenciesFulfilled")
         ]
@@ -151,6 +156,21 @@ def check_installation(facts: DoctorFacts) -> Iterable[DoctorFinding]:
             yield DoctorFinding(
                 FAIL, "install", text, f"kubectl describe {name.split()[0].lower()} {config['metadata']['name']}"
             )
+
+
+def check_deployments(facts: DoctorFacts) -> Iterable[DoctorFinding]:
+    """Those that nobody's conditions speak of: the installer, and what was deployed by hand."""
+    for deployment in facts.lists.get("deployments", []):
+        meta, spec = deployment["metadata"], deployment["spec"]
+        containers = spec["template"]["spec"].get("containers") or []
+        ours = any((container.get("command") or [])[:2] == ["gangline", "run"] for container in containers)
+        asked = 1 if spec.get("replicas") is None else spec["replicas"]
+        ready = (deployment.get("status") or {}).get("availableReplicas") or 0
+        if ours and not meta.get("ownerReferences") and ready < asked:
+            where = f"-n {meta.get('namespace')}"
+            remedy = f"`kubectl get pods {where}`, then `kubectl describe` and `kubectl logs` of one that is not ready"
+            text = f"deployment {meta.get('namespace')}/{meta['name']}: {ready} of {asked} pods are ready"
+            yield DoctorFinding(FAIL, "install", text, remedy)
 
 
 def check_versions(facts: DoctorFacts) -> Iterable[DoctorFinding]:
@@ -192,7 +212,10 @@ def check_nodes(facts: DoctorFacts) -> Iterable[DoctorFinding]:
         return
     offered = [(node.get("status") or {}).get("allocatable") or {} for node in nodes]
     with_gpus = sum(any(requests.is_gpu(name) or requests.is_mig(name) for name in amounts) for amounts in offered)
-    if nodes and not with_gpus:
+    if not nodes:
+        remedy = "do nodes still join? `kubectl get nodes`; `gangline run kubelet` simulates some, to try things"
+        yield DoctorFinding(WARN, "nodes", "the cluster has no nodes: no pod can start", remedy)
+    elif not with_gpus:
         remedy = "is a device plugin or DRA driver installed? `kubectl describe node` lists what a node offers"
         yield DoctorFinding(WARN, "nodes", f"none of {len(nodes)} nodes offers GPUs", remedy)
     else:
@@ -209,13 +232,14 @@ SPOKEN = {
 
 
 def check_refusals(facts: DoctorFacts) -> Iterable[DoctorFinding]:
+    hidden = [SPOKEN.get(name, name) for name, trouble in facts.refused.items() if " is forbidden: " in trouble]
+    if hidden:
+        text = f"not examined, because {facts.user or 'you'} may not list them: {', '.join(hidden)}"
+        yield DoctorFinding(WARN, "unseen", text, "ask somebody who may list them to run `gangline doctor`")
     for name, trouble in facts.refused.items():
-        yield DoctorFinding(
-            WARN,
-            "unseen",
-            f"{SPOKEN.get(name, name)} could not be examined: {trouble}",
-            "ask somebody who may read them",
-        )
+        if SPOKEN.get(name, name) not in hidden:
+            text = f"{SPOKEN.get(name, name)} could not be examined: {trouble}"
+            yield DoctorFinding(WARN, "unseen", text, "ask somebody who may read them")
 
 
 CHECKS: tuple[Callable[[DoctorFacts], Iterable[DoctorFinding]], ...] = (
@@ -226,6 +250,7 @@ CHECKS: tuple[Callable[[DoctorFacts], Iterable[DoctorFinding]], ...] = (
     lambda facts: check_webhooks(facts.lists, facts.now),
     check_components,
     check_installation,
+    check_deployments,
     check_versions,
     check_queues,
     check_nodes,

@@ -63,9 +63,11 @@ async def _version(connection: ClusterConnection) -> tuple[dict[str, Any], float
 
     asked = time.time()
     answer = await connection.client.send("GET", "/version")
-    told = email.utils.parsedate_to_datetime(answer.headers["date"]).timestamp() if "date" in answer.headers else None
+    server_time = (
+        email.utils.parsedate_to_datetime(answer.headers["date"]).timestamp() if "date" in answer.headers else None
+    )
     # The header counts whole seconds: the moment lies anywhere in that second.
-    skew = None if told is None else told + 0.5 - (asked + time.time()) / 2
+    skew = None if server_time is None else server_time + 0.5 - (asked + time.time()) / 2
     return plain(answer.body, "GET /version"), skew
 
 

@@ -13,7 +13,7 @@ from gangline.cli.care.findings import FAIL, OK, WARN, DoctorFinding
 
 GROUPS = ("grove.io", "scheduler.grove.io", "scheduling.run.ai", "kai.scheduler")
 SOON = 14 * 86400.0
-"""Seconds before its end from which on a certificate is told of."""
+"""A certificate that expires within so many seconds gets a warning."""
 RESTART = "let the admission component make a new one: kubectl rollout restart -n kai-scheduler deployment/admission"
 
 
@@ -52,7 +52,7 @@ def _kinds(hook: Mapping[str, Any]) -> list[str]:
 def _checked(
     name: str, hooks: Sequence[Mapping[str, Any]], slices: Sequence[Mapping[str, Any]], now: float
 ) -> Iterator[DoctorFinding]:
-    """The hooks of one configuration; what is wrong with several of them is said once."""
+    """The hooks of one configuration; what is wrong with several of them is printed once."""
     wrong = {finding for hook in hooks for finding in _of_hook(name, hook["clientConfig"], slices, now)}
     yield from sorted(wrong, key=lambda finding: finding.text)
     if not wrong:
@@ -62,14 +62,14 @@ def _checked(
 def _of_hook(
     name: str, client: Mapping[str, Any], slices: Sequence[Mapping[str, Any]], now: float
 ) -> Iterator[DoctorFinding]:
-    ends = certificate_end(client.get("caBundle") or "")
+    bundle, service = client.get("caBundle") or "", client.get("service")
+    ends = certificate_end(bundle) if bundle or service else float("inf")
     if ends is None:
         yield DoctorFinding(FAIL, "webhooks", f"{name} has no certificate that can be read (caBundle)", RESTART)
     elif ends < now:
         yield DoctorFinding(FAIL, "webhooks", f"the certificate of {name} ended on {_day(ends)}", RESTART)
     elif ends < now + SOON:
         yield DoctorFinding(WARN, "webhooks", f"the certificate of {name} ends on {_day(ends)}", RESTART)
-    service = client.get("service")
     if service and not _answers(service, slices):
         where = f"{service['namespace']}/{service['name']}"
         remedy = f"kubectl get endpointslices,pods -n {service['namespace']}; until then what it judges is refused"

@@ -63,7 +63,7 @@ async def _work(component: str, worker: Elected, ending: asyncio.Future[ConfigEr
 
 def _tell(line: str) -> None:
     from gangline.runtime.leading.election import READY
-    from gangline.runtime.memory import settle
+    from gangline.runtime.process.memory import settle
 
     if line == READY:
         settle()

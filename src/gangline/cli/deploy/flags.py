@@ -33,7 +33,7 @@ MEANINGS = {
     "gpu-worker-node-label-key": "the label of nodes for pods with GPUs",
     "mig-worker-node-label-key": "the label of nodes with MIG",
     "recording": "write down every cycle, for history, replay and why-evicted (true)",
-    "recording-folder": "where; in a pod nowhere unless this is said, else recording in .gangline or $GANGLINE_HOME",
+    "recording-folder": "where; in a pod nowhere unless this is given, else recording in .gangline or $GANGLINE_HOME",
     "singles-at-once": "the scheduler places single pods before their PodGroup is written (true)",
     "recording-hours": "how far back the recording goes (24)",
     "recording-megabytes": "how much room it may take (1200)",

@@ -50,6 +50,13 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
     metavar="LOGIN",
     help="also install the dashboard, with this login: token, proxy or none",
 )
+@click.option(
+    "--dashboard-claim",
+    metavar="NAME",
+    default="",
+    help="a PersistentVolumeClaim in gangline-system in which the dashboard keeps the past (default: none; the past is "
+    "lost when its pod moves)",
+)
 @click.option("--dry-run", is_flag=True, help="only print what would be written")
 @click.option(
     "-o",
@@ -67,12 +74,13 @@ def command(
     file: str | None,
     half: str,
     dashboard: str | None,
+    dashboard_claim: str,
     dry_run: bool,
     output: str,
     wait: bool,
     timeout: float,
 ) -> None:
-    to_write = manifests(image, file, half) + (page_manifests(image, dashboard) if dashboard else [])
+    to_write = manifests(image, file, half) + (page_manifests(image, dashboard, dashboard_claim) if dashboard else [])
     if dry_run:
         click.echo(printed(to_write, output), nl=False)
         return
@@ -94,13 +102,13 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     return wanted(settings, definitions, objects(("installer", TENANT)), default_objects(), given)
 
 
-def page_manifests(image: str | None, login: str) -> list[Manifest]:
+def page_manifests(image: str | None, login: str, claim: str = "") -> list[Manifest]:
     """The web page in the cluster."""
     from gangline.installer.release.dashboard import dashboard
     from gangline.installer.settings import read_flags
     from gangline.role_objects import objects
 
-    return dashboard(read_flags({"image": image} if image else {}), objects(("dashboard",)), login)
+    return dashboard(read_flags({"image": image} if image else {}), objects(("dashboard",)), login, claim)
 
 
 def printed(to_write: list[Manifest], output: str) -> str:
@@ -173,14 +181,14 @@ async def served(connection: ClusterConnection, definitions: list[Manifest], sec
 
 
 async def at_work(connection: ClusterConnection, wanted: list[Manifest], seconds: float) -> None:
-    """Until Config and shards say so; whatever they wait for is told when it changes."""
-    deadline, told = time.monotonic() + seconds, ""
+    """Until Config and shards say so; what they wait for is printed when it changes."""
+    deadline, printed = time.monotonic() + seconds, ""
     while True:
         waits = [text for item in wanted if (text := await _waits(connection, item))]
         news = "\n".join(waits)
-        if news != told:
+        if news != printed:
             click.echo(f"waiting …\n{news}" if news else "everything is at work")
-            told = news
+            printed = news
         if not waits:
             return
         if time.monotonic() > deadline:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gangline.bounded_input import read_text
 from gangline.cli.connection import in_pod, own_recordings
 from gangline.cli.deploy.component_process import run_component
 from gangline.cli.ending import run
@@ -17,6 +19,9 @@ from gangline.component_names import COMPONENT_NAMES
 from gangline.errors import ConfigError
 
 if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
     from gangline.components.options import ComponentOptions
 
 NAMES = [*COMPONENT_NAMES, "backend"]
@@ -25,7 +30,7 @@ CONFIGURED = ("operator", "admission", "backend")
 
 
 def known_component(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    """One of NAMES; who errs is told which there are and which is like it."""
+    """One of NAMES; an unknown name is refused with the list and the nearest one."""
     if value not in NAMES:
         raise click.BadParameter(f"no component {value!r}; there are: {', '.join(NAMES)}{did_you_mean(value, NAMES)}")
     return value
@@ -149,7 +154,14 @@ def command(
     )
     options = configured(options, configuration)
     options = replace(options, operator=replace(options.operator, narrow=True))
-    run(run_component(component, kubeconfig, options), serves=True)
+    run(run_component(component, kubeconfig, options), serves=True, loop=_loop(component))
+
+
+def _loop(component: str) -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """In a crowd a component looks for news less often; not one that an API server waits for with every request."""
+    from gangline.runtime.process.looks import paced_loop
+
+    return None if component == "admission" else partial(paced_loop, component)
 
 
 def pace(text: str) -> float:
@@ -173,7 +185,7 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
     from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 
     try:
-        content = read_yaml(Path(path).read_text()) or {}
+        content = read_yaml(read_text(Path(path))) or {}
     except (OSError, UnicodeDecodeError, DocumentUnreadable) as error:
         raise ConfigError(f"{flag}={path} cannot be read: {error}") from error
     if not isinstance(content, dict):
@@ -182,7 +194,7 @@ def mapping(path: str | None, flag: str) -> dict[str, Any]:
 
 
 def configured(options: ComponentOptions, path: str | None) -> ComponentOptions:
-    """Options with what Grove's OperatorConfiguration says; what it says in vain is told."""
+    """Options with what Grove's OperatorConfiguration says; settings without effect are logged."""
     from gangline.operator.config_reload import ConfigFile
     from gangline.operator.settings import notes, process, read
     from gangline.runtime.logs import set_up

@@ -59,7 +59,7 @@ async def _uninstall(kubeconfig: str | None, everything: bool, seconds: float, k
 
 
 async def take_components(connection: ClusterConnection, everything: bool, seconds: float) -> None:
-    """Config and shards, whoever made them; then wait for all that belonged to them."""
+    """Config and shards, however they were made; then wait for all that belonged to them."""
     from gangline.api.kinds import CONFIG, SCHEDULING_SHARD
 
     await _check(connection, everything)
@@ -126,7 +126,7 @@ async def _emptied(connection: ClusterConnection, seconds: float) -> None:
     from gangline.installer.contract import OURS
     from gangline.installer.plan import ALWAYS, SOMETIMES
 
-    deadline, told = time.monotonic() + seconds, -1
+    deadline, printed = time.monotonic() + seconds, -1
     while True:
         left = [
             f"{kind.kind} {item.name}"
@@ -136,9 +136,9 @@ async def _emptied(connection: ClusterConnection, seconds: float) -> None:
         ]
         if not left:
             return
-        if len(left) != told:
+        if len(left) != printed:
             click.echo(f"{len(left)} objects are still going …")
-            told = len(left)
+            printed = len(left)
         if time.monotonic() > deadline:
             raise BadInput(
                 f"after {seconds:g} s there are still {', '.join(left[:5])}; look whether the garbage collector "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import which
 
 import click
 
@@ -27,6 +28,16 @@ def command(folder: str) -> None:
         (target / name).write_bytes(path.read_bytes())
     click.echo(f"{len(files)} files in {target}; {target / 'README.md'} says what each shows")
     click.echo(f"next: gangline up, and in another terminal: gangline apply -f {target / '01-gang'}")
+
+
+def applying(name: str) -> str:
+    """The commands that apply an example from this folder and show what becomes of it. Where there are no examples they
+    are written first; where there is no kubectl, ours does it."""
+    there = next((folder for folder in ("examples", FOLDER) if Path(folder, name).exists()), "")
+    first = "" if there else "gangline examples; "
+    kubectl = which("kubectl") is not None
+    apply, watch = ("kubectl apply", "kubectl get pods -w") if kubectl else ("gangline apply", "gangline top")
+    return f"{first}{apply} -f {there or FOLDER}/{name}; {watch}"
 
 
 def shipped() -> Path:

@@ -32,7 +32,7 @@ from gangline.api.meta import Object
 from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import headline
-from gangline.cli.local.examples import shipped
+from gangline.cli.local.examples import applying, shipped
 from gangline.cli.objects.apply import apply_one, kind_of
 from gangline.cli.terminal import painted
 from gangline.errors import GanglineError
@@ -64,7 +64,7 @@ async def demo() -> None:
     finally:
         await platform.stop()
     click.echo(painted(f"\nall {len(SCENES)} scenes went well ({time.monotonic() - started:.0f} s)", "green"))
-    click.echo("next: `gangline up`, then kubectl; docs/tour.md follows one object through the code")
+    click.echo(f"next: `gangline up`, and in another terminal: {applying('01-gang')}")
 
 
 class Stage:
@@ -78,7 +78,7 @@ class Stage:
     async def apply(self, path: str) -> None:
         for obj in manifests.read([str(shipped() / path)]):
             await apply_one(self._connection, await kind_of(self._connection, obj), obj)
-        click.echo(f"      applied examples/{path}")
+        click.echo(f"      applied example {path}")
 
     async def step(self, text: str, look: Callable[[], Awaitable[str | None]]) -> None:
         """Wait until `look` gives a remark (it may be empty); then the step is done and the remark is shown, below if
@@ -122,7 +122,7 @@ class Stage:
         await self.step("the queues now (█ in use, within quota; ▒ borrowed; ░ idle quota)", drawn)
 
     async def evictions(self, action: str, name: str, gangs: int) -> None:
-        """Wait for the events of so many gangs that made room, and show what they were told."""
+        """Wait for the events of so many gangs that made room, and show their text."""
 
         async def seen() -> str | None:
             events = [
@@ -225,10 +225,10 @@ async def waiting(stage: Stage) -> None:
         raise SceneFailed("a gang that cannot fit has running pods")
     [(answer, remedies)] = await explain_name(stage.client, "gang/large-0", NAMESPACE)
     if not remedies:
-        raise SceneFailed("nothing was told that would start it")
+        raise SceneFailed("no remedy was found that would start it")
     for change in remedies[0].changes:
         await apply_change(stage.client, change)
-    click.echo(f"      applied as told: {answer.data['remedies'][0]['text']}")
+    click.echo(f"      applied as printed: {answer.data['remedies'][0]['text']}")
     await stage.step("it started", lambda: stage.running("large"))
     await stage.remove("large")
     for change in remedies[0].changes:
@@ -259,10 +259,10 @@ async def preempt(stage: Stage) -> None:
     )
     await stage.queues(uses=29)
 
-    async def told() -> str | None:
+    async def waiting_reason() -> str | None:
         return await headline(stage.client, "serve-1", NAMESPACE) or await headline(stage.client, "serve-0", NAMESPACE)
 
-    await stage.step("and the one that made room knows why it waits", told)
+    await stage.step("and the one that made room knows why it waits", waiting_reason)
 
 
 SCENES: list[tuple[str, Callable[[Stage], Awaitable[None]]]] = [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gangline.bounded_input import given_text
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 FORMAT_NAMES = ("philly", "itp", "openb", "csv", "recording")
 MOST_GPUS = 1_000_000
 """Of a fleet that is only thought of."""
+MOST_NODES = 100_000
+MOST_LOAD = 100.0
+"""Times the GPUs of the fleet."""
 MOST_NAMED = 10
 """Jobs that never start, each named with its line."""
 
@@ -76,7 +80,7 @@ MOST_NAMED = 10
 )
 @click.option(
     "--arrivals",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, MOST_LOAD, min_open=True),
     metavar="LOAD",
     help="instead of the trace's times: shuffled, copied until LOAD times the GPUs are asked for, one by one, none "
     "leaves",
@@ -172,15 +176,15 @@ def _warn(trace: str, jobs: list[TraceJob], machines: list[Machine]) -> None:
     """Of jobs that can never start."""
     from gangline.lab.sizes import too_large
 
-    told = list(too_large(jobs, machines))
-    if not told:
+    warnings = list(too_large(jobs, machines))
+    if not warnings:
         return
-    many = "1 job never starts" if len(told) == 1 else f"{len(told)} jobs never start"
+    many = "1 job never starts" if len(warnings) == 1 else f"{len(warnings)} jobs never start"
     click.echo(f"warning: {trace}: {many}: no node can hold a pod that large", err=True)
-    for text in told[:MOST_NAMED]:
+    for text in warnings[:MOST_NAMED]:
         click.echo(f"  {text}", err=True)
-    if len(told) > MOST_NAMED:
-        click.echo(f"  and {len(told) - MOST_NAMED} more", err=True)
+    if len(warnings) > MOST_NAMED:
+        click.echo(f"  and {len(warnings) - MOST_NAMED} more", err=True)
     click.echo("  gpus, cpu and memory are per pod; a larger job has several pods (column pods)", err=True)
 
 
@@ -222,18 +226,11 @@ def _show(played: list[PlayedTrace], output: str) -> None:
 # ── what is read ──
 
 
-def _text(file: str) -> str:
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from None
-
-
 def _jobs(trace: str, form: str, node_gpus: int) -> list[TraceJob]:
     from gangline.lab.formats import FORMATS
     from gangline.lab.formats.rows import TraceText
 
-    trace_jobs = FORMATS[form](TraceText(trace, _text(trace), node_gpus))
+    trace_jobs = FORMATS[form](TraceText(trace, given_text(trace), node_gpus))
     if not trace_jobs:
         raise BadInput(f"{trace} has no jobs")
     return trace_jobs
@@ -270,8 +267,11 @@ def _machines(nodes: str | None, gpus: int | None, node_gpus: int) -> list[Machi
     if (nodes is None) == (gpus is None):
         raise BadInput("say which nodes there are: --nodes FILE, or --gpus N")
     if nodes is not None:
-        return read_nodes(TraceText(nodes, _text(nodes)))
+        return read_nodes(TraceText(nodes, given_text(nodes)))
     assert gpus is not None
+    if gpus > MOST_NODES * node_gpus:
+        count = -(-gpus // node_gpus)
+        raise BadInput(f"--gpus {gpus} are {count} nodes of {node_gpus}; at most {MOST_NODES} are played")
     return equal_machines(gpus, node_gpus)
 
 
@@ -279,7 +279,7 @@ def _node_events(file: str | None) -> list[NodeChange]:
     from gangline.lab.formats.node_events import read
     from gangline.lab.formats.rows import TraceText
 
-    return read(TraceText(file, _text(file))) if file is not None else []
+    return read(TraceText(file, given_text(file))) if file is not None else []
 
 
 def _queues(choice: str, jobs: list[TraceJob], gpus: float, own: list[QueueRecord]) -> list[QueueRecord]:
@@ -295,7 +295,7 @@ def _queues(choice: str, jobs: list[TraceJob], gpus: float, own: list[QueueRecor
 def _queue_objects(file: str, jobs: list[TraceJob]) -> list[QueueRecord]:
     from gangline.lab.queue_objects import read_queues
 
-    return read_queues(file, _text(file), {job.queue for job in jobs})
+    return read_queues(file, given_text(file), {job.queue for job in jobs})
 
 
 def _settings(name: str) -> SchedulerSettings:
@@ -307,7 +307,7 @@ def _settings(name: str) -> SchedulerSettings:
     if not Path(name).exists():
         raise BadInput(f"--settings {name}: there is no such file; built in are {', '.join(BUILT_IN)}")
     try:
-        config: Any = read_yaml(_text(name))
+        config: Any = read_yaml(given_text(name))
     except DocumentUnreadable as error:
         raise BadInput(f"{name} cannot be read: {error}") from None
     if not isinstance(config, dict):

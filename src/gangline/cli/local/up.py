@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gangline.bounded_input import given_text
 from gangline.cli.connection import home, own_recordings
 from gangline.cli.ending import run
+from gangline.cli.local.examples import applying
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ DASHBOARD = 8080
     "nodes_file",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="simulated nodes (default: 4 nodes of 8 GPUs); see examples/nodes.yaml",
+    help="simulated nodes (default: 4 nodes of 8 GPUs); `gangline examples` writes a nodes.yaml with every field",
 )
 @click.option(
     "--config",
@@ -148,13 +150,10 @@ def _without(settings: PlatformSettings, absent: set[str]) -> PlatformSettings:
 
 
 def _read_nodes(path: str) -> str:
-    """The text of a nodes file; what is wrong with it is said before anything starts."""
+    """The text of a nodes file; what is wrong with it is printed before anything starts."""
     from gangline.components import check_nodes
 
-    try:
-        text = Path(path).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}") from error
+    text = given_text(path)
     check_nodes(text)
     return text
 
@@ -187,7 +186,7 @@ async def _start(
     platform: Platform, host: str, port: int, pages: contextlib.AsyncExitStack, dashboard: int | None
 ) -> None:
     from gangline.local import write_kubeconfig
-    from gangline.runtime.memory import settle
+    from gangline.runtime.process.memory import settle
 
     click.echo("starting …")
     await platform.start()
@@ -210,7 +209,7 @@ async def _start(
     if platform.settings.audit_log is not None:
         click.echo(f"audit log    {platform.settings.audit_log}")
     click.echo(f"nodes        {await platform.count_nodes()} simulated")
-    click.echo(f"try          export KUBECONFIG={config}; kubectl apply -f examples/01-gang; kubectl get pods -w")
+    click.echo(f"try          export KUBECONFIG={config}; {applying('01-gang')}")
     settle()
     click.echo("ready")
 

@@ -40,7 +40,7 @@ async def _idle(output: str, kubeconfig: str | None, namespace: str | None) -> N
         objects = await read_cluster(connection.client, now)
     unread = [f"{name}: {why}" for name, why in objects.unread.items() if name in NEEDED]
     if unread:
-        raise BadInput("the cluster cannot be read, so nothing can be said about it:\n  " + "\n  ".join(unread))
+        raise BadInput("the cluster cannot be read, so its idle GPUs are unknown:\n  " + "\n  ".join(unread))
     reports = idle_of(objects)
     if output == "text":
         click.echo(as_text(reports, titles_of(objects), now))
@@ -70,12 +70,12 @@ def as_data(report: IdleReport) -> dict[str, Any]:
 
 def as_text(reports: Mapping[str, IdleReport], titles: Mapping[str, str], now: float) -> str:
     """A table per node pool: what is in use, then each cause; who waits or for whom GPUs are kept stands behind."""
-    told = []
+    tables = []
     for pool, report in reports.items():
         head = f"node pool {pool or 'default'}\n" if len(reports) > 1 else ""
         rows = [_row("in use", report.in_use, report), *_causes(report, titles, now)]
-        told.append(head + aligned(HEADING, [*rows, _row("capacity", report.capacity, report)]))
-    return "\n\n".join(told) or "the cluster has no nodes"
+        tables.append(head + aligned(HEADING, [*rows, _row("capacity", report.capacity, report)]))
+    return "\n\n".join(tables) or "the cluster has no nodes"
 
 
 def _causes(report: IdleReport, titles: Mapping[str, str], now: float) -> list[tuple[str, str, str, str]]:

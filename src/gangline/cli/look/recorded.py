@@ -1,4 +1,4 @@
-"""What the commands about the past share: where a recording is, how it is read, and what is said when it cannot be.
+"""What the commands about the past share: where a recording is, how it is read, and the error when it cannot be.
 
 Reads files of this machine only; no cluster is asked."""
 
@@ -94,7 +94,7 @@ def files_of(place: str, since: float | None = None) -> list[Path]:
 
 
 def pieces_of(files: list[Path]) -> Iterator[SegmentStart | RecordedCycle]:
-    """All that can be read; what is damaged is told on the error output."""
+    """All that can be read; what is damaged is reported on stderr."""
     from gangline.scheduler.recording.files import DamagedSegment, recorded
 
     for piece in recorded(files):
@@ -105,7 +105,7 @@ def pieces_of(files: list[Path]) -> Iterator[SegmentStart | RecordedCycle]:
 
 
 def not_recorded(what: str, place: str, near: str) -> str:
-    """What is said of a name that a recording does not have; `near`: names like it, or nothing."""
+    """The error for a name that a recording does not have; `near`: names like it, or nothing."""
     return f"no {what} was recorded in {place}{near or '; `gangline recording info` says from when to when it goes'}"
 
 

@@ -64,23 +64,25 @@ def _all(cycles: Iterator[ReplayedCycle], output: str) -> None:
     else:
         from gangline.rules.values.times import timestamp
 
-        told = "all decide the same again" if not other else f"{other} decide otherwise now"
-        click.echo(f"{count} cycles from {timestamp(first)} to {timestamp(last)}: {told}")
+        result = "all decide the same again" if not other else f"{other} decide otherwise now"
+        click.echo(f"{count} cycles from {timestamp(first)} to {timestamp(last)}: {result}")
     if other:
         sys.exit(1)
 
 
 def _one_cycle(cycle: ReplayedCycle, output: str) -> None:
     from gangline.scheduler.recording.replaying import as_data
+    from gangline.scheduler.why.verdict import counted
 
     decided = cycle.decided
     if output == "json":
-        told = {"now": cycle.recorded.now, "same": cycle.same, "differences": cycle.differences}
-        click.echo(json.dumps(told | {"then": as_data(cycle.recorded.decisions), "again": as_data(decided)}))
+        summary = {"now": cycle.recorded.now, "same": cycle.same, "differences": cycle.differences}
+        click.echo(json.dumps(summary | {"then": as_data(cycle.recorded.decisions), "again": as_data(decided)}))
     else:
         counts = (
-            f"{len(cycle.recorded.changes)} changes; {len(decided.binds)} pods placed, {len(decided.evictions)} "
-            f"evicted, {len(decided.nominations)} nominated, {len(decided.refusals)} gangs refused"
+            f"{counted(len(cycle.recorded.changes), 'change')}; {counted(len(decided.binds), 'pod')} placed, "
+            f"{len(decided.evictions)} evicted, {len(decided.nominations)} nominated, "
+            f"{counted(len(decided.refusals), 'gang')} refused"
         )
         click.echo(f"{_when(cycle)}: {counts}")
         for commit in decided.commits:

@@ -1,7 +1,7 @@
 """One look at a cluster for commands: everything is read once, and becomes what the pages of the dashboard are made of.
 
 The dashboard follows a cluster, this reads it and is done; summaries.py makes tables of it. Kinds that a cluster does
-not serve are left out, kinds that may not be read are said. Never writes.
+not serve are left out, kinds that may not be read are named. Never writes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from gangline.api.kinds import Kind
     from gangline.cli.connection import ClusterConnection
     from gangline.dashboard.look import ClusterView
+
+SUMMARIZED = {
+    word: table
+    for table, words in {"gangs": ("gang",), "queues": ("queue",), "nodes": ("node", "no")}.items()
+    for word in (table, *words)
+}
+"""What users call that of which there is a table of our own → the table (summaries.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,7 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
     """Raises the error of the first kind that cannot be read for another reason than that it is absent or forbidden;
     and that of pods where everything is forbidden."""
     from gangline.api import kinds
+    from gangline.dashboard.claimed import with_devices
     from gangline.dashboard.look import ClusterView, node_fact, pod_fact
     from gangline.dashboard.page_data import Source
 
@@ -55,14 +63,18 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
         "topologies": kinds.TOPOLOGY,
         "events": kinds.EVENT,
         "jobs": kinds.JOB,
+        "slices": kinds.RESOURCE_SLICE,
+        "claims": kinds.RESOURCE_CLAIM,
     }
     answers = await asyncio.gather(*(_list(connection, kind) for kind in read.values()))
     objects: dict[str, Any] = {name: answer.items for name, answer in zip(read, answers, strict=True)}
     now = time.time()
-    facts: dict[str, Any] = {
-        "pods": [pod_fact(pod) for pod in objects.pop("pods")],
-        "nodes": [node_fact(node) for node in objects.pop("nodes")],
-    }
+    pods, nodes = with_devices(
+        [pod_fact(pod) for pod in objects.pop("pods")],
+        [node_fact(node) for node in objects.pop("nodes")],
+        objects.pop("slices"),
+        objects.pop("claims"),
+    )
     source = Source(
         server=connection.server,
         now=now,
@@ -71,7 +83,7 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
         unseen=tuple(answer.kind.plural for answer in answers if answer.unseen),
         partly=tuple(answer.kind.plural for answer in answers if answer.here),
     )
-    return ClusterView(source=source, **facts, **objects)
+    return ClusterView(source=source, pods=pods, nodes=nodes, **objects)
 
 
 async def _list(connection: ClusterConnection, kind: Kind[Any]) -> Listed:

@@ -15,7 +15,6 @@ from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import Amounts, GangLine, NodeLine, QueueLine
-from gangline.dashboard.pages import overview
 from gangline.rules.selectors import parse_labels
 from gangline.rules.values.times import spoken
 
@@ -39,7 +38,7 @@ class Summary:
     title: Callable[[Any], str]
     """What its users call it."""
     read: tuple[str, ...]
-    """The kinds (plural) without which nothing can be said of them."""
+    """The kinds (plural) without which they are unknown."""
 
     def table(self, lines: Sequence[Any], now: float, *, wide: bool = False) -> str:
         heading = (*self.heading, *self.wide) if wide else self.heading
@@ -185,29 +184,24 @@ SUMMARIES = {
         ("nodes",),
     ),
 }
-ALIASES = {"gang": "gangs", "queue": "queues", "node": "nodes", "no": "nodes"}
-
-
-def summary_of(kind: str) -> Summary | None:
-    """The summary a user means by `gangs`, `queue` or `node`; none for any other kind."""
-    word = kind.lower()
-    return SUMMARIES.get(ALIASES.get(word, word))
 
 
 def headline(view: ClusterView) -> str:
-    """A cluster in one line, as far as whoever asks may read it."""
+    """A cluster in one line, as far as the caller may read it."""
+    from gangline.dashboard.pages import overview
+
     shown = overview(view, {})
     counts, room = shown.counts, shown.room
     taken = counts.gpus_used + counts.gpus_shared
     waits = "gang waits" if counts.waiting == 1 else "gangs wait"
     gangs = f"{counts.waiting} {waits}, {counts.running} {'runs' if counts.running == 1 else 'run'}, "
     gpus = f"{taken}/{counts.gpus} GPUs in use"
-    told = {
+    parts = {
         "nodes": f"at least {gpus}"
         if "pods" in (*view.source.partly, *view.source.unseen)
         else f"{gpus}, {room.free} free (largest piece {room.largest})",
         "gangs": f"{gangs}{counts.failed} failed",
         "": f"{counts.nodes} {'node' if counts.nodes == 1 else 'nodes'}, {counts.nodes_closed} closed",
     }
-    seen = [text for name, text in told.items() if not SUMMARIES[name or "nodes"].unseen(view)]
+    seen = [text for name, text in parts.items() if not SUMMARIES[name or "nodes"].unseen(view)]
     return "; ".join(seen) or "neither GPUs nor gangs may be read"

@@ -95,7 +95,7 @@ def picture(view: ClusterView, sections: tuple[str, ...], namespace: str) -> str
 
 
 def fitted(text: str) -> str:
-    """As much of it as the terminal shows; long lines are cut, and what is not shown is said."""
+    """As much of it as the terminal shows; long lines are cut, and the rest is counted."""
     width, height = shutil.get_terminal_size()
     lines = [line[:width] for line in text.splitlines()]
     if len(lines) < height:

@@ -18,30 +18,45 @@ if TYPE_CHECKING:
 
 @click.command(help="Draw a PodCliqueSet: set → scaling groups → cliques → pods, with states.")
 @click.argument("name", shell_complete=sets_of_cluster)
+@click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @cluster_options
-def command(name: str, kubeconfig: str | None, namespace: str | None) -> None:
-    run(_tree(name, kubeconfig, namespace))
+def command(name: str, output: str, kubeconfig: str | None, namespace: str | None) -> None:
+    run(_tree(name, output, kubeconfig, namespace))
 
 
-async def _tree(name: str, kubeconfig: str | None, namespace: str | None) -> None:
+async def _tree(name: str, output: str, kubeconfig: str | None, namespace: str | None) -> None:
+    from gangline.cli.objects.get import written
+
     async with connect(kubeconfig, namespace) as connection:
-        click.echo("\n".join(await lines(connection, name)))
+        tree = await tree_of(connection, name)
+    if output == "text":
+        click.echo("\n".join(lines(tree)))
+    else:
+        click.echo(written(tree, output), nl=False)
 
 
-async def lines(connection: ClusterConnection, name: str) -> list[str]:
+def lines(tree: Branch) -> list[str]:
+    return [tree.text, *_draw(tree.below)]
+
+
+async def tree_of(connection: ClusterConnection, name: str) -> Branch:
     from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, SCALING_GROUP
+    from gangline.errors import NotFound
     from gangline.rules import trees
 
     client, where = connection.client, connection.namespace
     mine = {names.PART_OF: name}
-    tree = trees.of_set(
-        await client.get(POD_CLIQUE_SET, name, where),
+    try:
+        drawn = await client.get(POD_CLIQUE_SET, name, where)
+    except NotFound as error:
+        raise await connection.absent(error, POD_CLIQUE_SET, name, where) from None
+    return trees.of_set(
+        drawn,
         (await client.list(POD_GANG, where, mine)).items,
         (await client.list(SCALING_GROUP, where, mine)).items,
         (await client.list(POD_CLIQUE, where, mine)).items,
         (await client.list(POD, where, mine)).items,
     )
-    return [tree.text, *_draw(tree.below)]
 
 
 def _draw(branches: Sequence[Branch], indent: str = "") -> list[str]:

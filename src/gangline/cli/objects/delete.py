@@ -45,7 +45,7 @@ async def _delete(
                 click.echo(f"{kind.resource}/{name} deleted")
             except NotFound as error:
                 missing += 1
-                click.echo(f"error: {error}", err=True)
+                click.echo(f"error: {await connection.absent(error, kind, name, where)}", err=True)
         if missing:
             objects = "object was" if len(targets) == 1 else "objects were"
             raise BadInput(f"{missing} of {len(targets)} {objects} not there")

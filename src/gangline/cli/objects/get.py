@@ -14,7 +14,8 @@ from gangline.cli.columns import aligned
 from gangline.cli.completing import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
-from gangline.errors import BadInput, api_error
+from gangline.cli.suggestions import did_you_mean
+from gangline.errors import BadInput, NotFound, api_error
 
 if TYPE_CHECKING:
     from gangline.api.kinds import Kind
@@ -60,13 +61,13 @@ async def _get(
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
-    from gangline.cli.look.summaries import summary_of
+    from gangline.cli.look.sight import SUMMARIZED
 
     async with connect(kubeconfig, namespace) as connection:
         derived = kind_name.lower() in DERIVED
-        summary = summary_of(kind_name) if derived or not selector else None
-        if summary and (output in TABLES or derived):
-            click.echo(await _summarized(connection, summary, name, output, everywhere, selector))
+        has_table = kind_name.lower() in SUMMARIZED and not selector
+        if derived or (has_table and output in TABLES):
+            click.echo(await _summarized(connection, kind_name, name, output, everywhere, selector))
             return
         kind = await connection.kind(kind_name)
         answer = await _ask(connection, kind, name, everywhere, selector, table=output in TABLES)
@@ -94,20 +95,25 @@ def written(data: Any, output: str) -> str:
 
 
 async def _summarized(
-    connection: ClusterConnection, summary: Summary, name: str, output: str, everywhere: bool, selector: str
+    connection: ClusterConnection, kind_name: str, name: str, output: str, everywhere: bool, selector: str
 ) -> str:
-    from gangline.cli.look.sight import look_at
+    """What makes tables is loaded after the requests: a command that cannot reach its cluster says so at once."""
+    from gangline.cli.look.sight import SUMMARIZED, look_at
 
     view = await look_at(connection)
+    from gangline.cli.look.summaries import SUMMARIES
+
+    summary = SUMMARIES[SUMMARIZED[kind_name.lower()]]
     for trouble in view.source.troubles:
         click.echo(f"warning: {trouble}", err=True)
     here = ("", connection.namespace)
     lines = [line for line in summary.lines(view) if everywhere or summary.place(line)[0] in here]
     if selector:
         lines = summary.chosen(lines, view, selector)
+    absent = ""
     if name:
+        absent = f"there is no {summary.kind} {name}{did_you_mean(name, [summary.title(line) for line in lines])}"
         lines = [line for line in lines if name in (summary.place(line)[1], summary.title(line))]
-    absent = f"there is no {summary.kind} {name}" if name else ""
     if not lines and (refusal := summary.unseen(view) or absent):
         raise BadInput(refusal)
     if output in TABLES and not lines:
@@ -134,9 +140,10 @@ async def _ask(
     request = Request("GET", path, query, accept=TABLE if table else "application/json")
     answer = await connection.client.transport.send(request)
     body = plain(answer.body, f"GET {path}")
-    if answer.status >= 300:
-        raise api_error(body, answer.status)
-    return body
+    if answer.status < 300:
+        return body
+    error = api_error(body, answer.status)
+    raise await connection.absent(error, kind, name, connection.namespace) if isinstance(error, NotFound) else error
 
 
 def as_text(table: Any, *, wide: bool, everywhere: bool) -> str:
@@ -156,7 +163,7 @@ def as_text(table: Any, *, wide: bool, everywhere: bool) -> str:
 
 
 def nothing(kinds: str, namespace: str) -> str:
-    """What is said instead of an empty table."""
+    """The text in place of an empty table."""
     return f"no {kinds}" + (f" in namespace {namespace}; -A looks in all" if namespace else "")
 
 

@@ -1,7 +1,7 @@
 """`gangline queue set NAME gpu.quota=8 …`: the settings of a queue, in units that people use.
 
 A Queue object counts CPU in thousandths of a core and memory in millions of bytes; here both are quantities as in pods.
-What is said goes to the server as one merge patch; the rest of the queue stays. What a setting may be called is one
+The given settings go to the server as one merge patch; the rest of the queue stays. What a setting may be called is one
 line in `SETTINGS`.
 """
 

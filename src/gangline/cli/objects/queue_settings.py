@@ -1,4 +1,4 @@
-"""What `gangline queue set` can be told: names of settings, how values are read, the patch they make. Pure."""
+"""The settings of `gangline queue set`: their names, how values are read, the patch they make. Pure."""
 
 from __future__ import annotations
 
@@ -61,10 +61,9 @@ def patch_of(settings: Iterable[str]) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         known = SETTINGS.get(OTHER_NAMES.get(name, name))
         if not equals or known is None:
-            meant = did_you_mean(name, SETTINGS)
-            raise BadInput(
-                f"{setting!r} is no setting of a queue: write SETTING=VALUE with {', '.join(SETTINGS)}{meant}"
-            )
+            meant = did_you_mean(name, SETTINGS) if equals else ""
+            write = f": write SETTING=VALUE with {', '.join(SETTINGS)}"
+            raise BadInput(f"{setting!r} is no setting of a queue{meant or write}")
         try:
             value = known.read(text)
         except ValueError as error:

@@ -18,9 +18,14 @@ Kinds without rules of their own get `KindRules` with the schema alone. Pure.
 from __future__ import annotations
 
 from gangline.cluster.kinds.rules import KindRules
-from gangline.cluster.kinds.table import lookup
+from gangline.cluster.kinds.table import GROUPS, lookup
 
-__all__ = ["KindRules", "rules"]
+__all__ = ["KindRules", "has_version", "rules"]
+
+
+def has_version(group: str, version: str) -> bool:
+    """Whether there are built-in kinds in a version of a group."""
+    return (group, version) in GROUPS
 
 
 def rules(group: str, version: str, kind: str) -> KindRules:

@@ -126,7 +126,7 @@ def ip(value: Any, path: str) -> Problems:
 
 
 def domain_path(value: str, path: str) -> Problems:
-    """A name with the domain of whoever gave it: acme.io/foo."""
+    """A name with the domain of its owner: acme.io/foo."""
     domain, slash, rest = value.partition("/")
     if not slash or not domain or not rest:
         yield say.invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')

@@ -19,7 +19,7 @@ Form = Callable[[Any, str], Iterable[Problem]]
 
 @dataclass(frozen=True, slots=True)
 class FieldRule:
-    """What one field must be. Without anything said it may be absent and hold anything."""
+    """What one field must be. By default it may be absent and hold anything."""
 
     required: bool = False
     fixed: bool = False

@@ -11,14 +11,14 @@ here reads or writes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gangline.api.notation import MISSING
-from gangline.cluster.schema.decode import WrongType, decoder, located, unknown_fields
-from gangline.cluster.schema.findings import MOST_TRIALS, Sink
+from gangline.cluster.schema.decode import WrongType, decoder, first_bad_form, located, unknown_fields
+from gangline.cluster.schema.findings import Sink
 from gangline.cluster.schema.lists import duplicates, embedded_problems, has_embedded, repeats
 from gangline.cluster.schema.prune import Noted, pruned_fields, pruner
 from gangline.cluster.schema.structural import structural_node
@@ -65,14 +65,21 @@ class Schema:
         try:
             clean = self._clean(obj, names) if self._clean is not None and prune else obj
         except WrongType as error:
-            raise (located(self.root, obj, error) if self.builtin else error) from None
+            raise (self._told_first(obj, error) if self.builtin else error) from None
         return clean, (self.unknown(obj) if names or not prune else [])
+
+    def _told_first(self, obj: Obj, error: WrongType) -> WrongType | BadForm:
+        """A value whose text cannot be read ends the reading; one of a wrong type is told when all the rest is read."""
+        return first_bad_form(self.root, obj) or located(self.root, obj, error)
 
     def unknown(self, obj: Obj) -> list[str]:
         return unknown_fields(self.root, obj) if self.builtin else pruned_fields(self.root, obj)
 
-    def validate(self, obj: Obj, old: Obj | None = None, *, status: bool = False) -> list[Problem]:
-        """Everything wrong with an admitted object. `status`: only the status was written, only it is judged."""
+    def validate(
+        self, obj: Obj, old: Obj | None = None, *, status: bool = False, known: Sequence[Problem] = ()
+    ) -> list[Problem]:
+        """Everything wrong with an admitted object. `status`: only the status was written, only it is judged; `known`:
+        what is wrong with its metadata, after which rules are not run either."""
         if self.builtin:
             return []
         sink = Sink("status" if status else "")
@@ -82,13 +89,12 @@ class Schema:
         elif not status and self._check is not None:
             self._check(obj, before, None, sink)
         if sink.exhausted:
-            told = f"its schema has alternatives that would have to be tried more than {MOST_TRIALS} times"
-            return [say.invalid(NOWHERE, None, told)]
+            return [say.invalid(NOWHERE, None, sink.effort.spent)]
         if self._has_embedded:
             sink.problems.extend(embedded_problems(self.root, obj))
         if self._repeats is not None and self._repeats(obj):
             sink.problems.extend(duplicates(self.root, obj))
-        sink.problems.extend(self._rule_problems(obj, before, sink.problems))
+        sink.problems.extend(self._rule_problems(obj, before, [*known, *sink.problems]))
         return sink.problems
 
     def _rule_problems(self, obj: Obj, before: Any, problems: list[Problem]) -> list[Problem]:

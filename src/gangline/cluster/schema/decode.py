@@ -289,6 +289,27 @@ def unknown_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     return fields
 
 
+def first_bad_form(node: SchemaNode, value: Any) -> forms.BadForm | None:
+    """The first text that cannot be read, whatever else is wrong."""
+    for _, child, item in _children(node, value):
+        if item is None:
+            continue
+        inner = first_bad_form(child, item)
+        if inner is not None:
+            return inner
+        if isinstance(item, dict) and child.shape in ("struct", "map"):
+            continue
+        try:
+            if child.form:
+                decoder(child)(item, [])
+        except forms.BadForm as error:
+            return error
+        except WrongType:
+            if child.form == "quantity":
+                return forms.BadForm(forms.unreadable_quantity(item))
+    return None
+
+
 def located(node: SchemaNode, value: Any, error: WrongType) -> WrongType:
     """The same error with its field: the type that has it, and the way to it."""
     holder, path = node, ""

@@ -26,26 +26,43 @@ MOST_PROBLEMS = 1000
 """How many problems of one object are looked for."""
 MOST_TRIALS = 100_000
 """How often alternatives (anyOf, oneOf, allOf, not) are tried for one object."""
+MOST_STEPS = 4_000_000
+"""What looking for patterns in all texts of one object may take (rules/values/patterns.py): some seconds at worst."""
+
+
+class SchemaEffort:
+    """What judging one object may still take, for all its sinks together."""
+
+    __slots__ = ("steps", "trials")
+
+    def __init__(self) -> None:
+        self.trials, self.steps = MOST_TRIALS, MOST_STEPS
+
+    @property
+    def spent(self) -> str:
+        """Why it ends here; empty while it does not."""
+        if self.trials <= 0:
+            return f"its schema has alternatives that would have to be tried more than {MOST_TRIALS} times"
+        return "its schema has patterns that take too long to look for in so much text" if self.steps <= 0 else ""
 
 
 class Sink:
-    """Collects problems. `prefix` is the field they are below (status, when only that is judged). `left` is how often
-    alternatives may still be tried, for all sinks of one object."""
+    """Collects problems. `prefix` is the field they are below (status, when only that is judged)."""
 
-    def __init__(self, prefix: str = "", left: list[int] | None = None) -> None:
+    def __init__(self, prefix: str = "", effort: SchemaEffort | None = None) -> None:
         self.prefix = prefix
         self.problems: list[Problem] = []
-        self.left = [MOST_TRIALS] if left is None else left
+        self.effort = effort or SchemaEffort()
 
     @property
     def exhausted(self) -> bool:
-        """Alternatives were tried too often: what was found is not all."""
-        return self.left[0] <= 0
+        """It took too much: what was found is not all."""
+        return self.effort.trials <= 0 or self.effort.steps <= 0
 
     @property
     def full(self) -> bool:
-        """More would not be told."""
-        return len(self.problems) > MOST_PROBLEMS or self.left[0] <= 0
+        """More would not be reported."""
+        return len(self.problems) > MOST_PROBLEMS or self.exhausted
 
     def field(self, where: Where) -> str:
         path = path_of(where)

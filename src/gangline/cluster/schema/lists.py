@@ -11,6 +11,7 @@ from typing import Any
 from gangline.cluster.schema.labels import check_annotations, check_labels
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
+from gangline.rules.values.names import dns1035_problems
 from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
 Repeats = Callable[[Any], bool]
@@ -56,7 +57,7 @@ def _list_repeats(node: SchemaNode) -> Repeats | None:
 
 
 def _not_unique(items: list[Any], keys: tuple[str, ...]) -> bool:
-    """Perhaps not: what cannot be told quickly counts as not."""
+    """Perhaps not: what cannot be decided quickly counts as not."""
     try:
         names = {tuple([item.get(key) for key in keys]) for item in items} if keys else set(items)
     except (TypeError, AttributeError):
@@ -133,6 +134,12 @@ def _embedded(value: dict[str, Any], path: str) -> Iterator[Problem]:
                 if name not in value
                 else say.invalid(f"{path}.{name}", "", "must not be empty")
             )
+    version, kind = value.get("apiVersion"), value.get("kind")
+    if isinstance(version, str) and version.count("/") > 1:
+        yield say.invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}")
+    if isinstance(kind, str) and kind and (wrong := dns1035_problems(kind.lower())):
+        told = f"may have mixed case, but should otherwise match: {','.join(wrong)}"
+        yield say.invalid(f"{path}.kind", kind, told)
     meta = value.get("metadata")
     if isinstance(meta, dict):
         yield from check_labels(meta.get("labels") or {}, f"{path}.metadata.labels")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from gangline.api.notation import MISSING
@@ -63,7 +64,7 @@ def _list(node: SchemaNode) -> Pruner | None:
 
     def prune(value: Any, unknown: Noted) -> Any:
         if type(value) is not list:
-            return value
+            return _mistaken(node, value, unknown)
         if fallback is not MISSING:
             unknown.fill(weight * value.count(None))
         filled = [copy.deepcopy(fallback) if item is None and fallback is not MISSING else item for item in value]
@@ -74,6 +75,7 @@ def _list(node: SchemaNode) -> Pruner | None:
 
 def _object(node: SchemaNode) -> Pruner:
     parts = {name: pruner(child) for name, child in node.fields.items()}
+    taken = _takers(node, parts)
     strict = frozenset(name for name, child in node.fields.items() if not child.nullable and child.shape != "any")
     values = (pruner(node.values) if node.values else None) or _as_it_is
     keep_unknown = node.keep_unknown or node.values is not None or node.shape == "any"
@@ -81,13 +83,12 @@ def _object(node: SchemaNode) -> Pruner:
 
     def prune(value: Any, unknown: Noted) -> Any:
         if type(value) is not dict:
-            return value
+            return _mistaken(node, value, unknown)
         out: dict[str, Any] = {}
         for name, item in value.items():
-            if name in parts:
+            if name in taken:
                 if item is not None or name not in strict:
-                    clean = parts[name]
-                    out[name] = clean(item, unknown) if clean is not None else item
+                    out[name] = taken[name](item, unknown)
             elif keep_unknown:
                 out[name] = values(item, unknown)
             else:
@@ -96,6 +97,21 @@ def _object(node: SchemaNode) -> Pruner:
         return out
 
     return prune
+
+
+def _takers(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> dict[str, Pruner]:
+    return {name: clean or partial(_mistaken, node.fields[name]) for name, clean in parts.items()}
+
+
+def _mistaken(node: SchemaNode, value: Any, unknown: Noted) -> Any:
+    """What passes as it is. But where the schema has neither object nor list, what stands in one is unknown."""
+    if (type(value) is not dict and type(value) is not list) or node.keep_unknown or node.shape == "any":
+        return value
+    if type(value) is dict:
+        unknown.extend(value)
+        return {}
+    inner = node.items if node.shape == "list" else None
+    return [_mistaken(inner or node, item, unknown) for item in value]
 
 
 def _as_it_is(value: Any, unknown: Noted) -> Any:
@@ -122,7 +138,7 @@ def _defaults(node: SchemaNode, parts: Mapping[str, Pruner | None]) -> Callable[
 
 
 def _completed(clean: Pruner, default: Any, noted: Noted) -> Any:
-    """A default with the defaults inside; what nobody knows in it is not told."""
+    """A default with the defaults inside; unknown fields in it are not reported."""
     inner = Noted()
     inner.filled = noted.filled
     completed = clean(default, inner)
@@ -150,7 +166,17 @@ def pruned_fields(node: SchemaNode, value: Any, path: str = "") -> list[str]:
     elif node.shape == "list" and isinstance(value, list) and node.items is not None:
         for index, item in enumerate(value):
             fields.extend(pruned_fields(node.items, item, f"{path}[{index}]"))
+    elif not node.keep_unknown and node.shape != "any":
+        fields.extend(_mistaken_fields(value, path))
     return fields
+
+
+def _mistaken_fields(value: Any, path: str) -> list[str]:
+    """The paths in what stands where the schema has something else."""
+    if isinstance(value, dict):
+        return [f"{path}.{name}" for name in sorted(value)]
+    items = enumerate(value) if isinstance(value, list) else ()
+    return [field for index, item in items for field in _mistaken_fields(item, f"{path}[{index}]")]
 
 
 def _pruned_child(node: SchemaNode, name: str, value: Any, where: str) -> list[str]:

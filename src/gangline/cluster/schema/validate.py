@@ -14,7 +14,7 @@ from gangline.cluster.schema.findings import _TYPES, Checker, Sink, Where, kind_
 from gangline.cluster.schema.structural import structural_node
 from gangline.rules.values import problems as say
 from gangline.rules.values.formats import FORMATS
-from gangline.rules.values.patterns import BadPattern, finder
+from gangline.rules.values.patterns import BadPattern, compile_pattern, worked_out
 from gangline.rules.values.schema_node import MAP, SchemaNode
 
 
@@ -105,8 +105,8 @@ def _branch(schema: Mapping[str, Any]) -> Checker:
 
 
 def _try(branch: Checker, value: Any, where: Where, sink: Sink) -> Sink:
-    trial = Sink(sink.prefix, sink.left)
-    sink.left[0] -= 1
+    trial = Sink(sink.prefix, sink.effort)
+    sink.effort.trials -= 1
     if not sink.exhausted:
         branch(value, MISSING, where, trial)
     return trial
@@ -198,20 +198,22 @@ def _min_length(checks: Mapping[str, Any]) -> Checker:
 def _pattern(checks: Mapping[str, Any]) -> Checker | None:
     text, shortest, longest = checks["pattern"], checks.get("minLength") or 0, checks.get("maxLength")
     try:
-        matches = finder(text)
+        compile_pattern(text)
     except BadPattern:
         return None
 
     def check(value: Any, old: Any, where: Where, sink: Sink) -> None:
-        """Of a text whose length is wrong, only that is said."""
+        """For a text of a wrong length only that is reported."""
         if type(value) is not str or len(value) < shortest or (longest is not None and len(value) > longest):
             return
         try:
-            told = "" if matches(value) else f"should match '{text}'"
+            pattern, steps = worked_out(text)
+            sink.effort.steps -= steps + pattern.steps(value)
+            message = "" if sink.exhausted or pattern.found(value) else f"should match '{text}'"
         except BadPattern as error:
-            told = str(error)
-        if told:
-            sink.problems.append(say.invalid(sink.field(where), value, _body(where, told)))
+            message = str(error)
+        if message:
+            sink.problems.append(say.invalid(sink.field(where), value, _body(where, message)))
 
     return check
 

@@ -61,8 +61,10 @@ def _judged(text: str, path: str) -> tuple[Problem, ...]:
 
 
 def _problems(schema: Props, path: str) -> list[Problem]:
-    problems = [*structure(schema, ROOT, path)] if not _unreadable(schema) else []
-    usable = not problems and not _unreadable(schema)
+    readable = not _unreadable(schema)
+    unstructured = structure(schema, ROOT, path) if readable else ()
+    problems = sorted(unstructured, key=lambda problem: f"{problem.path}: {problem.message}")
+    usable = readable and not problems
     if schema.get("nullable"):
         problems.insert(0, say.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
     if usable:
@@ -76,15 +78,11 @@ def _problems(schema: Props, path: str) -> list[Problem]:
     return problems
 
 
-def _unreadable(schema: Any) -> bool:
+def _unreadable(schema: Props) -> bool:
     """A schema that says things no structural one can; only its keywords are judged."""
-    if isinstance(schema, list):
-        return any(map(_unreadable, schema))
-    if not isinstance(schema, dict):
-        return False
-    if isinstance(schema.get("items"), list) or schema.get("$ref"):
+    if isinstance(schema.get("items"), list) or any(schema.get(name) for name, _ in _UNSUPPORTED):
         return True
-    return any(_unreadable(value) for name, value in schema.items() if name not in ("default", "enum"))
+    return any(_unreadable(child) for _, child, _ in _children(schema, ""))
 
 
 def structure(schema: Props, level: str, path: str) -> Iterator[Problem]:
@@ -237,7 +235,9 @@ def _judged_default(schema: Props, path: str) -> Iterator[Problem]:
     if check is not None:
         check(pruned.get("x", value), MISSING, None, sink)
     yield from sink.problems
-    if not sink.problems:
+    if sink.exhausted:
+        yield say.invalid(path, None, sink.effort.spent)
+    elif not sink.problems:
         for problem in RuleTree(node).judge(value, MISSING):
             yield Problem(
                 f"{path}.{problem.path}" if problem.path else path, problem.message, problem.kind, problem.value

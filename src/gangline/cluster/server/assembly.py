@@ -25,8 +25,10 @@ from gangline.cluster.server.admit.pod_groups import Groups
 from gangline.cluster.server.admit.policies import Policies
 from gangline.cluster.server.admit.quotas import Quotas
 from gangline.cluster.server.admit.service_addresses import ServiceAddresses
+from gangline.cluster.server.admit.webhook_calls import WebhookCaller
 from gangline.cluster.server.admit.webhooks import Webhooks
 from gangline.cluster.server.catalogue import Catalogue, Resource, builtin_resources
+from gangline.cluster.server.convert.version_views import VersionViews
 from gangline.cluster.server.core import Core, ServerSettings
 from gangline.cluster.server.custom import Definitions
 from gangline.cluster.server.features import is_served
@@ -60,9 +62,10 @@ class ServerParts:
         self.failed = asyncio.Event()
         """Nothing can be kept any more; `store.broken` says why."""
         self.on_failure: list[Callable[[], None]] = []
-        """Called then, before anybody who waits is told."""
+        """Called then, before those who wait go on."""
         self.journal: SqliteJournal | None = None
-        self.webhooks: Webhooks | None = None
+        self.caller = WebhookCaller(self.core)
+        self.core.views = VersionViews(self.core, self.caller)
         self.expiry: Expiry | None = None
         self.metrics = Metrics()
         self.site = Site(self.core, self.metrics)
@@ -96,7 +99,7 @@ class ServerParts:
         Certificates(self.core)
         ServiceAddresses(self.core)
         Policies(self.core)
-        self.webhooks = Webhooks(self.core)
+        Webhooks(self.core, self.caller)
         self.expiry = Expiry(self.core)
 
     def open_journal(self, folder: Path) -> None:

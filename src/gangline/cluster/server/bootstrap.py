@@ -1,4 +1,4 @@
-"""What every cluster has before anybody asked for it: namespaces, priority classes, and the roles of Kubernetes.
+"""What every cluster has from its start: namespaces, priority classes, and the roles of Kubernetes.
 
 server.py calls it once, when a server opens; what is there already stays as it is, but for roles of an older version
 that did not aggregate yet."""
@@ -13,6 +13,7 @@ from gangline.cluster.server.admit.plugins import system_classes
 from gangline.cluster.server.core import SYSTEM_NAMESPACES, Core
 
 Obj = dict[str, Any]
+_RENEWED = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
 
 
 def bootstrap(core: Core) -> None:
@@ -32,11 +33,11 @@ def bootstrap(core: Core) -> None:
     for name, content in system_classes():
         _make(core, "scheduling.k8s.io", "priorityclasses", name, content)
     for role in bootstrap_roles():
-        about = {"metadata": {"labels": role.labels}}
+        about = {"metadata": {"labels": role.labels, "annotations": _RENEWED}}
         _make(core, RBAC, "clusterroles", role.name, {**about, **role.content}, renewed=role.aggregates)
         if role.subjects:
             ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": role.name}
-            bound = {"metadata": {"labels": role.labels}, "roleRef": ref, "subjects": list(role.subjects)}
+            bound = {**about, "roleRef": ref, "subjects": list(role.subjects)}
             _make(core, RBAC, "clusterrolebindings", role.name, bound)
 
 

@@ -133,8 +133,8 @@ class ServerCall:
     def data(self, expected: str, doubled: list[str] | None = None) -> Any:
         """What the body says. `expected` is the kind that a refusal names; `doubled` receives what is told of YAML keys
         given twice."""
-        told = [] if doubled is None else doubled
-        return decode_body(self.request.body, self.request.content_type, expected, told, self.document)
+        duplicates = [] if doubled is None else doubled
+        return decode_body(self.request.body, self.request.content_type, expected, duplicates, self.document)
 
     def yaml_data(self, expected: str, doubled: list[str]) -> Any:
         """What the body says, whatever its type, as YAML."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from gangline.cluster.server.convert.builtin_forms import CONVERSIONS, Conversion
 from gangline.cluster.server.store.shelf import ShelfKey
-from gangline.cluster.server.verbs.conversion import CONVERSIONS, Conversion
 
 STANDARD = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from gangline.client.wire import User
 from gangline.cluster.server.access.rbac import Action
 from gangline.cluster.server.catalogue import Catalogue, Resource
+from gangline.cluster.server.convert.conversion_plan import plan_of
 from gangline.cluster.server.selectors import selectable_values
-from gangline.cluster.server.status import too_large_body
+from gangline.cluster.server.status import out_of_space, too_large_body
 from gangline.cluster.server.store.shelf import Place, Record
 from gangline.cluster.server.store.store import Store
 from gangline.cluster.server.verbs.meta import SUFFIX_LETTERS, Obj
@@ -27,15 +28,18 @@ from gangline.rules.values.times import timestamp
 
 if TYPE_CHECKING:
     from gangline.cluster.server.admit.chain import Admission
+    from gangline.cluster.server.convert.version_views import VersionViews
 
 _UID_KEPT = ~((0xF << 76) | (0x3 << 62))
 _UID_FIXED = (0x4 << 76) | (0x2 << 62)
 """Version and variant of a random uid (RFC 9562)."""
-SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+SYSTEM_NAMESPACES = ("kube-system", "kube-public", "default", "kube-node-lease")
 LAST_SECOND = 253_402_300_799
 """Of the year 9999."""
 OBJECT_LIMIT = 3 * 1024 * 1024
 """Bytes of one object as it is stored: as many as one request may have, however many requests it grows by."""
+GROWS = 64 * 1024
+"""Bytes by which an object may grow where there is no more space: what controllers write about it is far below."""
 
 
 @dataclass(slots=True)
@@ -54,6 +58,9 @@ class ServerSettings:
     """Changes remembered per resource, at least; a watch from before them is answered with 410."""
     history_bytes: int = 256 * 1024 * 1024
     """Bytes that all remembered changes may take together; beyond them, even fewer are remembered."""
+    space: int = 512 * 1024 * 1024
+    """Bytes that all objects may take together, as etcd has a quota: beyond them nothing new is kept, and nothing grows
+    by much. What is there can be changed and deleted."""
     body_limit: int = 3 * 1024 * 1024
     request_seconds: float = 60.0
     bookmark_seconds: float = 60.0
@@ -88,6 +95,8 @@ class Core:
         """What a container of a pod has written; whoever simulates pods may set it."""
         self.service_address: Callable[[str, str, int], str | None] = lambda namespace, name, port: None
         """Where a service of the cluster is reached from here, as host:port; whoever runs webhooks may set it."""
+        self.views: VersionViews
+        """How objects are shown in other versions than they are stored in; the server sets it."""
         self.closing = False
         self._second = -1
         self._second_text = ""
@@ -130,6 +139,10 @@ class Core:
         record = self.stamp(resource, place, obj)
         if len(record.body) > OBJECT_LIMIT:
             raise too_large_body(OBJECT_LIMIT)
+        before = self.store.get(resource.shelf, place)
+        grows = len(record.body) - (len(before.body) if before else 0)
+        if self.store.bytes + grows > self.settings.space and (before is None or grows > GROWS):
+            raise out_of_space(resource.shelf[0], resource.plural, place[1], self.settings.space)
         self.store.commit(resource.shelf, record)
         return record
 
@@ -152,6 +165,8 @@ def unstored(resource: Resource, place: Place, obj: Obj, revision: int) -> Recor
         obj = resource.conversion.to_stored(obj)
     if resource.custom and resource.custom.stored is not None:
         obj = resource.custom.stored.schema.admit(obj)[0]
+    if plan_of(resource) is not None:
+        obj = {"apiVersion": resource.api_version, **obj}
     meta: dict[str, Any] = obj["metadata"]
     return Record(
         place, revision, meta.get("uid", ""), encode(obj), meta.get("labels") or {}, selectable_values(resource, obj)

@@ -14,10 +14,12 @@ from typing import Any
 import msgspec
 
 from gangline.cluster.server.catalogue import CUSTOM_VERBS, SUBRESOURCES, Resource
+from gangline.cluster.server.convert.conversion_plan import ConversionPlan, conversion_plan, plan_of, stored_as
 from gangline.cluster.server.core import Core, whole
+from gangline.cluster.server.patch.ownership import track
 from gangline.cluster.server.show.discovery import version_rank
 from gangline.cluster.server.store.shelf import DELETED, Record, ShelfKey, StoreChange
-from gangline.cluster.server.verbs.kind_rules import CustomRules
+from gangline.cluster.server.verbs.kind_rules import CustomRules, rules_for
 from gangline.cluster.server.verbs.meta import Obj
 
 SHELF: ShelfKey = ("apiextensions.k8s.io", "customresourcedefinitions")
@@ -34,7 +36,7 @@ class CustomType:
     scale: Obj | None
     rules: CustomRules
     warnings: tuple[str, ...] = ()
-    """What whoever uses this version is told."""
+    """The warning for clients that use this version."""
     since: int = 0
     """Objects up to this revision were stored under another schema: they are read through the present one."""
     terminating: bool = False
@@ -42,9 +44,13 @@ class CustomType:
     """Of the version that is stored, where that has another schema: what it does not know is not kept."""
     plain: CustomRules | None = None
     """This version's without defaults: what is read in it was given its defaults by the version that is stored."""
+    plan: ConversionPlan | None = None
+    """How a webhook converts between versions. Then a view holds what this version shows, and nothing is read through
+    another schema here."""
 
     def seen(self, obj: Obj) -> Obj:
         """A stored object as this version shows it."""
+        obj.pop("apiVersion", None)
         if self.stored is None or self.plain is None:
             return self.rules.schema.admit(obj)[0]
         return self.plain.schema.admit(self.stored.schema.admit(obj)[0])[0]
@@ -55,9 +61,9 @@ def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
     changed."""
     spec, names = crd["spec"], crd["spec"]["names"]
     kept = {resource.version: resource.custom for resource in before}
-    resources = []
+    resources, plan = [], conversion_plan(crd)
     for version in spec["versions"]:
-        if not version.get("served"):
+        if not version.get("served") and plan is None:
             continue
         subs = version.get("subresources") or {}
         own = {name: SUBRESOURCES[name] for name in ("status", "scale") if name in subs}
@@ -78,28 +84,33 @@ def served(crd: Obj, before: Iterable[Resource] = ()) -> list[Resource]:
                 _selectable(version),
                 (spec["group"], plural),
                 None,
-                _custom_type(crd, version, kept.get(version["name"])),
+                _custom_type(crd, version, kept.get(version["name"]), plan),
             )
         )
-    return resources
+    if plan is not None:
+        plan.versions.update({resource.version: resource for resource in resources})
+    return [resource for resource in resources if resource.custom.version.get("served")]
 
 
-def _custom_type(crd: Obj, version: Obj, known: CustomType | None) -> CustomType:
+def _custom_type(crd: Obj, version: Obj, known: CustomType | None, plan: ConversionPlan | None) -> CustomType:
     subs = version.get("subresources") or {}
     replicas = str((subs.get("scale") or {}).get("specReplicasPath") or "")
     since, rules = _known_rules(crd, version, known, "status" in subs, replicas)
     others = [item for item in crd["spec"]["versions"] if item.get("schema") != version.get("schema")]
+    if plan is not None:
+        since, others = 0, []
     stored = next((CustomRules(_schema_of(other), False) for other in others if other.get("storage")), None)
     return CustomType(
         crd["metadata"]["name"],
         version,
         subs.get("scale"),
         rules or CustomRules(_schema_of(version), "status" in subs, replicas),
-        tuple(filter(None, (_deprecation(crd, version), _unconverted(crd["spec"], version)))),
+        tuple(filter(None, [_deprecation(crd, version)])),
         ALWAYS if others else since,
         bool(crd["metadata"].get("deletionTimestamp")),
         stored,
-        CustomRules(_without_defaults(_schema_of(version)), False) if stored else None,
+        CustomRules(_without_defaults(_schema_of(version)), False) if stored or plan else None,
+        plan,
     )
 
 
@@ -144,17 +155,6 @@ def _without_defaults(schema: Any) -> Any:
         if key not in ("default", "properties", "enum", "example")
     }
     return rest | ({"properties": named} if named else {})
-
-
-def _unconverted(spec: Obj, version: Obj) -> str:
-    """Conversion webhooks are not called: who uses another version than the stored one must know."""
-    if version.get("storage") or (spec.get("conversion") or {}).get("strategy") != "Webhook":
-        return ""
-    stored = next((item["name"] for item in spec["versions"] if item.get("storage")), "")
-    return (
-        f"this server does not call the conversion webhook of {spec['names']['plural']}.{spec['group']}: objects are "
-        f"shown in version {version['name']} as they are stored in {stored}, with no field changed"
-    )
 
 
 def _deprecation(crd: Obj, version: Obj) -> str:
@@ -212,6 +212,8 @@ class Definitions:
         """Swap what is served without a moment in between."""
         old = self._served.pop(name, ())
         for resource in old:
+            if not any(new.version == resource.version and plan_of(new) == plan_of(resource) for new in resources):
+                self._core.views.forget(resource)
             if not any(new.version == resource.version for new in resources):
                 self._core.catalogue.discard(resource)
                 self._core.store.shelf(resource.shelf).wake()
@@ -239,7 +241,13 @@ class Definitions:
             return
         crd = whole(definitions, record)
         if not crd["metadata"].get("deletionTimestamp") and self._judge(crd):
-            self._core.write(definitions, ("", name), crd)
+            self._core.write(definitions, ("", name), self._accounted(definitions, whole(definitions, record), crd))
+
+    def _accounted(self, definitions: Resource, before: Obj, crd: Obj) -> Obj:
+        """With an account of who wrote the status."""
+        rules = rules_for(definitions)
+        reset, version = tuple(rules.reset("status")), definitions.api_version
+        return track(before, crd, "kube-apiserver", rules.schema, self._core.now(), "status", version, reset)
 
     def _judge(self, crd: Obj) -> bool:
         """Write the verdict on a definition's names into its status; whether anything changed."""
@@ -275,8 +283,8 @@ class Definitions:
             wanted = names.get(field) or []
             doubled = [item for item in (wanted if isinstance(wanted, list) else [wanted]) if item in used]
             if doubled:
-                told = ", ".join(f'"{item}" is already in use' for item in doubled)
-                conflict = (reason, told)
+                message = ", ".join(f'"{item}" is already in use' for item in doubled)
+                conflict = (reason, message)
                 accepted.pop(field, None)
                 accepted |= {field: ""} if field in ("plural", "kind") else {}
         return accepted, conflict
@@ -311,9 +319,10 @@ class Definitions:
 
     def instances(self, name: str) -> list[tuple[Resource, tuple[str, str]]]:
         """The objects a definition still has."""
-        resource = next(iter(self._served.get(name, ())), None)
-        if resource is None:
+        served = next(iter(self._served.get(name, ())), None)
+        if served is None:
             return []
+        resource = stored_as(served)
         return [(resource, place) for place in self._core.store.shelf(resource.shelf).records]
 
     def finish(self, name: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from gangline.client.wire import Response
@@ -22,7 +23,7 @@ from gangline.cluster.server.show.answer_shapes import (
     scale_response,
     watch_form,
 )
-from gangline.cluster.server.show.negotiation import AnswerShape
+from gangline.cluster.server.show.negotiation import AnswerShape, read_accept, read_plain_accept
 from gangline.cluster.server.show.protobuf_answers import is_sliced, joined, slices
 from gangline.cluster.server.status import no_such_resource, success
 from gangline.cluster.server.store.expiry import EVENTS
@@ -34,6 +35,7 @@ from gangline.cluster.server.verbs.subresources import container_output, pods
 from gangline.cluster.server.verbs.subresources.scale import scale
 from gangline.cluster.server.verbs.usage.answers import usage
 from gangline.cluster.server.verbs.usage.metrics import GROUP as METRICS
+from gangline.cluster.server.verbs.write_checks import check_name, check_namespace
 from gangline.cluster.server.wire.codec import encode
 from gangline.errors import ApiError
 
@@ -58,11 +60,13 @@ class Dispatcher:
             await self._clear_definitions(call)
 
     async def _clear_definitions(self, call: ServerCall) -> None:
-        """Take the objects of deleted definitions away; a definition goes with its last object."""
+        """Take the objects of deleted definitions away; a definition goes with its last object. What stands in the way
+        of one is no business of who asks: it is tried again at the next request."""
         for name in list(self._definitions.leaving):
-            for resource, place in self._definitions.instances(name):
-                deletion = ServerCall(call.request, administrator("system:apiserver"), "delete", resource, *place)
-                await deletes.delete_one(self._core, deletion, delete_options.DeleteOptions())
+            with suppress(ApiError):
+                for resource, place in self._definitions.instances(name):
+                    deletion = ServerCall(call.request, administrator("system:apiserver"), "delete", resource, *place)
+                    await deletes.delete_one(self._core, deletion, delete_options.DeleteOptions())
             if not self._definitions.instances(name):
                 self._definitions.finish(name)
 
@@ -77,11 +81,13 @@ class Dispatcher:
         if call.resource.group == METRICS:
             return Response(200, encode(usage(self._core, call)))
         if call.verb == "list":
+            reads.check_list_options(call)
             shape = list_shape(call)
-            return await self._listed(call, shape, reads.listing(self._core, call))
+            return await self._listed(call, shape, await self._read(call))
         if call.verb == "watch":
             form = watch_form(self._core, call)
-            return Response(200, content_type=form.content_type, stream=open_watch(self._core, call, form))
+            shelf = await self._core.views.shelf(call.resource)
+            return Response(200, content_type=form.content_type, stream=open_watch(self._core, call, shelf, form))
         if call.verb == "deletecollection":
             return await self._delete_collection(call)
         if call.resource.shelf == ("", "bindings"):
@@ -93,7 +99,8 @@ class Dispatcher:
     async def _one(self, call: ServerCall, shape: AnswerShape) -> Response:
         """What is done to one object."""
         if call.verb == "get":
-            return object_response(self._core, call, shape, reads.get(self._core, call))
+            record = await self._core.views.shown(call.resource, reads.get(self._core, call))
+            return object_response(self._core, call, shape, record)
         if call.verb == "delete":
             return await self._delete(call, shape)
         written = await _WRITES[call.verb](self._core, call)
@@ -113,8 +120,9 @@ class Dispatcher:
         return object_response(self._core, call, shape, reads.get(self._core, call))
 
     async def _delete_collection(self, call: ServerCall) -> Response:
+        reads.check_list_options(call)
         options, shape = delete_options.read_options(call), list_shape(call)
-        page = reads.listing(self._core, call)
+        page = await self._read(call)
         for record in page.records:
             deletion = ServerCall(
                 call.request, call.user, "deletecollection", call.resource, record.place[0], record.place[1]
@@ -126,6 +134,9 @@ class Dispatcher:
                     raise
         page.revision = self._store.revision
         return await self._listed(call, shape, page)
+
+    async def _read(self, call: ServerCall) -> reads.ListPage:
+        return reads.listing(self._core, call, await self._core.views.shelf(call.resource))
 
     async def _listed(self, call: ServerCall, shape: AnswerShape, page: reads.ListPage) -> Response:
         """Others are answered between the slices of a long list."""
@@ -139,27 +150,36 @@ class Dispatcher:
         return joined(call.resource, shape, page, items)
 
     async def _bind(self, call: ServerCall) -> Response:
+        read_plain_accept(call.request.accept, by_route=True)
         return plain_response(call, await pods.bind(self._core, call), 201)
 
     async def _evict(self, call: ServerCall) -> Response:
+        read_plain_accept(call.request.accept, by_route=True)
         return plain_response(call, await pods.evict(self._core, call), 201)
 
     async def _connect(self, call: ServerCall) -> Response:
         container_output.connect(self._core, call)
+
+    async def _proxy(self, call: ServerCall) -> Response:
+        container_output.proxy(self._core, call)
 
     async def _log(self, call: ServerCall) -> Response:
         text = container_output.log(self._core, call)
         return Response(204, content_type="") if text is None else Response(200, text, "text/plain; charset=utf-8")
 
     async def _token(self, call: ServerCall) -> Response:
+        read_plain_accept(call.request.accept, by_route=True)
         return plain_response(call, self._reviews.token_request(call), 201)
 
     async def _scale(self, call: ServerCall) -> Response:
-        return scale_response(self._core, call, await scale(self._core, call))
+        shape = read_accept(call.request.accept, streams=False)
+        return scale_response(self._core, call, shape, await scale(self._core, call))
 
     async def _finalize(self, call: ServerCall) -> Response:
         """Replace a namespace's own finalizers; without any, a namespace on its way out goes."""
         wanted, shape = read_object(call, rules_for(call.resource)), object_shape(call)
+        check_namespace(call, wanted)
+        check_name(call, wanted)
 
         def finalized(namespace: Obj) -> Obj:
             finalizers = (wanted.get("spec") or {}).get("finalizers")
@@ -182,6 +202,7 @@ _SUBRESOURCES: dict[str, Callable[[Dispatcher, ServerCall], Awaitable[Response]]
     "finalize": Dispatcher._finalize,
     "log": Dispatcher._log,
     "portforward": Dispatcher._connect,
+    "proxy": Dispatcher._proxy,
     "scale": Dispatcher._scale,
     "token": Dispatcher._token,
 }

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from typing import Any
 
-from gangline.client.wire import Request, Response
+from gangline.client.wire import JSON, Request, Response
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.metrics import Metrics
-from gangline.cluster.server.show import discovery, openapi, openapi_index
-from gangline.cluster.server.show.negotiation import check_takes_json, plain_media, read_discovery_accept
+from gangline.cluster.server.show import discovery
+from gangline.cluster.server.show.negotiation import (
+    check_takes_json,
+    read_discovery_accept,
+    read_plain_accept,
+    takes_json,
+)
+from gangline.cluster.server.show.openapi import documents, index
+from gangline.cluster.server.show.openapi.protobuf import ASKED, FORM, document_v2_protobuf
 from gangline.cluster.server.status import method_not_allowed, no_such_resource
 from gangline.cluster.server.wire.codec import encode
 
 TEXT = "text/plain; charset=utf-8"
 UNNEGOTIATED = ("/", "/version")
-"""Documents that are no objects: they are told in JSON only."""
-_ANY_METHOD = re.compile(r"/(apis(/[^/]+)?)?")
+"""Documents that are no objects: they are served in JSON only."""
+_VERSION = re.compile(r"/api/[^/]+|/apis/(?P<group>[^/]+)/[^/]+")
+_ISSUER = ("/.well-known/openid-configuration", "/openid/v1/jwks")
+_ANY_METHOD = re.compile(r"/(apis(/(?!apiregistration\.k8s\.io$)[^/]+)?)?")
 """Documents that a real server gives whatever the method is."""
 _HEALTH = frozenset(
     f"/{name}{check}" for name in ("healthz", "livez", "readyz") for check in ("", "/ping", "/log", "/etcd")
@@ -28,11 +38,10 @@ class Site:
     def __init__(self, core: Core, metrics: Metrics) -> None:
         self._core = core
         self._metrics = metrics
-        self._documents: dict[tuple[str, int], tuple[bytes, str]] = {}
+        self._documents: dict[tuple[str, str, int], tuple[bytes, str]] = {}
 
     def answer(self, request: Request) -> Response:
         path = request.path.rstrip("/") or "/"
-        catalogue = self._core.catalogue
         if path in _HEALTH:
             return self._health()
         if path == "/metrics":
@@ -40,20 +49,45 @@ class Site:
         if path in ("/api", "/apis"):
             shape = read_discovery_accept(request.accept)
             if shape.kind:
-                every_group = encode(discovery.aggregated(catalogue, path == "/apis"))
-                return Response(200, every_group, f"{shape.media}{discovery.AGGREGATED}")
+                return self._aggregated(request, path, shape.media)
+        if path in _ISSUER:
+            return self._issuer(request, path)
         if path == "/openapi/v2" or path.startswith("/openapi/v3"):
-            return self._openapi(path, request.headers.get("if-none-match", ""))
+            return self._openapi(request, path)
         document = self._discovery(path)
         if document is None:
             return Response(404, b"404 page not found\n", TEXT)
         if request.method != "GET" and not _ANY_METHOD.fullmatch(path):
             raise method_not_allowed()
+        return Response(200, encode(document), self._form(request, path))
+
+    def _form(self, request: Request, path: str) -> str:
+        """In which form a document is told."""
         if path == "/version":
             check_takes_json(request.accept)
         if path in UNNEGOTIATED:
-            return Response(200, encode(document))
-        return Response(200, encode(document), plain_media(request.accept))
+            return JSON
+        of_version = _VERSION.fullmatch(path)
+        by_route = of_version is not None and not self._core.catalogue.is_custom(of_version["group"] or "")
+        return read_plain_accept(request.accept, by_route)
+
+    def _aggregated(self, request: Request, path: str, media: str) -> Response:
+        """All groups at once, which everybody may keep."""
+        named, form = path == "/apis", f"{media}{discovery.AGGREGATED}"
+        cached = {"Cache-Control": "public"}
+        written = self._kept(
+            request, path, lambda: encode(discovery.aggregated(self._core.catalogue, named)), form, **cached
+        )
+        assert written is not None
+        return written
+
+    def _issuer(self, request: Request, path: str) -> Response:
+        """Who signs the tokens of service accounts. Only this server can check them: there is no key to publish."""
+        if request.method != "GET":
+            raise method_not_allowed()
+        if path != _ISSUER[0]:
+            return Response(200, encode({"keys": []}), "application/jwk-set+json")
+        return Response(200, encode(discovery.issuer_configuration(request.headers.get("host", ""))))
 
     def _health(self) -> Response:
         broken = self._core.store.broken
@@ -78,30 +112,55 @@ class Site:
             return resources
         return None
 
-    def _openapi(self, path: str, known: str) -> Response:
-        """Documents are kept until the catalogue changes. Who has a document already is told so by its ETag alone."""
+    def _openapi(self, request: Request, path: str) -> Response:
+        if request.path.endswith("/"):
+            return Response(404, b"", "")
+        if path == "/openapi/v2" and request.accept in ASKED:
+            return self._in_protobuf(request)
+        if path != "/openapi/v3" and not takes_json(request.accept):
+            return Response(406, b"", "")
         if path == "/openapi/v3":
-            return Response(200, encode(openapi_index.index_v3(self._core.catalogue)), "text/plain; charset=utf-8")
-        key = (path, self._core.catalogue.generation)
-        kept = self._documents.get(key)
-        if kept is None:
-            document = self._document(path)
-            if document is None:
-                return Response(404, b"", "")
-            body = encode(document)
-            kept = body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
-            self._documents = {old: text for old, text in self._documents.items() if old[1] == key[1]} | {key: kept}
-        body, tag = kept
-        if tag in (part.strip().removeprefix("W/") for part in known.split(",")):
-            return Response(304, b"", "", {"ETag": tag})
-        return Response(200, body, headers={"ETag": tag})
+            return Response(200, encode(index.index_v3(self._core.catalogue)), "text/plain; charset=utf-8")
+        return self._kept(request, path, lambda: self._document(path)) or Response(404, b"", "")
 
-    def _document(self, path: str) -> dict[str, Any] | None:
+    def _in_protobuf(self, request: Request) -> Response:
+        def write() -> bytes:
+            return document_v2_protobuf(documents.document_v2(self._core.catalogue))
+
+        written = self._kept(request, "/openapi/v2", write, FORM)
+        assert written is not None
+        return written
+
+    def _kept(
+        self, request: Request, key: str, write: Callable[[], bytes | None], form: str = JSON, **headers: str
+    ) -> Response | None:
+        """A document that stays the same until the catalogue changes; who has it already is told so. None: there is
+        none."""
+        generation = self._core.catalogue.generation
+        kept = self._documents.get((key, form, generation))
+        if kept is None:
+            body = write()
+            if body is None:
+                return None
+            kept = body, f'"{hashlib.sha512(body + form.encode()).hexdigest().upper()}"'
+            same = {old: text for old, text in self._documents.items() if old[2] == generation}
+            self._documents = same | {(key, form, generation): kept}
+        body, tag = kept
+        headers = {"ETag": tag, "Vary": "Accept", **headers}
+        known = request.headers.get("if-none-match", "")
+        if tag in (part.strip().removeprefix("W/") for part in known.split(",")):
+            return Response(304, b"", "", headers)
+        return Response(200, body, form, headers)
+
+    def _document(self, path: str) -> bytes | None:
         catalogue, pieces = self._core.catalogue, path.strip("/").split("/")
+        document = None
         if path == "/openapi/v2":
-            return openapi.document_v2(catalogue)
-        if pieces[:3] == ["openapi", "v3", "api"] and len(pieces) == 4:
-            return openapi.document_v3(catalogue, "", pieces[3])
-        if pieces[:3] == ["openapi", "v3", "apis"] and len(pieces) == 5:
-            return openapi.document_v3(catalogue, pieces[3], pieces[4])
-        return openapi_index.small_document(catalogue, pieces[2:]) if pieces[1] == "v3" and pieces[2:] else None
+            document = documents.document_v2(catalogue)
+        elif pieces[:3] == ["openapi", "v3", "api"] and len(pieces) == 4:
+            document = documents.document_v3(catalogue, "", pieces[3])
+        elif pieces[:3] == ["openapi", "v3", "apis"] and len(pieces) == 5:
+            document = documents.document_v3(catalogue, pieces[3], pieces[4])
+        elif pieces[1] == "v3" and pieces[2:]:
+            document = index.small_document(catalogue, pieces[2:])
+        return None if document is None else encode(document)

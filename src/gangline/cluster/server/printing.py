@@ -48,7 +48,8 @@ class AnswerPrinter:
                 return answer(not_acceptable(f"{error}; ask for {JSON}"))
         if len(response.body) > GZIP_BYTES and takes_gzip(request):
             response.body = await self.aside(_compressed, response.body)
-            response.headers = {**response.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+            varies = ", ".join(filter(None, (response.headers.get("Vary"), "Accept-Encoding")))
+            response.headers = {**response.headers, "Content-Encoding": "gzip", "Vary": varies}
         return response
 
 

@@ -7,9 +7,18 @@ from __future__ import annotations
 from gangline.client.wire import Request, User
 from gangline.cluster.server.call import PathParts, ServerCall, check_timeout, fits_scope
 from gangline.cluster.server.catalogue import DEPRECATED, Catalogue, Resource, Subresource
-from gangline.cluster.server.status import failure, method_not_allowed, no_such_resource, not_found
+from gangline.cluster.server.status import (
+    bad_request,
+    failure,
+    method_not_allowed,
+    no_such_resource,
+    not_found,
+    qualified,
+)
 from gangline.errors import ApiError
 
+ACROSS = ("list", "watch")
+"""Verbs that custom resources in namespaces have without one."""
 UNNAMED = ("list", "watch", "deletecollection")
 """Verbs about many objects; a name in their path is that of the namespace."""
 
@@ -51,7 +60,9 @@ def _resource(catalogue: Catalogue, parts: PathParts) -> Resource:
     resource = catalogue.find(group, parts.version, parts.plural)
     if resource is None:
         raise PageNotFound() if catalogue.is_custom(group) else no_such_resource()
-    if not fits_scope(resource, parts) or parts.rest:
+    if not resource.stored and parts.name and not parts.subresource:
+        raise no_such_resource()
+    if not fits_scope(resource, parts) or (parts.rest and parts.subresource != "proxy"):
         raise PageNotFound() if resource.custom else no_such_resource()
     return resource
 
@@ -67,6 +78,9 @@ def _subresource(resource: Resource, parts: PathParts) -> Subresource | None:
 
 def _check_verb(request: Request, verb: str, parts: PathParts, resource: Resource, sub: Subresource | None) -> None:
     """Whether the method is one that this path has."""
+    if resource.custom:
+        _check_custom_verb(verb, parts, resource, sub)
+        return
     if not verb or request.method == "HEAD" or verb not in (sub.verbs if sub else resource.verbs):
         raise method_not_allowed()
     makes_new = verb == "create" and not parts.subresource
@@ -74,3 +88,15 @@ def _check_verb(request: Request, verb: str, parts: PathParts, resource: Resourc
         raise method_not_allowed()
     if resource.namespaced and not parts.namespace and verb in ("create", "deletecollection"):
         raise method_not_allowed()
+
+
+def _check_custom_verb(verb: str, parts: PathParts, resource: Resource, sub: Subresource | None) -> None:
+    """Custom resources are served by what a method stands for; whether a path has a name is looked at later, if at
+    all."""
+    if resource.namespaced and not parts.namespace and verb not in ACROSS:
+        raise PageNotFound()
+    if verb not in (sub.verbs if sub else resource.verbs):
+        message = f'{verb} is not supported on resources of kind "{qualified(resource.group, resource.plural)}"'
+        raise failure(405, "MethodNotAllowed", message, {"group": resource.group, "kind": resource.plural})
+    if verb == "update" and not parts.name:
+        raise bad_request("name must be provided")

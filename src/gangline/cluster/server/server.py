@@ -19,6 +19,7 @@ from gangline.cluster.server.assembly import ServerParts
 from gangline.cluster.server.audit.log import AuditLog
 from gangline.cluster.server.bootstrap import bootstrap
 from gangline.cluster.server.call import ServerCall, as_list, named_by_selector, read_path, verb_of
+from gangline.cluster.server.convert.conversion_plan import plan_of
 from gangline.cluster.server.core import ServerSettings
 from gangline.cluster.server.custom import SHELF as DEFINITIONS
 from gangline.cluster.server.dispatch import Dispatcher
@@ -69,8 +70,7 @@ class Server(ServerParts):
         self._printer.close()
         if self._audit is not None:
             self._audit.close()
-        if self.webhooks is not None:
-            await self.webhooks.close()
+        await self.caller.close()
         if self.journal is not None:
             self.journal.flush()
             await asyncio.to_thread(self.journal.close)
@@ -123,7 +123,8 @@ class Server(ServerParts):
         if len(request.body) > SHORT[YAML] and media_type(request.content_type) in YAML_TYPES:
             call.document = await self._printer.aside(read_document, request.body)
         try:
-            response = await (self._in_time(call) if self.admission.calls_out else self._verbs.dispatch(call))
+            waits = self.admission.calls_out or plan_of(call.resource) is not None
+            response = await (self._in_time(call) if waits else self._verbs.dispatch(call))
         except ApiError as error:
             response = answer(error)
         if call.resource.shelf == DEFINITIONS or self.definitions.leaving:

@@ -13,6 +13,7 @@ import msgspec
 from gangline.client.wire import Response
 from gangline.cluster.server.catalogue import Resource
 from gangline.errors import ApiError, Problem, api_error
+from gangline.rules.values.names import path_segment_problems
 
 MOST_TOLD = 1000
 UNKNOWN_RESOURCE = "the server could not find the requested resource"
@@ -67,6 +68,13 @@ def not_found(group: str, plural: str, name: str) -> ApiError:
     return failure(404, "NotFound", f'{qualified(group, plural)} "{name}" not found', about(group, plural, name))
 
 
+def absent(group: str, plural: str, name: str) -> ApiError:
+    """An object is asked for that there is not; some names no object can have."""
+    if why := path_segment_problems(name):
+        return bad_request(f'Name parameter invalid: "{name}": {";".join(why)}')
+    return not_found(group, plural, name)
+
+
 def no_such_resource() -> ApiError:
     return failure(404, "NotFound", UNKNOWN_RESOURCE, {})
 
@@ -77,8 +85,8 @@ def method_not_allowed() -> ApiError:
 
 def already_exists(group: str, plural: str, name: str, being_deleted: bool = False) -> ApiError:
     message = f'{qualified(group, plural)} "{name}" already exists'
-    told = f"object is being deleted: {message}" if being_deleted else message
-    return failure(409, "AlreadyExists", told, about(group, plural, name))
+    text = f"object is being deleted: {message}" if being_deleted else message
+    return failure(409, "AlreadyExists", text, about(group, plural, name))
 
 
 def conflict(group: str, plural: str, name: str, why: str) -> ApiError:
@@ -113,6 +121,11 @@ def forbidden(group: str, plural: str, name: str, why: str) -> ApiError:
     return failure(
         403, "Forbidden", f"{qualified(group, plural)}{subject} is forbidden: {why}", about(group, plural, name)
     )
+
+
+def out_of_space(group: str, plural: str, name: str, space: int) -> ApiError:
+    mebibytes = f"{space / 1024 / 1024:g} MiB"
+    return forbidden(group, plural, name, f"this server keeps {mebibytes} of objects and has them; delete some first")
 
 
 def unauthorized() -> ApiError:

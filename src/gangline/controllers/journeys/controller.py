@@ -1,6 +1,6 @@
 """Watches PodGroups and their pods, and sends each gang's journey once, when its minimum is ready.
 
-A gang that was ready before this process began was told by the one before. It writes nothing to the API server."""
+A gang that was ready before this process began was reported by the one before. It writes nothing to the API server."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MEMBERS = "journey-members"
 
 
 class JourneyTeller:
-    """Which gangs were told of, as long as they exist."""
+    """The gangs that were reported, as long as they exist."""
 
     def __init__(self, exporter: JourneyExporter) -> None:
         self._exporter = exporter
-        self._told: set[Key] = set()
+        self._reported: set[Key] = set()
         self._began: int | None = None
         """Whole seconds, as objects have them."""
 
@@ -30,12 +30,12 @@ class JourneyTeller:
             self._began = int(ctx.clock.now())
         group = ctx.read.get(POD_GROUP, key.name, key.namespace)
         if group is None:
-            self._told.discard(key)
-        if group is None or key in self._told:
+            self._reported.discard(key)
+        if group is None or key in self._reported:
             return None
         journey = gang_journey(group, ctx.read.by(POD, MEMBERS, str(key)))
         if journey is not None:
-            self._told.add(key)
+            self._reported.add(key)
             if journey.whole.end >= self._began:
                 self._exporter.send(journey)
         return None

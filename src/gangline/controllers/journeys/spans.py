@@ -16,7 +16,7 @@ from gangline.controllers.phases import met
 from gangline.runtime.clock import seconds_of
 
 MOST_PODS = 64
-"""Pods that get a span of their own; a gang of thousands is told by its stages."""
+"""Pods that get a span of their own; a gang of thousands has spans of its stages only."""
 
 
 @dataclass(frozen=True, slots=True)

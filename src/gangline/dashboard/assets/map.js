@@ -59,7 +59,8 @@ function key() {
     button.type = "button";
     button.dataset.value = value;
     button.setAttribute("aria-pressed", String(byId("key").dataset.only === value));
-    button.append(swatch, ` ${word} `, Object.assign(document.createElement("span"), { className: "dim", textContent: count.toLocaleString("en") }));
+    const named = Object.assign(document.createElement("bdi"), { textContent: word });
+    button.append(swatch, " ", named, " ", Object.assign(document.createElement("span"), { className: "dim", textContent: count.toLocaleString("en") }));
     item.append(button);
     return item;
   });

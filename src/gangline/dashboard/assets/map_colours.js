@@ -5,8 +5,8 @@ import { cellsOf } from "./map_cells.js";
 const OWN = 8;
 const STATES = { running: "c3", starting: "c5", waiting: "c1", evicted: "c6", ended: "other", failed: "c2" };
 // What nobody holds, or what is not told; no name of Kubernetes begins with a dash.
-const OPEN = { "-free": "free", "-reserved": "reserved", "-in-use": "in use" };
-const CAUSES = ["no demand", "quota", "fragments", "topology", "reserved", "gate or missing pods", "taint or cordon", "starting", "failed", "shortage"];
+const OPEN = { "-free": "free", "-reserved": "reserved", "-closed": "on closed nodes", "-in-use": "in use" };
+const CAUSES = { "no demand": "c7", shortage: "c1", "taint or cordon": "c2", fragments: "c3", topology: "c4", reserved: "c5", quota: "c6", "gate or missing pods": "c8", starting: "other", failed: "other" };
 
 export function colours(data, only) {
   const values = { queue: byQueue, gang: byGang, state: byState, idle: byCause }[data.colour](data);
@@ -44,7 +44,7 @@ function largest(counts) {
 
 const owner = (data, cell) => data.gangs[cell.gangs.find((gang) => gang >= 0)];
 
-const free = (cell) => (cell.cause === "reserved" ? "-reserved" : "-free");
+const free = (cell) => (cell.closed ? "-closed" : cell.cause === "reserved" ? "-reserved" : "-free");
 
 const byQueue = (data) => ({
   of: (cell) => (cell.kind === "free" ? free(cell) : (owner(data, cell)?.queue ?? "")),
@@ -67,6 +67,6 @@ const byState = (data) => ({
 
 const byCause = () => ({
   of: (cell) => (cell.kind === "free" ? cell.cause || "not known yet" : "-in-use"),
-  styles: () => new Map(CAUSES.map((cause, place) => [cause, place < OWN ? `c${place + 1}` : "other"])),
+  styles: () => new Map(Object.entries(CAUSES)),
   word: (value) => value,
 });

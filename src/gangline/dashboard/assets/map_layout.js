@@ -2,6 +2,8 @@
 // A node is a few columns of cells; nodes of a rack stand together, racks fill lines, a block begins a new line. Pure.
 const GAP = 1;
 const LABEL = 15;
+const BETWEEN = 8;
+const APART = 20;
 
 // Fewer nodes have larger cells.
 const side = (nodes) => (nodes <= 60 ? 15 : nodes <= 300 ? 11 : nodes <= 1200 ? 7 : 5);
@@ -9,15 +11,49 @@ const across = (gpus) => (gpus <= 4 ? gpus : Math.ceil(gpus / 2) <= 8 ? Math.cei
 
 export function layOut(data, width) {
   const nodes = data.domains.flatMap((domain) => domain.nodes);
-  const cell = side(nodes.length);
   const widest = Math.max(1, ...nodes.map((node) => across(node.gpus)));
   const tallest = Math.max(1, ...nodes.map((node) => Math.ceil(node.gpus / across(node.gpus))));
-  const step = { cell, x: widest * (cell + GAP) + cell, y: tallest * (cell + GAP) + Math.ceil(cell * 0.7), width };
+  const stepOf = (cell) => ({ cell, x: widest * (cell + GAP) + cell, y: tallest * (cell + GAP) + Math.ceil(cell * 0.7), below: Math.ceil(cell * 0.7), width });
+  const grouped = [...byBlock(data).values()];
+  const largest = { nodes: Math.max(1, ...data.domains.map((domain) => domain.nodes.length)), racks: data.levels.length && Math.max(1, ...grouped.map((racks) => racks.length)) };
+  const step = fitting(side(nodes.length), largest, stepOf);
+  const { cell } = step;
   const blocks = [...byBlock(data)].map(([name, racks]) => inBlock(name, racks, step));
-  const height = inLines(blocks, width, 20, 12);
+  const height = inLines(blocks, width, APART, 12);
   const parts = (kind) => blocks.flatMap((block) => block[kind].map((part) => Object.assign(part, { x: part.x + block.x, y: part.y + block.y })));
   return { cell, width, height: Math.max(height, 40), boxes: parts("boxes"), labels: parts("labels"), frames: parts("frames") };
 }
+
+// The size of a cell, near the usual one, and the columns of a rack with which racks and blocks fill a line best.
+function fitting(usual, largest, stepOf) {
+  let best = { ...stepOf(usual), columns: 0 };
+  if (!largest.racks) return best;
+  let most = -Infinity;
+  for (let cell = usual + (usual > 7 ? 5 : 0); cell >= Math.max(usual - 2, 4); cell--) {
+    const step = stepOf(cell);
+    for (let columns = 1; columns <= largest.nodes; columns++) {
+      const wide = rackWidth(columns, step);
+      if (wide > step.width) break;
+      const lines = Math.ceil(largest.nodes / columns);
+      const shape = Math.abs(Math.log(wide / (lines * step.y) / 2)) * 0.12;
+      const gaps = ((lines * columns - largest.nodes) / largest.nodes) * 0.9;
+      const score = filled(wide, largest.racks, step.width) - shape - gaps - Math.abs(usual - cell) * 0.015;
+      if (score > most) [most, best] = [score, { ...step, columns }];
+    }
+  }
+  return best;
+}
+
+// How much of a line racks of this width take: blocks of so many racks beside each other, or a block that needs several lines.
+function filled(wide, racks, width) {
+  const beside = Math.floor((width + BETWEEN) / (wide + BETWEEN));
+  const block = Math.min(racks, beside) * (wide + BETWEEN) - BETWEEN;
+  const blocks = racks > beside ? 1 : Math.floor((width + APART) / (block + APART));
+  return (blocks * (block + APART) - APART) / width;
+}
+
+const pad = (step) => Math.ceil(step.cell / 2) + 2;
+const rackWidth = (columns, step) => columns * step.x + 2 * pad(step) - step.cell;
 
 // Gives each a place, in lines from left to right; gives the height of all.
 function inLines(items, width, gap, below) {
@@ -46,7 +82,7 @@ function byBlock(data) {
 function inBlock(name, racks, step) {
   const head = name === null ? 0 : LABEL + 4;
   const placed = racks.map((rack) => inRack(rack, step));
-  const high = inLines(placed, step.width, 8, 8) + head;
+  const high = inLines(placed, step.width, BETWEEN, BETWEEN) + head;
   const block = { boxes: [], labels: [], frames: [], high, wide: Math.max(...placed.map((rack) => rack.x + rack.wide)) };
   if (name !== null) block.labels.push({ x: 0, y: 0, text: name || "elsewhere", strong: true });
   for (const rack of placed)
@@ -56,29 +92,21 @@ function inBlock(name, racks, step) {
 }
 
 function inRack({ name, nodes }, step) {
-  const pad = Math.ceil(step.cell / 2) + 2;
-  const head = name === null ? 0 : LABEL + 2;
-  const columns = columnsFor(nodes.length, Math.max(1, Math.floor((step.width - 2 * pad) / step.x)), name === null);
-  const words = name === null ? 0 : Math.min(name.length * 6.2 + 2 * pad, step.width);
-  const wide = Math.max(columns * step.x + 2 * pad - step.cell, words);
-  const high = head + Math.ceil(nodes.length / columns) * step.y + pad;
+  const edge = pad(step);
+  const head = name === null ? 0 : LABEL + 4;
+  const most = Math.max(1, Math.floor((step.width - 2 * edge + step.cell) / step.x));
+  const columns = Math.max(1, Math.min(step.columns || most, most, nodes.length));
+  const words = name === null ? 0 : Math.min(name.length * 6.2 + 2 * edge, step.width);
+  const wide = Math.max(rackWidth(columns, step), words);
+  const high = head + Math.ceil(nodes.length / columns) * step.y - step.below + edge + 2;
   const boxes = nodes.map((node, place) => {
-    const box = { node, across: across(node.gpus), x: pad + (place % columns) * step.x, y: head + Math.floor(place / columns) * step.y + 2 };
+    const box = { node, across: across(node.gpus), x: edge + (place % columns) * step.x, y: head + Math.floor(place / columns) * step.y + 2 };
     box.wide = box.across * (step.cell + GAP) - GAP;
     box.high = Math.ceil(node.gpus / box.across) * (step.cell + GAP) - GAP;
     return box;
   });
   if (name === null) return { boxes, labels: [], frames: [], wide, high };
-  return { boxes, labels: [{ x: pad, y: 4, text: name || "elsewhere", wide: wide - pad }], frames: [{ x: 0, y: 0, wide, high }], wide, high };
-}
-
-// About twice as wide as high, without gaps in the last line where that can be.
-function columnsFor(count, most, all) {
-  if (all) return Math.min(most, count);
-  const least = Math.ceil(Math.sqrt(count * 1.5));
-  let best = least;
-  for (let columns = least; columns <= Math.ceil(Math.sqrt(count * 5)); columns++) if (count % columns === 0 && count % best) best = columns;
-  return Math.max(1, Math.min(best, most, count));
+  return { boxes, labels: [{ x: edge, y: 4, text: name || "elsewhere", wide: wide - edge }], frames: [{ x: 0, y: 0, wide, high }], wide, high };
 }
 
 // The node, and the GPU of it, at a place; cell -1 is the node between its cells.

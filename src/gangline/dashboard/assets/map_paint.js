@@ -61,7 +61,7 @@ function paintCell(pen, { cell: side }, cell, { x, y }, style, ink, closed) {
 
 // Empty is free, crossed is out of reach, hatched is kept for somebody.
 function paintFree(pen, side, cell, x, y, style, ink, closed) {
-  const own = !["free", "reserved", "faint"].includes(style);
+  const own = !["free", "reserved", "closed", "faint"].includes(style);
   pen.strokeStyle = own ? ink[style] || ink.dim : ink.line;
   pen.lineWidth = own ? 1.5 : 1;
   if (own) {

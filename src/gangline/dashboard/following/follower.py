@@ -19,11 +19,14 @@ from gangline.api.kinds import (
     POD_GANG,
     POD_GROUP,
     QUEUE,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
     SCALING_GROUP,
     TOPOLOGY,
     Kind,
 )
 from gangline.client import Client
+from gangline.dashboard.claimed import with_devices
 from gangline.dashboard.following.object_facts import ObjectFacts
 from gangline.dashboard.look import ClusterView, NodeFact, PodFact, node_fact, pod_fact
 from gangline.dashboard.page_data import Source
@@ -43,6 +46,8 @@ KINDS: tuple[Kind[Any], ...] = (
     TOPOLOGY,
     EVENT,
     JOB,
+    RESOURCE_SLICE,
+    RESOURCE_CLAIM,
 )
 """All that is read."""
 PULSE = 3.0
@@ -126,10 +131,11 @@ class Follower:
 
     def look(self) -> ClusterView:
         read = self._cache.list
+        pods, nodes = with_devices(self._pods.all(), self._nodes.all(), read(RESOURCE_SLICE), read(RESOURCE_CLAIM))
         return ClusterView(
             source=self._source(),
-            pods=self._pods.all(),
-            nodes=self._nodes.all(),
+            pods=pods,
+            nodes=nodes,
             gangs=read(POD_GANG),
             groups=read(POD_GROUP),
             queues=read(QUEUE),

@@ -40,7 +40,7 @@ class Gate(Protocol):
         """What is answered instead of a page; None: come in."""
 
     async def scope(self, request: web.Request, namespaces: Namespaces) -> ViewScope:
-        """What whoever was let in may see."""
+        """What a user who logged in may see."""
 
 
 class OpenGate:

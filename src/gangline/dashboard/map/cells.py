@@ -116,7 +116,7 @@ def _idle(parts: Sequence[IdleGpus]) -> dict[str, list[MapIdle]]:
 
 
 def _with_cause(node: MapNode, demand: bool) -> MapNode:
-    """As much as can be said without the scheduler's own reckoning."""
+    """As much as is known without the scheduler's own figures."""
     if not node.free or (demand and not node.closed):
         return node
     cause = CLOSED if node.closed else NO_DEMAND
@@ -127,10 +127,9 @@ def map_node(fact: NodeFact, pods: Sequence[PodFact], listed: GangList, idle: Se
     whole: dict[int, int] = defaultdict(int)
     sharing: dict[str, set[int]] = defaultdict(set)
     for pod in pods:
-        if pod.shared:
-            for device in pod.shared:
-                sharing[device] |= set() if pod.reserves else {listed.place(pod)}
-        elif pod.whole:
+        for device in pod.shared:
+            sharing[device] |= set() if pod.reserves else {listed.place(pod)}
+        if pod.whole:
             whole[listed.place(pod)] += min(pod.whole, MOST)
     use = Use(fact, pods)
     shares = (
@@ -149,7 +148,7 @@ def map_node(fact: NodeFact, pods: Sequence[PodFact], listed: GangList, idle: Se
 
 def still_idle(parts: Sequence[MapIdle], free: int) -> Iterator[MapIdle]:
     """What was worked out a moment ago, of so many GPUs that are free now; those on their way to a pod come last, as
-    they are used by now. Parts of a GPU are told on shared ones."""
+    they are used by now. Shared GPUs show their parts."""
     left = float(free)
     for part in sorted(parts, key=lambda part: part.cause == STARTING):
         if whole := min(int(part.gpus), int(left)):
@@ -163,7 +162,7 @@ def _counts(nodes: Sequence[MapNode]) -> MapCounts:
         gpus=sum(node.gpus for node in nodes),
         used=sum(holding.gpus for node in nodes for holding in node.held),
         shared=sum(len(node.shared) for node in nodes),
-        free=sum(node.free for node in nodes),
+        free=sum(node.free for node in nodes if not node.closed),
         closed=sum(node.free for node in nodes if node.closed),
     )
 

@@ -88,7 +88,7 @@ class MapCounts(PageData, frozen=True):
     shared: int = 0
     free: int = 0
     closed: int = 0
-    """Of the free ones: on nodes that take no pods."""
+    """Idle on nodes that take no pods."""
 
 
 class MapPage(PageData, frozen=True, tag_field="page", tag="map"):

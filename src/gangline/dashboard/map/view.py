@@ -22,16 +22,17 @@ HINT = "Arrow keys go from node to node, Enter opens one, Escape lets go."
 def map_view(page: MapPage) -> list[Html]:
     if not page.counts.nodes:
         return [tag("h1", "Map"), none("No node has GPUs.")]
-    summary = tag("p", _summary(page), class_="more")
-    return [tag("h1", "Map"), summary, _settings(page), *_idle_note(page), _drawing(page), _table(page)]
+    top = tag("div", tag("p", _summary(page), class_="more"), _settings(page), class_="top")
+    return [tag("h1", "Map"), top, *_idle_note(page), _drawing(page), _table(page)]
 
 
 def _summary(page: MapPage) -> str:
     counts = page.counts
-    closed = f", {number(counts.closed)} of them on nodes that take no pods" if counts.closed else ""
+    closed = f", {number(counts.closed)} idle on nodes that take no pods" if counts.closed else ""
+    shared = f", {number(counts.shared)} shared" if counts.shared else ""
     return (
-        f"{counted(counts.gpus, 'GPU')} on {counted(counts.nodes, 'node')}: {number(counts.used)} used, "
-        f"{number(counts.shared)} shared, {number(counts.free)} free{closed}."
+        f"{counted(counts.gpus, 'GPU')} on {counted(counts.nodes, 'node')}: {number(counts.used)} used{shared}, "
+        f"{number(counts.free)} free{closed}."
     )
 
 
@@ -66,11 +67,11 @@ def _drawing(page: MapPage) -> Html:
         aria_describedby="map-hint",
     )
     key = tag("ul", id="key", aria_label="What the colours mean")
-    told = tag("div", tag("p", "Point at a GPU to see whose it is.", class_="dim"), id="told", role="status")
+    hint = tag("div", tag("p", "Point at a GPU to see whose it is.", class_="dim"), id="told", role="status")
     return tag(
         "section",
         tag("noscript", tag("p", "The drawing needs scripts; the table below says the same.", class_="note")),
-        tag("div", key, told, class_="beside-map"),
+        tag("div", key, hint, class_="beside-map"),
         canvas,
         tag("p", HINT, id="map-hint", class_="more"),
         id="map",

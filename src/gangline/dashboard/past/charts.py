@@ -66,11 +66,11 @@ def chart(
 
 
 def _nice(value: float) -> float:
-    """The next of 1, 2, 5, 10, 20 …"""
+    """The next of 2, 4, 6, 10, 20 …: a half of it is whole."""
     step = 1.0
     while step * 10 < value:
         step *= 10
-    return next(step * part for part in (1, 2, 5, 10) if step * part >= value)
+    return next(step * part for part in (2, 4, 6, 10) if step * part >= value)
 
 
 def _axes(frame: Frame) -> list[Html]:

@@ -32,7 +32,7 @@ def read_kept(folder: Path) -> KeptPast | None:
 
 
 def write_kept(folder: Path, past: KeptPast) -> None:
-    """What cannot be written is told and lost; the page goes on."""
+    """What cannot be written is logged and lost; the page goes on."""
     beside = folder / f"{NAME}.new"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

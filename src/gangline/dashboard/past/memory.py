@@ -74,7 +74,7 @@ class PastMemory:
         self.endings: deque[PastEnding] = deque(maxlen=MOST)
         self._seen: dict[Place, tuple[str, float]] = {}
         """State and GPUs of each gang at the last look."""
-        self._told: dict[Place, float] = {}
+        self._noted: dict[Place, float] = {}
         """The last eviction of each PodGroup that was noted."""
         self._last = 0.0
         self._recalled = 0.0
@@ -129,9 +129,9 @@ class PastMemory:
         self._last = now
 
     def _note_evictions(self, look: ClusterView, known: GangTable) -> None:
-        stories: Mapping[Place, EvictionStory] = evictions.told(look.events)
+        stories: Mapping[Place, EvictionStory] = evictions.from_events(look.events)
         for place, story in sorted(stories.items(), key=lambda item: item[1].at):
-            if story.at <= max(self._told.get(place, 0.0), self._recalled):
+            if story.at <= max(self._noted.get(place, 0.0), self._recalled):
                 continue
             gang, other = known.called(*place), known.called(*story.other)
             title = f"{other.namespace}/{other.title}" if other is not None else "/".join(story.other).strip("/")
@@ -143,7 +143,7 @@ class PastMemory:
                     by=evictions.by_whom(story, title),
                 )
             )
-        self._told = {place: story.at for place, story in stories.items()}
+        self._noted = {place: story.at for place, story in stories.items()}
 
     def _note_gangs(self, known: GangTable, now: float) -> None:
         before, self._seen = self._seen, {}

@@ -102,13 +102,13 @@ def _tell(past: RecordedPast, story: GangStory, since: float) -> None:
 def recorded_story(folder: Path, namespace: str, names: frozenset[str], since: float) -> tuple[GangMoment, ...]:
     """All that was recorded of a gang with one of these names, oldest first."""
     try:
-        told = stories(
+        recorded = stories(
             pieces(folder, since),
             lambda title, record: record.namespace == namespace and bool(names & {title, record.name}),
         )
     except OSError:
         return ()
     moments = [
-        GangMoment(at=event.moment, what=event.what, text=event.text) for story in told for event in story.events
+        GangMoment(at=event.moment, what=event.what, text=event.text) for story in recorded for event in story.events
     ]
     return tuple(sorted(moments, key=lambda moment: moment.at))

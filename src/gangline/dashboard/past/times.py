@@ -59,7 +59,7 @@ def time_page(
     evictions: Cut[PastEviction],
     endings: Cut[PastEnding],
 ) -> TimePage:
-    """`namespaces`: those whose gangs may be told of; `evictions` and `endings` cut their rows to a page of a
+    """`namespaces`: those whose gangs may be shown; `evictions` and `endings` cut their rows to a page of a
     table."""
     name = query.get("range", USUAL)
     name = name if name in RANGES else USUAL
@@ -140,17 +140,17 @@ def timeline(
     gang: CountedGang,
     events: Sequence[EventLine],
     facts: Sequence[PodFact],
-    told: Sequence[GangMoment],
+    recorded: Sequence[GangMoment],
 ) -> TimelinePage:
-    """`told`: what was recorded; it is enough where there is any."""
-    moments = list(told) or [*_of_objects(known, gang, facts), *_of_events(events)]
+    """`recorded`: what was recorded; it is enough where there is any."""
+    moments = list(recorded) or [*_of_objects(known, gang, facts), *_of_events(events)]
     return TimelinePage(
         source=look.source,
         namespace=gang.namespace,
         title=gang.title,
         name=gang.name,
         moments=tuple(sorted(moments, key=lambda moment: moment.at)),
-        recorded=bool(told),
+        recorded=bool(recorded),
     )
 
 

@@ -38,8 +38,8 @@ def _ranges(page: TimePage) -> Html:
         for name in RANGES
     ]
     late = page.known_since is not None and page.known_since > page.since + 60
-    known = f"Known since {stamp(page.known_since or 0.0)} UTC." if late else ""
-    return tag("p", join(steps, " · "), " ", tag("span", known, class_="dim"), class_="ranges")
+    known = tag("span", f" (known since {stamp(page.known_since or 0.0)} UTC)", class_="dim") if late else None
+    return tag("p", join(steps, " · "), known, class_="ranges")
 
 
 def _use(page: TimePage) -> list[Html]:
@@ -50,8 +50,8 @@ def _use(page: TimePage) -> list[Html]:
     waiting = [sum(point.waiting.values()) for point in page.points]
     there = [point.capacity for point in page.points]
     whole = sum(there) or 1.0
-    words = f"{sum(used) / whole:.0%} in use on average, {number(used[-1])} of {counted(there[-1], 'GPU')} now"
-    queued = f"{counted(waiting[-1], 'GPU')} waited for now, {number(max(waiting))} at most"
+    words = f"{sum(used) / whole:.0%} in use on average, {tenths(used[-1])} of {counted(there[-1], 'GPU')} now"
+    queued = f"{counted(round(waiting[-1], 1), 'GPU')} waited for now, {tenths(max(waiting))} at most"
     lost = f"{counted(sum(page.evicted), 'eviction')} in the {WORDS[page.range]}"
     frame = (page.since, page.source.now)
     counts = [float(count) for count in page.evicted]
@@ -104,7 +104,7 @@ def _queues(page: TimePage) -> list[Html]:
 
 
 def _queue(page: TimePage, item: QueuePast) -> Html:
-    words = f"{number(item.used[-1])} used and {number(item.waiting[-1])} waited for now, quota {number(item.quota)}"
+    words = f"{tenths(item.used[-1])} used and {tenths(item.waiting[-1])} waited for now, quota {number(item.quota)}"
     spans = [(point.start, point.end) for point in page.points]
     wanted = [used + waiting for used, waiting in zip(item.used, item.waiting, strict=True)]
     series = [Series(wanted, "area", "wanted-area"), Series(item.used, "area", "used-area")]
@@ -157,23 +157,28 @@ def _endings(page: TimePage) -> Html:
 
 def timeline_view(page: TimelinePage) -> list[Html]:
     where = link(gang_address(page.namespace, page.name), page.title)
-    told = (
-        "From the scheduler's recording."
+    source = (
+        "Read from the recording of the scheduler."
         if page.recorded
-        else "From what its objects and events still say; a cluster keeps events for about an hour. A scheduler's "
-        "recording tells refusals and overtaking too (gangline history)."
+        else "Read from its objects and events; Kubernetes keeps events for about an hour. With the recording of the "
+        "scheduler, refusals and gangs that were placed first are shown too (gangline history)."
     )
     moments: Sequence[Html] = [
         tag("li", tag("time", stamp(moment.at)), " ", tag("b", moment.what), " ", moment.text)
         for moment in page.moments
     ]
     began = page.moments[0].at if page.moments else None
-    since = tag("p", f"Began {age(began, page.source.now)} ago; times are UTC. ", told, class_="more")
+    since = tag("p", f"Began {age(began, page.source.now)} ago; times are UTC. ", source, class_="more")
     return [
-        tag("h1", "What became of ", where),
+        tag("h1", "Timeline of ", where),
         since,
         tag("ol", *moments, class_="timeline") if moments else none("Nothing is known of it."),
     ]
+
+
+def tenths(gpus: float) -> str:
+    """Averages over a time, as exactly as one reads them."""
+    return number(round(gpus, 1))
 
 
 def stamp(moment: float) -> str:

@@ -25,7 +25,7 @@ class KeptPages:
         self.held = 0
         """Bytes of all of them."""
         self.pace = 0.0
-        """Seconds that should lie between two renewals of everybody's pages."""
+        """Seconds that should lie between two renewals of all pages."""
 
     def get(self, key: Hashable, now: float, make: Callable[[], HttpPage]) -> HttpPage:
         kept = self._pages.get(key)

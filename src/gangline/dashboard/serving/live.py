@@ -51,17 +51,17 @@ class LiveStream:
         response = web.StreamResponse(headers=HEADERS)
         await response.prepare(request)
         before = request.headers.get("Last-Event-ID", request.query.get("since", ""))
-        told, silent = int(before) if before.isdecimal() and len(before) < 18 else self._version(), SLOWEST
+        sent, silent = int(before) if before.isdecimal() and len(before) < 18 else self._version(), SLOWEST
         while True:
             version = self._version()
-            if version != told or silent >= SLOWEST:
-                event = f"event: changed\ndata: {version}\n" if version != told else ": still here\n"
+            if version != sent or silent >= SLOWEST:
+                event = f"event: changed\ndata: {version}\n" if version != sent else ": still here\n"
                 try:
                     async with asyncio.timeout(PATIENCE):
                         await response.write(f"{event}id: {version}\n\n".encode())
                 except (TimeoutError, ConnectionError):
                     return response
-                told, silent = version, 0.0
+                sent, silent = version, 0.0
             pause = min(max(PACE, self._pace()), SLOWEST)
             await self._clock.sleep(pause)
             if request.transport is None:

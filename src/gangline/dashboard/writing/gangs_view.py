@@ -13,6 +13,7 @@ from gangline.dashboard.writing.parts import (
     age,
     badge,
     choice,
+    counted,
     gang_link,
     grid,
     link,
@@ -21,7 +22,7 @@ from gangline.dashboard.writing.parts import (
     queue_link,
     turned,
 )
-from gangline.dashboard.writing.sections import none, reason, section, titled
+from gangline.dashboard.writing.sections import eviction, none, reason, section, short, titled
 
 ORDERS = {
     "Gang": "name",
@@ -45,6 +46,7 @@ def _form(page: GangsPage) -> Html:
         ("state", "State", given.state, there.states),
         ("queue", "Queue", given.queue, there.queues),
         ("namespace", "Namespace", given.namespace, there.namespaces),
+        ("set", "Set", given.set, ()),
         ("user", "User", given.user, there.users),
         ("priority", "Priority", given.priority, there.priorities),
     )
@@ -86,15 +88,27 @@ def _order(head: str, order: str, given: GangChoice) -> Html:
 
 
 def _row(line: GangLine, source: Source) -> list[object]:
-    gpus = number(line.gpus_held) if line.gpus_held else join([number(line.gpus_asked), " asked"])
-    about = tag("span", line.failure, class_="why") if line.failure else reason(line)
+    waits = tag("span", "requested", class_="sub") if line.gpus_asked and not line.gpus_held else None
+    gpus = join([number(line.gpus_held or line.gpus_asked), waits])
     return [
         gang_link(line),
         badge(line.state),
-        about,
+        _details(line),
         gpus,
         queue_link(line.queue),
         line.user or "–",
         line.priority or "–",
         age(line.since, source.now),
     ]
+
+
+def _details(line: GangLine) -> Html:
+    """The state stands beside it already."""
+    if line.failure:
+        return tag("span", line.failure, class_="why")
+    if line.evicted is not None:
+        return join([eviction(line), short(line)])
+    if line.why is None and line.placed:
+        nodes = f" on {counted(line.nodes, 'node')}" if line.nodes else ""
+        return tag("span", f"{line.running} of {counted(line.pods, 'pod')} running{nodes}", class_="sub")
+    return reason(line)

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from html import escape
 
 VOID = frozenset({"meta", "link", "input", "br", "rect", "line", "wbr"})
-Inside = "str | Html | None"
 
 
 class Html(str):

@@ -48,6 +48,22 @@ def age(since: float | None, now: float) -> str:
     return "" if since is None else spoken(max(now - since, 0))
 
 
+def without_name(headline: str, title: str) -> str:
+    """The name stands beside the sentence already."""
+    for lead in (f"{title} waits: ", f"{title} is Pending: ", f"{title}: "):
+        if headline.startswith(lead):
+            return headline.removeprefix(lead)
+    return headline
+
+
+def pods_needed(gang: GangLine) -> str:
+    """How many pods, and how many of them must start together."""
+    if gang.pods < 2 and gang.minimum < 2:
+        return counted(gang.pods, "pod")
+    least = "all at once" if gang.minimum == gang.pods else f"at least {number(gang.minimum)} at once"
+    return f"{counted(gang.pods, 'pod')}, {least}"
+
+
 # ── links ──
 
 
@@ -165,11 +181,12 @@ def scale(rows: Iterable[Amounts]) -> float:
 
 
 def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None], str] = number) -> Html:
-    """Held as a full bar, asked for as a pale one behind it, quota as a line, limit as a thick line; a bound beyond the
-    width is in the words alone."""
+    """What is in use as a full bar, what is requested as a pale one behind it, quota as a line, fair share as a dashed
+    one, limit as a thick one; a bound beyond the width is in the words alone."""
     words = (
-        f"{label}: {shown(amounts.allocated)} held, {shown(amounts.requested)} asked for, "
+        f"{label}: {shown(amounts.allocated)} in use, {shown(amounts.requested)} requested, "
         f"quota {shown(amounts.quota)}, limit {shown(amounts.limit)}"
+        + (f", fair share {shown(amounts.fair)}" if amounts.fair is not None else "")
     )
     parts = [_span(amounts.requested / top, "asked"), _span(amounts.allocated / top, "held")]
     if amounts.quota is not None and amounts.allocated > amounts.quota:
@@ -177,7 +194,7 @@ def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None]
         parts.append(tag("rect", x=_percent(amounts.quota / top), y=3, width=over, height=8, class_="over"))
     parts += [
         _mark(bound / top, kind)
-        for bound, kind in ((amounts.quota, "quota"), (amounts.limit, "limit"))
+        for bound, kind in ((amounts.fair, "fair"), (amounts.quota, "quota"), (amounts.limit, "limit"))
         if bound is not None and bound <= top
     ]
     return tag(
@@ -235,7 +252,7 @@ def _device(device: GpuCell, place: int, closed: bool) -> Html:
     x, y = place % ACROSS * (CELL + GAP) + 1, place // ACROSS * (CELL + GAP) + 1
     side = CELL - 1
     inside = [
-        tag("title", _told(device)),
+        tag("title", _tooltip(device)),
         tag("rect", x=x, y=y, width=side, height=side, rx=2, class_=f"gpu {device.state}"),
     ]
     if device.state == "shared":
@@ -246,7 +263,7 @@ def _device(device: GpuCell, place: int, closed: bool) -> Html:
     return tag("g", *inside)
 
 
-def _told(device: GpuCell) -> str:
+def _tooltip(device: GpuCell) -> str:
     who = ", ".join(device.pods)
     if device.state == "shared":
         return f"shared: {number(device.used)} taken" + (f" by {who}" if who else ", reserved")

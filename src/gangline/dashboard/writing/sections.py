@@ -6,16 +6,15 @@ say. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 
-from gangline.dashboard.model import Amounts, FreeRoom, GangCounts, GangLine, Loan, NodeLine, Overview, QueueLine
+from gangline.dashboard.model import FreeRoom, GangCounts, GangLine, NodeLine, Overview
 from gangline.dashboard.page_data import Source, Table
 from gangline.dashboard.pages import gang_address
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import (
     age,
     badge,
-    bar,
     counted,
     gang_link,
     gpu_map,
@@ -23,20 +22,20 @@ from gangline.dashboard.writing.parts import (
     link,
     node_link,
     number,
+    pods_needed,
     queue_link,
-    scale,
     share,
     size,
     turned,
+    without_name,
 )
+from gangline.dashboard.writing.queue_parts import bar_key, loan_list, queue_table
 
 PIECES = 2
-"""Sizes of free pieces that are told at first sight."""
-LOANS = 5
-"""Queues that borrow are told in a sentence each, the largest of them."""
+"""Sizes of free pieces that are shown without a click."""
 
 
-def _absent(source: Source, *resources: str) -> str:
+def absent(source: Source, *resources: str) -> str:
     """Why something is not there: its kind may not be installed."""
     gone = [resource for resource in resources if resource in source.absent]
     return f"This cluster does not serve {' and '.join(gone)}." if gone else ""
@@ -63,38 +62,45 @@ def _tiles(counts: GangCounts, room: FreeRoom) -> Html:
     gpus = f"{number(taken)} of {counted(counts.gpus, 'GPU')} in use" + (
         f", {counts.gpus_shared} of them shared" if counts.gpus_shared else ""
     )
-    closed = f"{counts.nodes_closed} closed to pods" if counts.nodes_closed else "all take pods"
+    closed = f"{number(counts.nodes_closed)} closed to pods" if counts.nodes_closed else "all take pods"
+    closed = closed if counts.nodes else "none seen"
+    used = join([number(taken), tag("span", f" of {number(counts.gpus)}", class_="of")])
     tiles = [
-        _tile(number(counts.waiting), "waiting", "waiting", _waits(counts), warn=bool(counts.waiting)),
-        _tile(number(counts.running), "running", "running", _over(counts), warn=bool(counts.failed)),
-        _tile(f"{number(taken)}/{number(counts.gpus)}", "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
+        _tile(number(counts.waiting), "waiting", "Gangs waiting", _waits(counts), warn=bool(counts.waiting)),
+        _tile(number(counts.running), "running", "Gangs running", _over(counts)),
+        _tile(used, "queues", "GPUs in use", share(taken, counts.gpus, gpus)),
         _tile(number(room.free), "room", "GPUs free", _where_free(room)),
-        _tile(number(counts.nodes), "nodes", "nodes", closed),
+        _tile(number(counts.nodes), "nodes", "Nodes", closed),
     ]
     return tag("ul", *tiles, class_="tiles", aria_label="Counts")
 
 
 def _where_free(room: FreeRoom) -> str:
     """In which pieces they are, and what is free but out of reach: used, free and this are all GPUs together."""
-    pieces = [f"{piece.gpus} on {counted(piece.nodes, 'node')}" for piece in room.pieces[:PIECES]]
+    pieces = [f"{number(piece.gpus)} on {counted(piece.nodes, 'node')}" for piece in room.pieces[:PIECES]]
     more = ["…"] if len(room.pieces) > PIECES else []
-    closed = [f"{room.closed} more on closed nodes"] if room.closed else []
+    closed = [f"{number(room.closed)} more on closed nodes"] if room.closed else []
     return ", ".join([*pieces, *more, *closed]) or "none"
 
 
 def _waits(counts: GangCounts) -> str:
-    return f"{counted(counts.pods_pending, 'pod')} without a node" + (
-        f", {counted(counts.evicted, 'gang')} evicted" if counts.evicted else ""
-    )
+    if not counts.waiting and not counts.pods_pending:
+        return "nothing waits"
+    told = [f"for {counted(counts.gpus_wanted, 'GPU')}"] if counts.gpus_wanted else []
+    told += [f"{counted(counts.pods_pending, 'pod')} without a node"]
+    told += [f"{number(counts.evicted)} evicted"] if counts.evicted else []
+    return ", ".join(told)
 
 
-def _over(counts: GangCounts) -> str:
-    return f"{counts.starting} starting, {counts.ended} ended" + (f", {counts.failed} failed" if counts.failed else "")
+def _over(counts: GangCounts) -> Html:
+    told = join([f"{number(counts.starting)} starting, {number(counts.ended)} ended"])
+    failed = link("#failed", f"{number(counts.failed)} failed", "warned") if counts.failed else None
+    return join([told, failed], ", ") if failed is not None else told
 
 
-def _tile(value: str, leads_to: str, word: str, below: object, warn: bool = False) -> Html:
+def _tile(value: object, leads_to: str, word: str, below: object, warn: bool = False) -> Html:
     return tag(
-        "li", tag("b", value), link(f"#{leads_to}", word), tag("small", below), class_="tile warn" if warn else "tile"
+        "li", link(f"#{leads_to}", word), tag("b", value), tag("small", below), class_="tile warn" if warn else "tile"
     )
 
 
@@ -108,7 +114,7 @@ def none(text: str) -> Html:
 
 def waiting(rows: Table[GangLine], source: Source, search: str = "") -> Html:
     if not rows.total:
-        missing = _absent(source, "podgangs.scheduler.grove.io") and _absent(source, "podgroups.scheduling.run.ai")
+        missing = absent(source, "podgangs.scheduler.grove.io") and absent(source, "podgroups.scheduling.run.ai")
         text = (
             "This cluster serves neither PodGangs nor PodGroups, so it has no gangs."
             if missing
@@ -136,7 +142,7 @@ def titled(title: str, total: int) -> Html:
 
 def reason(gang: GangLine) -> Html:
     if gang.evicted is not None:
-        return join([badge(gang.state), " ", eviction(gang)])
+        return join([badge(gang.state), " ", eviction(gang), short(gang)])
     if gang.why is None:
         return Html("")
     first = f" would start if {gang.why.remedies[0].text}" if gang.why.remedies else ""
@@ -144,27 +150,22 @@ def reason(gang: GangLine) -> Html:
     more = link(gang_address(gang.namespace, gang.name), f"{counted(others, 'other way')}") if others > 0 else None
     return join(
         [
-            tag("span", _without_name(gang.why.headline, gang.title), class_="why"),
+            tag("span", without_name(gang.why.headline, gang.title), class_="why"),
             tag("span", gang.why.starts, class_="sub") if gang.why.starts else None,
-            tag("span", tag("span", "→", aria_hidden="true"), first, " ", more, class_="sub") if first else None,
+            tag("span", tag("span", "→", aria_hidden="true"), first, class_="sub brief") if first else None,
+            tag("span", more, class_="sub") if more is not None else None,
         ]
     )
 
 
-def _without_name(headline: str, title: str) -> str:
-    """The name stands beside the sentence already."""
-    for lead in (f"{title} waits: ", f"{title} is Pending: ", f"{title}: "):
-        if headline.startswith(lead):
-            return headline.removeprefix(lead)
-    return headline
+def short(gang: GangLine) -> Html | None:
+    """What it waits for, where something else is the first to say."""
+    return tag("span", "now: ", without_name(gang.why.headline, gang.title), class_="sub") if gang.why else None
 
 
 def _needs(gang: GangLine) -> Html:
     return join(
-        [
-            counted(gang.gpus_asked, "GPU") if gang.gpus_asked else "no GPU",
-            tag("span", f"{counted(gang.pods, 'pod')}, at least {gang.minimum}", class_="sub"),
-        ]
+        [counted(gang.gpus_asked, "GPU") if gang.gpus_asked else "no GPU", tag("span", pods_needed(gang), class_="sub")]
     )
 
 
@@ -195,7 +196,7 @@ def running(rows: Table[GangLine], source: Source, counts: GangCounts | None, se
 
 
 def _pods(gang: GangLine) -> Html:
-    wait = tag("span", f"{gang.pending} wait", class_="sub") if gang.pending else None
+    wait = tag("span", f"{gang.pending} waiting", class_="sub") if gang.pending else None
     return join([f"{gang.running}/{gang.pods}", wait])
 
 
@@ -238,7 +239,7 @@ def _room(room: FreeRoom) -> Html:
         ),
         ("In pieces of", _pieces(room)),
         ("Largest pod that could start on one node now", _largest(room)),
-        ("Whole nodes free", f"{room.whole_nodes} of {room.gpu_nodes}"),
+        ("Whole nodes free", f"{number(room.whole_nodes)} of {number(room.gpu_nodes)}"),
     ]
     facts += [
         (
@@ -249,8 +250,9 @@ def _room(room: FreeRoom) -> Html:
     ]
     if room.closed:
         facts.append(("Out of reach", f"{counted(room.closed, 'GPU')} on nodes that take no pods"))
-    caution = "Counts GPUs only: a pod may still lack CPU or memory, or not tolerate a taint."
-    return section("room", "Free room", fact_list(facts), tag("p", caution, class_="more"))
+    caution = "Counts GPUs only: a pod may still lack CPU or memory, or not tolerate a taint. "
+    idle = link("/map?colour=idle", "Why GPUs are idle")
+    return section("room", "Free room", fact_list(facts), tag("p", caution, idle, class_="more"))
 
 
 def fact_list(facts: Iterable[tuple[object, object]]) -> Html:
@@ -261,7 +263,11 @@ def _pieces(room: FreeRoom) -> object:
     if not room.pieces:
         return "none"
     return join(
-        [tag("span", f"{piece.gpus} on {counted(piece.nodes, 'node')}", class_="piece") for piece in room.pieces], " "
+        [
+            tag("span", f"{number(piece.gpus)} on {counted(piece.nodes, 'node')}", class_="piece")
+            for piece in room.pieces
+        ],
+        " ",
     )
 
 
@@ -278,74 +284,16 @@ def _largest(room: FreeRoom) -> object:
 
 def _queues(page: Overview) -> Html:
     if not page.queues.total:
-        text = _absent(page.source, "queues.scheduling.run.ai") or f"There is no queue{_like(page.search)}."
+        text = absent(page.source, "queues.scheduling.run.ai") or f"There is no queue{_like(page.search)}."
         return section("queues", "Queues", none(text))
     return section(
         "queues",
         titled("Queues", page.queues.total),
         loan_list(page.loans),
-        _key(),
+        bar_key(),
         queue_table(page.queues.rows),
         turned(page.queues, "queues", "queue", page.search),
     )
-
-
-def _key() -> Html:
-    return tag(
-        "p",
-        "Full is held, amber above the quota, pale asked for; a thin line is the quota, a thick one the limit.",
-        class_="more",
-    )
-
-
-def queue_table(rows: Sequence[QueueLine]) -> Html:
-    heads = ("Queue", "GPUs", "Held", "Asked", "Quota", "Limit", "Gangs")
-    least, top = min((row.depth for row in rows), default=0), scale(row.gpu for row in rows)
-    return grid(
-        "Queues with their GPUs",
-        heads,
-        (
-            [
-                _queue_name(row, row.depth - least),
-                bar(row.gpu, top, f"GPUs of {row.name}"),
-                *amounts(row.gpu),
-                gang_count(row),
-            ]
-            for row in rows
-        ),
-        numeric=heads[2:6],
-    )
-
-
-def amounts(given: Amounts, shown: Callable[[float | None], str] = number) -> list[str]:
-    return [shown(value) for value in (given.allocated, given.requested, given.quota, given.limit)]
-
-
-def _queue_name(line: QueueLine, depth: int) -> Html:
-    branch = tag("span", "└ ", class_=f"branch deep{min(depth, 6)}", aria_hidden="true") if depth else None
-    notes = [f"borrows {counted(line.borrows, 'GPU')}" if line.borrows else None, line.problem or None]
-    return join([branch, queue_link(line.name), *(tag("span", note, class_="tag") for note in notes if note)])
-
-
-def gang_count(line: QueueLine) -> str:
-    parts = [f"{line.waiting} wait" if line.waiting else "", f"{line.running} run" if line.running else ""]
-    return ", ".join(part for part in parts if part) or "–"
-
-
-def loan_list(loans: Sequence[Loan]) -> Html:
-    if not loans:
-        return Html("")
-    rest = (
-        tag("li", f"{counted(len(loans) - LOANS, 'more queue')} borrow.", class_="dim") if len(loans) > LOANS else None
-    )
-    return tag("ul", *(tag("li", _loan(loan)) for loan in loans[:LOANS]), rest, class_="loans")
-
-
-def _loan(loan: Loan) -> Html:
-    lenders = [join([queue_link(name), f" ({counted(unused, 'GPU')})"]) for name, unused in loan.lenders]
-    spare = join([" Unused quota next to it: ", join(lenders, ", "), "."])
-    held = f" borrows {counted(loan.gpus, 'GPU')}: it holds {number(loan.held)} and its quota is {number(loan.quota)}."
-    return join([queue_link(loan.queue), held, spare if lenders else " No queue next to it has unused quota."])
 
 
 # ── nodes ──

@@ -86,7 +86,7 @@ def queue(pod: Pod, owner: Raw, read: GrouperView) -> str:
 
 
 def priority_class(pod: Pod, searched: Sequence[Raw], read: GrouperView, fallback: str = TRAIN) -> str:
-    """The first class that exists: said by the owners, then by the pod, then the default of a kind."""
+    """The first class that exists: named by the owners, then by the pod, then the default of a kind."""
     of_owners = [owners.labels_of(owner).get(names.PRIORITY_CLASS) for owner in searched]
     of_pod = [pod.labels.get(names.PRIORITY_CLASS), pod.spec.priority_class_name or None]
     classes = [name for name in of_owners + of_pod if name is not None]

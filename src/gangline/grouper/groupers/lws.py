@@ -75,10 +75,10 @@ def _parts(pod: Pod, owner: Raw, members: int, read: GrouperView) -> tuple[tuple
     """The sub-groups, and the one this pod belongs to."""
     size = _segment_size(owner)
     if size is None:
-        return _whole(pod, members)
+        return _undivided_parts(pod, members)
     alone = members == 1 and _is_leader(pod)
     if alone and not read.settings.manner.waiting_leader_refused:
-        return _whole(pod, members)
+        return _undivided_parts(pod, members)
     if size > members:
         raise Ungroupable(
             f"segments of {size} pods do not fit into the {members} of {owners.title(owner)} that start together"
@@ -92,7 +92,7 @@ def _parts(pod: Pod, owner: Raw, members: int, read: GrouperView) -> tuple[tuple
     return _arranged(policy, pieces, cut, pod)
 
 
-def _whole(pod: Pod, members: int) -> tuple[tuple[GroupPart, ...], str]:
+def _undivided_parts(pod: Pod, members: int) -> tuple[tuple[GroupPart, ...], str]:
     leader, workers = GroupPart(LEADER, 1), GroupPart(WORKERS, members - 1)
     parts = (leader, workers) if members > 1 else (leader,)
     leaf = LEADER if _is_leader(pod) else WORKERS

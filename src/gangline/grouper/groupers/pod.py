@@ -20,6 +20,10 @@ class BarePodGrouper:
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         grouping = base(pod, owner, read)
-        if SPARK_NAME in pod.labels and SPARK_SELECTOR in pod.labels:
+        if is_spark(pod):
             return replace(grouping, name=pod.labels[SPARK_SELECTOR])
         return grouping
+
+
+def is_spark(pod: Pod) -> bool:
+    return SPARK_NAME in pod.labels and SPARK_SELECTOR in pod.labels

@@ -13,7 +13,7 @@ from typing import Any
 MOST_STEPS = 200_000
 """Some tenths of a second; a Karta of everyday takes a few hundred."""
 _PART = 16
-"""So many parts of a value are copied or looked at in one step."""
+"""So many parts of a value are copied or looked at in one step; so many steps of a pattern are one."""
 _left: ContextVar[list[int] | None] = ContextVar("jq steps left", default=None)
 
 
@@ -42,6 +42,11 @@ def spend(steps: int = 1) -> None:
 def spend_on(*values: Any) -> None:
     """What it costs to copy these values, or to look at all their parts."""
     spend(1 + sum(len(value) for value in values if isinstance(value, str | list | dict)) // _PART)
+
+
+def spend_on_pattern(steps: int) -> None:
+    """What it costs to compile or look for one (rules/values/patterns.py)."""
+    spend(1 + steps // _PART)
 
 
 def spend_on_all(value: Any) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from gangline.grouper.jq.budget import spend, spend_on
+from gangline.grouper.jq.budget import spend, spend_on, spend_on_pattern
 from gangline.grouper.jq.filters import counted
 from gangline.grouper.jq.values import LONGEST, JqError, Unsupported, brief, type_of
-from gangline.rules.values.patterns import BadPattern, Pattern, compile_pattern
+from gangline.rules.values.patterns import BadPattern, Pattern, worked_out
 
 _SPACE = re.compile(r"(\\.|\[(?:\\.|[^\]\\])*+\])|\s+|#[^\n]*", re.DOTALL)
 """White space and remarks of an extended expression; what is escaped or inside a class is found first, and stays."""
@@ -33,9 +33,11 @@ def _pattern(text: Any, flags: str = "") -> Pattern:
     plain = _SPACE.sub(lambda space: space[1] or "", text_of(text)) if "x" in flags else text_of(text)
     known = "".join(sorted(set(flags) & set("is")))
     try:
-        return compile_pattern(f"(?{known}){plain}" if known else plain)
+        pattern, steps = worked_out(f"(?{known}){plain}" if known else plain)
     except BadPattern as error:
         raise JqError(f"{brief(text)} is not a regular expression: {error}") from error
+    spend_on_pattern(steps)
+    return pattern
 
 
 def tested(value: Any, arguments: list[Run]) -> Iterator[Any]:
@@ -57,6 +59,7 @@ def replaced(everywhere: bool) -> Function:
 
 def _matched(pattern: Pattern, value: str) -> bool:
     spend_on(value)
+    spend_on_pattern(pattern.steps(value))
     try:
         return pattern.found(value)
     except BadPattern as error:
@@ -65,6 +68,7 @@ def _matched(pattern: Pattern, value: str) -> bool:
 
 def _matches(pattern: Pattern, value: str) -> Iterator[Any]:
     spend_on(value)
+    spend_on_pattern(pattern.steps(value))
     try:
         yield from counted(pattern.each(value))
     except BadPattern as error:

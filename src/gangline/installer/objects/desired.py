@@ -1,8 +1,8 @@
 """A Config → every object that should be there for it: services with their accounts and rights, admission's webhooks,
 reservation and scaling accounts, monitoring. Schedulers are the shards' (shards.py).
 
-Each command line is shown to the component's own reader of flags first; what that refuses is told and not deployed.
-Pure."""
+Each command line is shown to the component's own reader of flags first; what that refuses becomes a condition and is
+not deployed. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Prometheus for time-based fair share: an instance of our own, or monitors for one that is there, and where schedulers
 ask.
 
-All of it needs the definitions of the Prometheus operator; without them a Config that wants it is told so. Pure.
+All of it needs the definitions of the Prometheus operator; without them a Config that wants it gets a condition. Pure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The NUMA placement exporter, a DaemonSet: KAI's own program, which ours reads the answers of.
 
 Our exporter serves simulated nodes only, so a Config that wants one on real nodes must name an image of KAI's. Wanted
-by hand, or, where nothing is said, when some shard switches the plugin `numa` on. Pure."""
+by hand, or, by default, when some shard switches the plugin `numa` on. Pure."""
 
 from __future__ import annotations
 

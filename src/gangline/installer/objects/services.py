@@ -61,7 +61,7 @@ class InstalledService:
 
 
 def given(pairs: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """Flags, without those that nothing was said about."""
+    """Flags, without those that were not set."""
     return {name: _text(value) for name, value in pairs if value is not None and value != ""}
 
 

@@ -53,9 +53,11 @@ PLUGINS = {
     "nodeplacement": 200,
     "gpusharingorder": 100,
     "topologyspread": 60,
+    "volumerestrictions": 55,
     "reservations": 50,
     "disruption": 40,
 }
+NATIVE = {"topologyspread", "volumerestrictions", "reservations", "disruption"}
 ACTIONS = {"allocate": 500, "consolidation": 400, "reclaim": 300, "preempt": 200, "stalegangeviction": 100}
 
 
@@ -125,10 +127,10 @@ def _actions(spec: Raw) -> list[str]:
 
 
 def _plugins(spec: Raw, as_upstream: bool) -> list[Raw]:
-    """Native unless said otherwise: GPU pods go where they leave the fewest fragments, pods spread over domains as they
-    ask, gangs that do not fit reserve their start, and evictions have a price."""
+    """Native by default: GPU pods go where they leave the fewest fragments, pods spread over domains as they
+    ask, a claim of one pod serves one pod, gangs that do not fit reserve their start, and evictions have a price."""
     gpu = at(spec, "placementStrategy.gpu", BINPACK if as_upstream else FEWEST_FRAGMENTS)
-    off = OFF.get(gpu, OFF[SPREAD]) | ({"topologyspread", "reservations", "disruption"} if as_upstream else set())
+    off = OFF.get(gpu, OFF[SPREAD]) | (NATIVE if as_upstream else set())
     arguments = {
         "nodeplacement": {"gpu": gpu, "cpu": at(spec, "placementStrategy.cpu", BINPACK)},
         "proportion": given([("kValue", _number(spec.get("kValue")))]),

@@ -1,7 +1,7 @@
 """Admission's certificate as a Secret, and the webhook configurations that tell the API server to ask.
 
 Which hooks there are is the admission component's affair (`Parts.webhooks`); the Config names the two objects and says
-whose pods are looked at. The API server is told to ask only once somebody answers: a webhook that nobody serves would
+whose pods are looked at. They are registered only once the server answers: a webhook that nobody serves would
 stop the cluster. Pure."""
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ RealNames = Callable[[Iterable[str]], Sequence[str]]
 
 
 def configuration(reading: ConfigReading, real: RealNames) -> Raw:
-    """The operator's configuration; empty: nothing is said of it. What is left out is as it is without a file."""
+    """The operator's configuration; empty: none is given. What is left out has its default."""
     given = {name: reading.at(f"{SECTION}.{name}") for name in FIELDS if reading.at(f"{SECTION}.{name}") is not None}
     if not given or reading.settings.half != BOTH:
         return {}

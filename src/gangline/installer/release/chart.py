@@ -33,7 +33,7 @@ from gangline.api.meta import Raw
 from gangline.api.yaml_text import yaml_text
 from gangline.installer.contract import APP, OURS
 from gangline.installer.plan import ALWAYS, BY_NAME, SOMETIMES
-from gangline.installer.release.dashboard import LOGINS
+from gangline.installer.release.dashboard import GROUP, LOGINS, PAST, claimed
 from gangline.installer.release.manifests import Manifest
 from gangline.installer.release.values import VALUES, schema
 from gangline.installer.settings import BOTH, Image
@@ -50,7 +50,7 @@ WORDS = {
 SERVICE = "{{ .Release.Service }}"
 """Helm marks what it brings as its own."""
 SPEC_MARK = "gangline.io/values"
-"""Annotation on the Config: what the values said of its spec, as a digest, so that NOTES.txt can tell a change by
+"""Annotation on the Config: what the values set in its spec, as a digest, so that NOTES.txt can tell a change by
 hand."""
 ONCE = {"helm.sh/hook": "pre-install,pre-upgrade", "helm.sh/hook-delete-policy": "hook-failed"}
 """On what is made only where it is missing. What a hook makes Helm neither changes nor deletes later."""
@@ -149,9 +149,9 @@ def _installer(obj: Raw) -> Raw:
     pod["containers"] = [_confined(pod["containers"][0])]
     pod["affinity"] = {
         Line(AFFINITY): None,
-        Line(_given("nodeAffinity", "$affinity.nodeAffinity", 8)): None,
-        Line(_given("podAffinity", "$affinity.podAffinity", 8)): None,
-        Line(_given("podAntiAffinity", "$affinity.podAntiAffinity", 8, "{{ else }}")): None,
+        Line(_line_if_set("nodeAffinity", "$affinity.nodeAffinity", 8)): None,
+        Line(_line_if_set("podAffinity", "$affinity.podAffinity", 8)): None,
+        Line(_line_if_set("podAntiAffinity", "$affinity.podAntiAffinity", 8, "{{ else }}")): None,
         **pod["affinity"],
         Line("{{- end }}"): None,
     }
@@ -162,7 +162,23 @@ def _installer(obj: Raw) -> Raw:
 def _page(manifest: Manifest) -> Raw:
     """An object of the dashboard; its pods go where `global` of the Config lets all pods go."""
     obj: Raw = _worded(manifest.whole)
-    return _installer(obj) if manifest.kind == DEPLOYMENT else obj
+    return _installer(_keeping(obj)) if manifest.kind == DEPLOYMENT else obj
+
+
+def _keeping(obj: Raw) -> Raw:
+    """It keeps what it remembers in a claim where the values name one."""
+    pod = obj["spec"]["template"]["spec"]
+    claim = "{{ .Values.dashboard.claim }}"
+    for volume in pod["volumes"]:
+        if volume["name"] == PAST:
+            empty = {Line("{{- else }}"): None, "emptyDir": volume.pop("emptyDir"), Line("{{- end }}"): None}
+            volume |= {Line("{{- if .Values.dashboard.claim }}"): None, **claimed(claim), **empty}
+    pod |= {
+        Line("{{- if and .Values.dashboard.claim (not $global.openshift) }}"): None,
+        "securityContext": {"fsGroup": GROUP},
+        Line("{{- end }}"): None,
+    }
+    return obj
 
 
 def _confined(container: Raw) -> Raw:
@@ -187,8 +203,8 @@ def _wherever() -> Raw:
     return {Line('{{- with include "gangline.wherever" . }}{{ . | trim | nindent 6 }}{{ end }}'): None}
 
 
-def _given(name: str, value: str, indent: int, end: str = "{{ end }}") -> str:
-    """One line: a field, where something is said of it."""
+def _line_if_set(name: str, value: str, indent: int, end: str = "{{ end }}") -> str:
+    """One line: a field, where it is set."""
     return f'{{{{- with {value} }}}}{{{{ dict "{name}" . | toYaml | nindent {indent} }}}}{end}'
 
 

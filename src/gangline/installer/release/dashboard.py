@@ -18,19 +18,27 @@ from gangline.installer.settings import InstallerSettings
 APP, ACCOUNT = "gangline-dashboard", "dashboard"
 LISTENS, SERVES = 8080, 80
 KEPT = "/var/lib/gangline/dashboard"
-"""Where the page keeps what it remembers: as long as its pod stays on its node."""
+"""Where the page keeps what it remembers: as long as its pod stays on its node, or as long as its claim does."""
+PAST = "past"
+"""The volume that it is kept in."""
+GROUP = 10000
+"""Who may write to a claim: the user that the image runs as."""
 LOGINS = ("token", "proxy", "none")
 """The first is the usual one."""
 
 
-def dashboard(settings: InstallerSettings, rights: Pairs, login: str = LOGINS[0]) -> list[Manifest]:
-    """`rights`: the roles of the component `dashboard` and their bindings."""
+def dashboard(settings: InstallerSettings, rights: Pairs, login: str = LOGINS[0], claim: str = "") -> list[Manifest]:
+    """`rights`: the roles of the component `dashboard` and their bindings; `claim`: a PersistentVolumeClaim of the
+    namespace in which the page keeps what it remembers."""
     alone = {"replicaCount": 1, "requireDefaultPodAntiAffinityTerm": False, "compat": []}
     home = ConfigReading({"namespace": names.SYSTEM_NAMESPACE, "global": alone}, settings)
-    mounts: tuple[tuple[str, Raw], ...] = ((KEPT, {"name": "past", "emptyDir": {}}),)
+    mounts: tuple[tuple[str, Raw], ...] = ((KEPT, {"name": PAST, **(claimed(claim) if claim else {"emptyDir": {}})}),)
     running = RunningComponent(APP, "dashboard", "dashboard", {}, LARGE, LISTENS, account=ACCOUNT, mounts=mounts)
     body = deployment(home, running)
-    [container] = body["spec"]["template"]["spec"]["containers"]
+    pod = body["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    if claim:
+        pod["securityContext"] = {"fsGroup": GROUP}
     flags = ("--address=0.0.0.0", f"--port={LISTENS}", f"--login={login}", f"--keep={KEPT}")
     container["command"] = ["gangline", "dashboard", *flags]
     return [
@@ -39,3 +47,8 @@ def dashboard(settings: InstallerSettings, rights: Pairs, login: str = LOGINS[0]
         Manifest(SERVICE, service(home, APP, [Port("http", SERVES, LISTENS)])),
         Manifest(DEPLOYMENT, body),
     ]
+
+
+def claimed(claim: str) -> Raw:
+    """A volume of this claim."""
+    return {"persistentVolumeClaim": {"claimName": claim}}

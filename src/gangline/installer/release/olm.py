@@ -1,4 +1,4 @@
-"""The bundle of the Operator Lifecycle Manager: what `gangline install` brings, as OLM wants it told.
+"""The bundle of the Operator Lifecycle Manager: what `gangline install` brings, in the form of OLM.
 
 Printed by cli/deploy/olm.py from the same manifests as the chart. OLM brings definitions, the installer with its rights
 and priority classes; a Config, a shard and queues are for the administrator to apply afterwards, and stand in the
@@ -42,8 +42,8 @@ bundle); the installer then brings every other component. Install it into the na
 
 def bundle(manifests: Sequence[Manifest], version: str, image: str) -> dict[str, str]:
     """File → text."""
-    files = {f"manifests/{item.name}.crd.yaml": item.whole for item in _of(manifests, CRD)}
-    files |= {f"manifests/{item.name}.priorityclass.yaml": item.whole for item in _of(manifests, PRIORITY_CLASS)}
+    files = {f"manifests/{item.name}.crd.yaml": item.whole for item in _of_kind(manifests, CRD)}
+    files |= {f"manifests/{item.name}.priorityclass.yaml": item.whole for item in _of_kind(manifests, PRIORITY_CLASS)}
     files |= {f"manifests/{item.name}.clusterrole.yaml": item.whole for item in _roles(manifests, bound=False)}
     files[CSV] = service_version(manifests, version, image)
     files["metadata/annotations.yaml"] = {"annotations": _annotations()}
@@ -52,7 +52,7 @@ def bundle(manifests: Sequence[Manifest], version: str, image: str) -> dict[str,
 
 def service_version(manifests: Sequence[Manifest], version: str, image: str) -> Raw:
     """The ClusterServiceVersion: who runs, with which rights, and which kinds it owns."""
-    examples = [item.whole for kind in EXAMPLES for item in _of(manifests, kind)]
+    examples = [item.whole for kind in EXAMPLES for item in _of_kind(manifests, kind)]
     notes = {
         "alm-examples": json.dumps(examples, indent=2),
         "capabilities": "Basic Install",
@@ -79,7 +79,7 @@ def service_version(manifests: Sequence[Manifest], version: str, image: str) -> 
             ],
             "install": {"strategy": "deployment", "spec": _strategy(manifests)},
             "customresourcedefinitions": {
-                "owned": [owned for item in _of(manifests, CRD) for owned in _owned(item.obj)]
+                "owned": [owned for item in _of_kind(manifests, CRD) for owned in _owned(item.obj)]
             },
         },
     }
@@ -87,17 +87,17 @@ def service_version(manifests: Sequence[Manifest], version: str, image: str) -> 
 
 def _strategy(manifests: Sequence[Manifest]) -> Raw:
     """OLM makes the account, the roles and the bindings itself."""
-    [account] = [item.name for item in _of(manifests, SERVICE_ACCOUNT)]
+    [account] = [item.name for item in _of_kind(manifests, SERVICE_ACCOUNT)]
     given = {
         "clusterPermissions": [rule for item in _roles(manifests, bound=True) for rule in item.obj["rules"]],
-        "permissions": [rule for item in _of(manifests, ROLE) for rule in item.obj["rules"]],
+        "permissions": [rule for item in _of_kind(manifests, ROLE) for rule in item.obj["rules"]],
     }
     rights: Mapping[str, Any] = {
         where: [{"serviceAccountName": account, "rules": rules}] for where, rules in given.items() if rules
     }
     deployments = [
         {"name": item.name, "label": item.obj["metadata"]["labels"], "spec": item.obj["spec"]}
-        for item in _of(manifests, DEPLOYMENT)
+        for item in _of_kind(manifests, DEPLOYMENT)
     ]
     return {**rights, "deployments": deployments}
 
@@ -129,9 +129,9 @@ def _annotations() -> Raw:
 
 def _roles(manifests: Sequence[Manifest], *, bound: bool) -> list[Manifest]:
     """Those of the installer, which OLM makes and binds; or those that the cluster's own roles take in."""
-    bindings = {item.obj["roleRef"]["name"] for item in _of(manifests, CLUSTER_ROLE_BINDING)}
-    return [item for item in _of(manifests, CLUSTER_ROLE) if (item.name in bindings) == bound]
+    bindings = {item.obj["roleRef"]["name"] for item in _of_kind(manifests, CLUSTER_ROLE_BINDING)}
+    return [item for item in _of_kind(manifests, CLUSTER_ROLE) if (item.name in bindings) == bound]
 
 
-def _of(manifests: Sequence[Manifest], kind: Kind[Any]) -> list[Manifest]:
+def _of_kind(manifests: Sequence[Manifest], kind: Kind[Any]) -> list[Manifest]:
     return [item for item in manifests if item.kind is kind]

@@ -1,4 +1,4 @@
-"""What the chart can be told: THE table of its values, and their schema.
+"""The values of the chart: THE table of them, and their schema.
 
 The spec of the Config and of shards is checked by the definitions' own schema, so that a misspelt field is refused
 before anything is written. chart.py prints it. Pure."""
@@ -48,15 +48,16 @@ VALUES = (
     ),
     Value(
         "dashboard",
-        "The web page: whether it is deployed, and how people log in to it (token, proxy or none).",
-        {"enabled": False, "login": LOGINS[0]},
+        "The web page: whether it is deployed, how people log in to it (token, proxy or none), and the "
+        "PersistentVolumeClaim in which it keeps the past (none: it is lost when its pod moves).",
+        {"enabled": False, "login": LOGINS[0], "claim": ""},
     ),
 )
 
 
 def schema(definitions: Iterable[Raw]) -> str:
     """values.schema.json."""
-    specs = {definition["metadata"]["name"]: _plain(_spec(definition)) for definition in definitions}
+    specs = {definition["metadata"]["name"]: _as_json_schema(_spec(definition)) for definition in definitions}
     parts: dict[str, Raw] = {
         "image": {"type": "string", "pattern": IMAGE},
         "half": {"enum": [BOTH, SCHEDULER]},
@@ -68,7 +69,11 @@ def schema(definitions: Iterable[Raw]) -> str:
         },
         "dashboard": {
             "type": "object",
-            "properties": {"enabled": {"type": "boolean"}, "login": {"enum": list(LOGINS)}},
+            "properties": {
+                "enabled": {"type": "boolean"},
+                "login": {"enum": list(LOGINS)},
+                "claim": {"type": "string", "maxLength": 253},
+            },
             "additionalProperties": False,
         },
     }
@@ -96,14 +101,16 @@ def _spec(definition: Raw) -> Raw:
     return spec
 
 
-def _plain(data: Any) -> Any:
+def _as_json_schema(data: Any) -> Any:
     """A definition's schema in the words of JSON Schema; a field that it does not name is refused."""
     if isinstance(data, list):
-        return [_plain(item) for item in data]
+        return [_as_json_schema(item) for item in data]
     if not isinstance(data, dict):
         return data
     plain = {
-        key: _plain(value) for key, value in data.items() if not key.startswith("x-kubernetes-") and key != "format"
+        key: _as_json_schema(value)
+        for key, value in data.items()
+        if not key.startswith("x-kubernetes-") and key != "format"
     }
     if plain.get("exclusiveMinimum") is True:
         plain["exclusiveMinimum"] = plain.pop("minimum")

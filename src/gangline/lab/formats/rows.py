@@ -17,6 +17,8 @@ from gangline.lab.jobs import BadTrace, TraceProblem
 from gangline.rules.values import times
 
 R = TypeVar("R")
+LARGEST = 1e15
+"""Of any number in a trace: a petabyte of memory in MiB, thirty million years in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ class TraceRow:
             value = float(text)
         except ValueError:
             raise RowError(f"{column} is {text!r}, which is no number") from None
-        if not math.isfinite(value) or value < 0:
-            raise RowError(f"{column} is {text}, which must be a number from 0 on")
+        if not 0 <= value <= LARGEST:
+            raise RowError(f"{column} is {text}, which must be a number from 0 to {LARGEST:g}")
         return value
 
     def whole(self, column: str, otherwise: int | None = None) -> int:
@@ -73,7 +75,7 @@ class TraceRow:
             value = float(text)
         except ValueError:
             value = math.nan
-        if math.isfinite(value):
+        if abs(value) <= LARGEST:
             return value
         seconds = times.seconds(text.replace(" ", "T") + ("" if text.endswith("Z") else "Z"))
         if seconds is None:
@@ -113,7 +115,7 @@ def _rows(text: TraceText, columns: tuple[str, ...]) -> Iterator[TraceRow]:
 
 
 def _cells(text: TraceText) -> Iterator[tuple[int, list[str]]]:
-    """Lines and their cells; what is no such text is told with its line."""
+    """Lines and their cells; what is no such text is refused with its line."""
     reader = csv.reader(io.StringIO(text.text))
     try:
         for cells in reader:

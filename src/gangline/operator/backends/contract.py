@@ -54,7 +54,7 @@ class Capabilities:
     """A level can have a bound and a wish at once."""
     queue: bool = False
     reuse: bool = True
-    """It can be told that places of an earlier gang would rather be used again."""
+    """It takes a preference for the places of an earlier gang."""
     places: bool = True
     """It places pods itself; a layer of quota leaves that to whichever scheduler the pods name."""
 
@@ -179,7 +179,7 @@ class GangObject:
     once: Raw = field(default_factory=dict)
     """Parts that are set at creation and then belong to users or the scheduler."""
     again: bool = False
-    """What is set once is set another time: whoever asked for it asks for something else."""
+    """What is set once is set another time: its user asks for something else."""
     owns: tuple[str, ...] = ()
     """Fields of spec that are removed when the translation no longer has them."""
     fixed: tuple[str, ...] = ()
@@ -197,10 +197,11 @@ class GangState:
     lost: tuple[str, ...] = ()
     """Wishes that this scheduler cannot express."""
     blocked: bool = False
-    """`why` is not the scheduler's word but a cause outside the gang: told as an event too, and looked at again."""
+    """`why` is not the scheduler's word but a cause outside the gang: it becomes an event too, and is looked at
+    again."""
     ready: bool = True
     """Whether its pods may be let go once all are there. While not, their gates hold, also those of pods that come
-    later, and `why` is told; asked again whenever something of the gang or of its objects changes, and every few
+    later, and `why` is shown; asked again whenever something of the gang or of its objects changes, and every few
     seconds."""
     score: float | None = None
     """How well the gang is placed, from 0 to 1, where the scheduler says so itself."""
@@ -297,8 +298,8 @@ def unusable(name: str, given: type) -> str:
     known = set(dir(given))
     if not issubclass(given, Backend):
         lacks = [fromkey for fromkey in dict.fromkeys(MEMBERS) if fromkey not in known]
-        told = f", and lacks {', '.join(lacks)}" if lacks else ""
-        return f"{given.__qualname__} of {given.__module__} is not a subclass of {Backend.__module__}.Backend{told}"
+        lacking = f", and lacks {', '.join(lacks)}" if lacks else ""
+        return f"{given.__qualname__} of {given.__module__} is not a subclass of {Backend.__module__}.Backend{lacking}"
     lacks = [*(item for item in ("name", "gate") if item not in known), *sorted(given.__abstractmethods__)]
     if lacks:
         return f"{given.__qualname__} of {given.__module__} does not say {', '.join(lacks)}"

@@ -79,6 +79,6 @@ class CoschedulingBackend(Backend):
 
 
 def _minimum(gang: PodGangInfo) -> int:
-    """The sum of the minima; of a released gang the one that stands, because zero cannot be said."""
+    """The sum of the minima; of a released gang the one that stands, because zero is not a valid value."""
     live = live_spec(gang, COSCHEDULING_POD_GROUP, gang.name) if gang.released else None
     return int((live or {}).get("minMember") or max(gang.usual_minimum, 1))

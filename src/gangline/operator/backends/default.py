@@ -3,9 +3,9 @@
 Kubernetes 1.35 has one Workload with a flat minimum, 1.36 one PodGroup; there the surplus above each group's minimum
 stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py), but fills one
 group before it looks at the next, and looks at no group of which a pod is gated: so the surplus is gated and no member,
-and is told its domain when it is let go. Specs are mostly fixed: what must change is made anew. Servers drop fields of
-disabled features without a word, so they are asked (default_generations.py), and what was written is read back. Where
-nothing is served, pods pass through and the gang's condition says so."""
+and gets its domain when its gate is lifted. Specs are mostly fixed: what must change is made anew. Servers drop fields
+of disabled features without a word, so they are asked (default_generations.py), and what was written is read back.
+Where nothing is served, pods pass through and the gang's condition says so."""
 
 from __future__ import annotations
 
@@ -212,10 +212,10 @@ def _flat_group(gang: PodGangInfo, kind: Kind[Any]) -> GangObject:
     )
 
 
-def _words(gang: PodGangInfo, told: str) -> str:
+def _words(gang: PodGangInfo, message: str) -> str:
     """What the scheduler says of a group, and of one of its pods: of a group it does not say what the nodes lack."""
     of_a_pod = refused_pod(gang)
-    return f"{told}; it says of {of_a_pod}" if of_a_pod and told not in of_a_pod else told
+    return f"{message}; it says of {of_a_pod}" if of_a_pod and message not in of_a_pod else message
 
 
 def _linked(gang: PodGangInfo) -> bool:

@@ -2,7 +2,7 @@
 
 Kubernetes 1.35 has Workloads only, 1.36 PodGroups, 1.37 PodGroups of a new version and, behind a gate,
 CompositePodGroups. A server drops fields of features that are off without a word: `probes` are objects that the shell
-creates in a dry run, and what does not come back is told in `Facts.dropped`. Used by default.py; nothing here writes.
+creates in a dry run, and what does not come back is in `Facts.dropped`. Used by default.py; nothing here writes.
 """
 
 from __future__ import annotations

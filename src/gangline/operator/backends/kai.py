@@ -141,13 +141,13 @@ def _spec(gang: PodGangInfo) -> Raw:
     if grace:
         spec["stalenessGracePeriod"] = grace
     parents = [
-        {"name": parent.name, "minSubGroup": len(parent.groups)} | _under(parent.constraint, topology)
+        {"name": parent.name, "minSubGroup": len(parent.groups)} | _with_constraint(parent.constraint, topology)
         for parent in gang.parents
     ]
     leaves = [
         {"name": group.name, "minMember": group.minimum}
         | ({"parent": group.parent} if group.parent else {})
-        | _under(group.constraint, topology)
+        | _with_constraint(group.constraint, topology)
         for group in gang.groups
     ]
     return spec | {"subGroups": parents + leaves}
@@ -168,7 +168,7 @@ def _grace(gang: PodGangInfo) -> str:
     return NEVER if in_parts else template.termination_delay or NEVER
 
 
-def _under(pack: GangPack | None, topology: str) -> Raw:
+def _with_constraint(pack: GangPack | None, topology: str) -> Raw:
     constraint = _constraint(pack, topology)
     return {"topologyConstraint": constraint} if constraint else {}
 

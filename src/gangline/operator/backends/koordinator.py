@@ -6,8 +6,8 @@ gives to a node label; Koordinator plans it only for gangs without surplus. Thre
 gates, and counts gated pods as there; a gang that it takes up while some are gated may get stuck: so, until the last
 gate of the minimum is lifted, each group is told to need one pod more than it has. Once a gang has its minimum, members
 that were not needed are looked at no more for minutes: so only the minimum are members, and the surplus waits gated and
-is placed pod by pod. And once satisfied is for ever, also when every pod is gone: so that is said only while the gang
-stands, and a gang that starts again is one again.
+is placed pod by pod. And once satisfied is for ever, also when every pod is gone: so that is reported only while the
+gang stands, and a gang that starts again is one again.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class KoordinatorBackend(Backend):
         _demand_quota(gang, facts)
         tied = json.dumps(sorted(f"{gang.namespace}/{group.name}" for group in gang.groups), separators=(",", ":"))
         common = {f"{PREFIX}groups": tied, POLICY: _policy(gang)} | _topology(levelled_gang, facts)
-        held = _held(gang)
+        held = _none_let_go(gang)
         for group in gang.groups:
             least = group.size + 1 if held else _minimum(gang, group)
             notes = common | {f"{PREFIX}total-number": str(least)}
@@ -130,7 +130,7 @@ def _members(group: GroupInfo) -> list[Pod]:
     return [pod for pod in group.pods if MEMBER in pod.labels and not pod.metadata.deleting]
 
 
-def _held(gang: PodGangInfo) -> bool:
+def _none_let_go(gang: PodGangInfo) -> bool:
     """Whether some of the minimum are still gated and none is placed yet."""
     pods = [pod for group in gang.groups for pod in _members(group)]
     return any(pod.spec.scheduling_gates for pod in pods) and not any(pod.spec.node_name for pod in pods)

@@ -117,10 +117,12 @@ class KueueBackend(Backend):
         live: Any = read.get(KUEUE_WORKLOAD, gang.name, gang.namespace)
         status = live.status if live is not None else None
         for type, state, reason in (("Evicted", "True", "Evicted"), ("QuotaReserved", "False", "QuotaPending")):
-            told = first_condition(status, type, state)
-            if told is not None:
+            condition = first_condition(status, type, state)
+            if condition is not None:
                 return GangState(
-                    f"Kueue: {told.get('message') or told.get('reason')}", str(told.get("reason") or reason), lost
+                    f"Kueue: {condition.get('message') or condition.get('reason')}",
+                    str(condition.get("reason") or reason),
+                    lost,
                 )
         return GangState(lost=lost)
 

@@ -1,4 +1,4 @@
-"""What a translation would lose: guarantees, which are refused, and wishes, which are told.
+"""What a translation would lose: guarantees, which are refused, and preferences, which are reported.
 
 Used by every backend's `check` (at admission, from the set), `gang_objects` (in case admission was not asked) and
 `gang_status`. A gang of one group has one level only: what is asked of the gang may as well be asked of the group.

@@ -14,13 +14,13 @@ def refused_pod(gang: PodGangInfo) -> str:
     """The first pod that the scheduler could not place, with its message; a message about nodes comes first. Empty if
     there is none."""
     refused = [
-        (pod.name, told.message)
+        (pod.name, scheduled.message)
         for group in gang.groups
         for pod in sorted(group.pods, key=lambda pod: pod.name)
         if not pod.metadata.deleting
-        and (told := condition(pod.status.conditions, "PodScheduled")) is not None
-        and told.status == "False"
-        and told.reason == "Unschedulable"
+        and (scheduled := condition(pod.status.conditions, "PodScheduled")) is not None
+        and scheduled.status == "False"
+        and scheduled.reason == "Unschedulable"
     ]
     if not refused:
         return ""

@@ -56,11 +56,11 @@ from gangline.runtime.clock import timestamp
 log = logging.getLogger(__name__)
 
 
-async def reconcile(op: Operator, unseen: UnseenWrites, told: UnseenChoices, ctx: Context, key: Key) -> Again | None:
+async def reconcile(op: Operator, unseen: UnseenWrites, choices: UnseenChoices, ctx: Context, key: Key) -> Again | None:
     clique = ctx.read.get(POD_CLIQUE, key.name, key.namespace)
     if clique is None:
         unseen.forget(key)
-        told.forget(key)
+        choices.forget(key)
         return None
     if clique.metadata.deleting:
         await _release(ctx, clique)
@@ -68,14 +68,14 @@ async def reconcile(op: Operator, unseen: UnseenWrites, told: UnseenChoices, ctx
     look = look_at_clique(ctx.read, clique)
     if look is None:
         return None
-    if not unseen.caught_up(key, ctx.read) or not told.seen(key, clique):
+    if not unseen.caught_up(key, ctx.read) or not choices.seen(key, clique):
         measures.waits("podclique", measures.UNSEEN)
         return None
     await op.ask(ctx, look.pcs)
     now = timestamp(ctx.clock.now())
     thought = think(op, ctx.read, look, now)
     if selected_pods(thought.progress) != selected_pods(clique.status.update_progress):
-        told.note(key, await _tell(op, ctx, look, thought, [], now))
+        choices.note(key, await _tell(op, ctx, look, thought, [], now))
     failed = await act(ctx, thought.plan, unseen.of(key))
     if not failed:
         _log_lifted(look, thought.gates.lifted)
@@ -120,11 +120,11 @@ async def _tell(
 
 
 def controller(op: Operator) -> Controller:
-    unseen, told = UnseenWrites(POD), UnseenChoices()
+    unseen, choices = UnseenWrites(POD), UnseenChoices()
     by_group = op.settings.manner.groups_hear_updates
     return Controller(
         "podclique",
-        partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen, told)),
+        partial(guarded, POD_CLIQUE, partial(reconcile, op, unseen, choices)),
         (
             Watch(POD_CLIQUE, itself, chosen_or_asked),
             Watch(POD, owner(POD_CLIQUE)),

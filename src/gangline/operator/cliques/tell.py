@@ -178,22 +178,22 @@ def _held_back(look: CliqueObjects, thought: CliqueThought, now: str) -> list[Ra
     if not thought.missing or (thought.backlog < window and not crowded):
         return []
     waiting = f"{thought.backlog} of the gang" if thought.backlog >= bounds.WINDOW else f"{thought.crowd} of all sets"
-    told = Condition(
+    held = Condition(
         type=HELD_BACK,
         status="True",
         reason="TooManyWaiting",
         message=(
-            f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {waiting} wait for a node: more are made "
+            f"{len(look.pods)} of {clique.spec.replicas} pods are there, and {waiting} wait to begin: more are made "
             "once fewer wait"
         ),
     )
-    return [with_condition(clique.status.conditions, told, now)]
+    return [with_condition(clique.status.conditions, held, now)]
 
 
 def _failed_pods(look: CliqueObjects, now: str) -> list[Raw]:
     before = look.clique.status.conditions
-    told = failures.failed_condition(before, look.pods)
-    return [with_condition(before, told, now)] if told is not None else []
+    failed = failures.failed_condition(before, look.pods)
+    return [with_condition(before, failed, now)] if failed is not None else []
 
 
 def status_after(

@@ -21,6 +21,7 @@ from gangline.operator.backends.contract import group_of
 from gangline.operator.backends.places import placed
 from gangline.operator.cliques.gates import GateDecision, lift_gates
 from gangline.operator.cliques.look import CliqueObjects, count_pods
+from gangline.operator.cliques.moves import clique_moves, replacing
 from gangline.operator.cliques.rollout import clique_progress, replace_pods
 from gangline.operator.desired import bounds, claims, failures
 from gangline.operator.desired import pods as desired
@@ -31,6 +32,7 @@ from gangline.operator.gangs.look import current_pods, live_objects, pods_of_gan
 from gangline.operator.memory.lookups import crowd, external_template
 from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, delete, missing_finalizer
 from gangline.rules import wishes
+from gangline.rules.pods.beginning import waits_to_begin
 from gangline.rules.values.times import seconds
 
 if TYPE_CHECKING:
@@ -93,20 +95,25 @@ def _think_pods(
         if _of_another_backend(pod, look.gang, selection) or waits.get(pod.uid, 1.0) <= 0
     }
     living = [pod for pod in look.pods if not pod.metadata.deleting and pod.uid not in moved]
-    gone = moved | {pod.uid: pod for pod in (*_replaced(op, look, thought, now), *_too_many(look, living))}
+    moves = clique_moves(living, seconds(now) or 0.0)
+    thought.again = min(filter(None, (thought.again, moves.again)), default=None)
+    counted = moves.without_extra(living)
+    gone = moved | {
+        pod.uid: pod for pod in (*_replaced(op, look, thought, now), *_too_many(look, counted), *moves.gone)
+    }
     steps: list[Step] = [delete(POD, pod, "ERR_DELETE_POD") for pod in gone.values()]
     thought.plan.events += _removal_events(clique, gone.values(), waits)
-    missing = clique.spec.replicas - len(living)
-    thought.waits = missing > 0 and (look.gang is None or look.gang.metadata.deleting)
-    if missing > 0 and not thought.waits:
-        made = _new_pods(op, read, look, selection, _allowed(read, look, missing, thought), now)
+    missing = clique.spec.replicas - len(counted)
+    if look.gang is None or look.gang.metadata.deleting:
+        thought.waits = missing > 0
+    elif missing > 0 or moves.wanted:
+        number_made = _allowed(read, look, missing, thought) if missing > 0 else 0
+        made = _new_pods(op, read, look, selection, number_made, moves.wanted, now)
         steps += made
-        thought.plan.events += [
-            EventNote(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made
-        ]
+        thought.plan.events += _creation_events(clique, made)
     thought.moves_pods = bool(steps)
     thought.gates = lift_gates(op, read, look, selection, living)
-    thought.plan.stage([*steps, *_relinked(op, read, look, selection, living), *thought.gates.steps])
+    thought.plan.stage([*steps, *moves.patches(), *_relinked(op, read, look, selection, living), *thought.gates.steps])
 
 
 def _replaced(op: Operator, look: CliqueObjects, thought: CliqueThought, now: str) -> list[Pod]:
@@ -129,6 +136,10 @@ def _too_many(look: CliqueObjects, living: Sequence[Pod]) -> list[Pod]:
     return desired.removal_order(living, _wanted_hash(look))[:surplus] if surplus > 0 else []
 
 
+def _creation_events(clique: PodClique, made: Iterable[Create]) -> list[EventNote]:
+    return [EventNote(POD_CLIQUE, clique, "PodCreateSuccessful", f"created pod {step.name}") for step in made]
+
+
 def _removal_events(clique: PodClique, gone: Iterable[Pod], waits: Mapping[str, float]) -> list[EventNote]:
     """That pods go, and of those that failed why."""
     pods = list(gone)
@@ -141,14 +152,14 @@ def _removal_events(clique: PodClique, gone: Iterable[Pod], waits: Mapping[str, 
 
 
 def _allowed(read: Reader, look: CliqueObjects, missing: int, thought: CliqueThought) -> int:
-    """How many of the missing pods are made now: some at a time, and none while too many of the gang wait for a
-    node."""
+    """How many of the missing pods are made now: some at a time, and none while too many of the gang wait to
+    begin."""
     assert look.gang is not None
     count, asked = min(missing, bounds.PODS_AT_ONCE), max(look.clique.spec.replicas, pods_in_base_gang(look.pcs))
     thought.crowd = crowd(read)
     if asked > bounds.LARGE:
         thought.backlog = sum(
-            not pod.spec.node_name and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang)
+            waits_to_begin(pod) and not pod.metadata.deleting for pod in pods_of_gang(read, look.gang)
         )
         count = max(0, min(count, bounds.window_among(thought.crowd) - thought.backlog))
     elif bounds.crowded(thought.crowd) and asked > bounds.SMALL_WINDOW and not pods_of_gang(read, look.gang):
@@ -227,8 +238,9 @@ def _claims(read: Reader, look: CliqueObjects) -> list[Step]:
 
 
 def _new_pods(
-    op: Operator, read: Reader, look: CliqueObjects, selection: Selection, missing: int, now: str
+    op: Operator, read: Reader, look: CliqueObjects, selection: Selection, missing: int, moved: Sequence[Pod], now: str
 ) -> list[Create]:
+    """`moved`: pods for which a replacement is made beside them, with the same index."""
     assert look.gang is not None
     manner, clique = op.settings.manner, look.clique
     image = f"{op.settings.init_image}:{op.settings.init_version}"
@@ -249,11 +261,15 @@ def _new_pods(
     there, can = {pod.name: pod for pod in look.pods}, selection.backend.capabilities_for(facts)
     fallen = {} if manner.failed_pods_stay else {desired.index_of(pod): pod for pod in look.pods if desired.failed(pod)}
     creates: list[Create] = []
-    for index in desired.free_indices(look.pods, missing):
+    asked: list[tuple[int, Pod | None]] = [(index, None) for index in desired.free_indices(look.pods, missing)]
+    asked += [(index, pod) for pod in moved if (index := desired.index_of(pod)) is not None]
+    for index, old in asked:
         pod = desired.build(clique, recipe, index, desired.pod_name(clique, index, there))
         pod["spec"]["schedulerName"] = selection.scheduler_name
         if not manner.backend_stays:
             pod["metadata"]["labels"][names.SCHEDULER_BACKEND] = selection.backend.name
+        if old is not None:
+            pod = replacing(pod, old)
         if index in fallen:
             pod["metadata"].setdefault("annotations", {}).update(failures.marks(fallen[index], seconds(now) or 0.0))
         prepared = selection.backend.prepare_pod(pod, info)

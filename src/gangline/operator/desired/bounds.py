@@ -18,11 +18,12 @@ LARGE = 20_000
 WINDOW = 1_000
 """Pods or gangs that may wait to be placed, of an object that asks for more than that, before more are made."""
 WINDOW_IN_ALL = 12_000
-"""Pods of all sets that may wait for a node. When there are so many, each object has a small window, and no gang that
-is larger than that begins; one that has begun becomes whole, for only then can it be placed. Objects that ask for more
-than `LARGE` have the small window at half of that, so that they leave room for others."""
+"""Pods of all sets that may wait to begin. When there are so many, each object has a small window, and no gang that is
+larger than that begins; one that has begun becomes whole, for only then can it be placed. Objects that ask for more
+than `LARGE` have the small window at half of that, so that they leave room for others, and grow no further at all when
+so many wait: pods that a node without a kubelet takes leave every window, and never begin."""
 SMALL_WINDOW = 50
-UNPLACED = "unplaced"
+WAITING = "waits to begin"
 GROUPS_IN_A_GANG = 5_000
 """Groups of one gang: a PodGang with more could not be stored."""
 HOLES = 10_000
@@ -62,8 +63,17 @@ class Backlog:
     def step(self, objects: int, pods: int, replicas: int) -> int:
         """How many more replicas may be made of those asked for, of which each has so many objects and so many pods."""
         at_once = max(1, MADE_AT_ONCE // max(objects, 1))
-        if replicas * max(pods, 1) <= LARGE and not crowded(self.crowd):
+        large, stop = replicas * max(pods, 1) > LARGE, crowded(self.crowd)
+        if large and stop:
+            return 0
+        if not (large or stop):
             return at_once
         window = window_among(self.crowd)
         room = min(window - self.gangs, (window - self.pods) // max(pods, 1), at_once)
         return max(room, 0 if self.gangs or self.pods else 1)
+
+    def told(self, of_them: str = "") -> str:
+        """Who waits, so that no more is made."""
+        if crowded(self.crowd):
+            return f"{self.crowd} pods of all sets wait to begin"
+        return f"{self.gangs} {of_them or 'gangs'} with {self.pods} pods wait to be placed"

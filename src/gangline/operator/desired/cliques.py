@@ -1,6 +1,6 @@
 """A place of the layout → the PodClique that should stand there.
 
-Replicas come from the template only when the clique is made; later they belong to whoever scales it.
+Replicas come from the template only when the clique is made; later they belong to its autoscaler or user.
 """
 
 from __future__ import annotations

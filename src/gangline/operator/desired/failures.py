@@ -1,4 +1,4 @@
-"""Pods of a clique that failed: when each is replaced, and what is said of it.
+"""Pods of a clique that failed: when each is replaced, and the text about it.
 
 A pod that its node refused (`OutOfcpu`), or that was evicted, never runs again; only a new one can. The first failure
 is answered at once, each further one in a row after a longer pause, so that nothing spins. How often it was is written
@@ -20,7 +20,7 @@ FIRST, LONGEST = 10.0, 300.0
 STEADY = 600.0
 """A pod that lived so long begins to count anew."""
 TEXT = 200
-TOLD = 3
+MOST_NAMED = 3
 PODS_FAILED = "PodsFailed"
 
 
@@ -50,17 +50,19 @@ def why(pod: Pod) -> str:
     return (own_words or _exits(pod) or "it does not say why")[:TEXT]
 
 
-def told(pods: Iterable[Pod]) -> str:
-    """What is said of pods that failed, and of those that replace one and are not ready yet; empty: nothing."""
+def failures_text(pods: Iterable[Pod]) -> str:
+    """The failures of pods that failed, and of those that replace one and are not ready yet; empty: none."""
     texts = [
-        text for pod in sorted(pods, key=lambda pod: pod.name) if not pod.metadata.deleting and (text := _told_of(pod))
+        text
+        for pod in sorted(pods, key=lambda pod: pod.name)
+        if not pod.metadata.deleting and (text := _failure_of(pod))
     ]
-    return "; ".join(texts[:TOLD]) + (f"; and {len(texts) - TOLD} more" if len(texts) > TOLD else "")
+    return "; ".join(texts[:MOST_NAMED]) + (f"; and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else "")
 
 
 def failed_condition(before: tuple[Condition, ...], pods: Iterable[Pod]) -> Condition | None:
-    """The condition that tells it: none as long as nothing ever failed."""
-    text = told(pods)
+    """The condition that says so; none as long as nothing ever failed."""
+    text = failures_text(pods)
     if text:
         return Condition(type=PODS_FAILED, status="True", reason="PodFailed", message=text)
     if condition(before, PODS_FAILED) is None:
@@ -73,7 +75,7 @@ def failed_condition(before: tuple[Condition, ...], pods: Iterable[Pod]) -> Cond
     )
 
 
-def _told_of(pod: Pod) -> str:
+def _failure_of(pod: Pod) -> str:
     times, where = _before(pod), f" on {pod.spec.node_name}" if pod.spec.node_name else ""
     if failed(pod):
         later = f"replaced {as_duration(pause(times))} later" if times else "replaced at once"
@@ -97,7 +99,7 @@ def _before(pod: Pod) -> int:
 
 
 def _ended(pod: Pod, now: float) -> float:
-    """When it failed, as well as can be told."""
+    """When it failed, as far as it is known."""
     ends = [
         _finished(container_status)
         for container_status in (*pod.status.container_statuses, *pod.status.init_container_statuses)

@@ -38,17 +38,21 @@ def delay(pcs: PodCliqueSet) -> float | None:
 
 
 def ever_scheduled(clique: PodClique) -> bool:
-    told = condition(clique.status.conditions, SCHEDULED)
-    return told is not None and (told.status == "True" or _moved_later(told, clique.metadata.creation_timestamp))
+    scheduled = condition(clique.status.conditions, SCHEDULED)
+    return scheduled is not None and (
+        scheduled.status == "True" or _moved_later(scheduled, clique.metadata.creation_timestamp)
+    )
 
 
 def ever_healthy(group: PodCliqueScalingGroup) -> bool:
-    told = condition(group.status.conditions, BREACHED)
-    return told is not None and (told.status == "False" or _moved_later(told, group.metadata.creation_timestamp))
+    breached = condition(group.status.conditions, BREACHED)
+    return breached is not None and (
+        breached.status == "False" or _moved_later(breached, group.metadata.creation_timestamp)
+    )
 
 
-def _moved_later(told: Condition, created: str | None) -> bool:
-    moved, born = seconds(told.last_transition_time), seconds(created)
+def _moved_later(known: Condition, created: str | None) -> bool:
+    moved, born = seconds(known.last_transition_time), seconds(created)
     return moved is not None and born is not None and moved > born + SETTLING
 
 

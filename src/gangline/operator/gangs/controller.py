@@ -1,7 +1,7 @@
 """PodGang → the scheduler's own objects, and the way back into PodGang.status.
 
 The set's controller makes and removes gangs; here each one is kept in step with its set and its pods, translated by its
-backend, and told how it fares. Pure thought: look, think, translation, tell.
+backend, with its state in its status. Pure thought: look, think, translation, tell.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ async def _tell_absence(op: Operator, ctx: Context, look: GangObjects) -> Again 
     if initialized(gang) and not any(pod.spec.scheduling_gates for pod in look.pods):
         return None
     why = await op.outside.absent(ctx, name, op.settings.namespace)
-    told = absent_status(gang, why, timestamp(ctx.clock.now())) if why else None
-    patch = status_patch(gang, told) if told is not None else None
+    status = absent_status(gang, why, timestamp(ctx.clock.now())) if why else None
+    patch = status_patch(gang, status) if status is not None else None
     if patch is not None:
         ctx.events.tell(POD_GANG, gang, NOT_RUNNING, why, warning=True)
         await ctx.client.patch(POD_GANG, gang.name, gang.namespace, patch, subresource="status")

@@ -93,9 +93,11 @@ NOT_READY, NOT_RUNNING = "BackendNotReady", "BackendNotRunning"
 
 def held_by_backend(gang: PodGang) -> str:
     """Why its backend holds the gates of a gang, whatever else is true of it; empty: it does not."""
-    told = condition(gang.status.conditions, "Initialized")
+    initialized = condition(gang.status.conditions, "Initialized")
     return (
-        told.message if told is not None and told.status == "False" and told.reason in (NOT_READY, NOT_RUNNING) else ""
+        initialized.message
+        if initialized is not None and initialized.status == "False" and initialized.reason in (NOT_READY, NOT_RUNNING)
+        else ""
     )
 
 

@@ -1,4 +1,4 @@
-"""What a gang should be, and what its scheduler should be told about it.
+"""What a gang should be, and which objects its scheduler should get for it.
 
 The gang follows its set and its pods; its backend says which objects translate it, and translation.py which writes make
 them so. Pure.

@@ -48,7 +48,7 @@ def sync(
             first.append(_creation(item, wanted))
             continue
         if not metadata_removed:
-            wanted["metadata"] = _kept(wanted["metadata"], live)
+            wanted["metadata"] = _with_live_metadata(wanted["metadata"], live)
         now, later = _update(item, wanted, live, metadata)
         first += now
         second += later
@@ -81,7 +81,7 @@ def _update(item: GangObject, wanted: Raw, live: Object, metadata: bool) -> tupl
     return [Apply(item.kind, wanted)], _hand_over(item, live)
 
 
-def _kept(meta: Raw, live: Object) -> Raw:
+def _with_live_metadata(meta: Raw, live: Object) -> Raw:
     """Wanted metadata, with everything that the live object has besides."""
     return meta | {
         "labels": {**live.labels, **meta.get("labels", {})},
@@ -130,7 +130,7 @@ def _spec_of(obj: Object) -> Raw:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Some servers write null for what was not said, at any depth."""
+    """Some servers write null for absent fields, at any depth."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value

@@ -38,10 +38,10 @@ from gangline.runtime import Again, Context, Controller, Key, Watch, itself, own
 from gangline.runtime.clock import timestamp
 
 
-async def reconcile(op: Operator, told: UnseenChoices, ctx: Context, key: Key) -> Again | None:
+async def reconcile(op: Operator, choices: UnseenChoices, ctx: Context, key: Key) -> Again | None:
     group = ctx.read.get(SCALING_GROUP, key.name, key.namespace)
     if group is None:
-        told.forget(key)
+        choices.forget(key)
         return None
     if group.metadata.deleting:
         await _release(ctx, group)
@@ -49,14 +49,14 @@ async def reconcile(op: Operator, told: UnseenChoices, ctx: Context, key: Key) -
     look = look_at_group(ctx.read, group)
     if look is None:
         return None
-    if not told.seen(key, group):
+    if not choices.seen(key, group):
         measures.waits("podcliquescalinggroup", measures.UNSEEN)
         return None
     now = timestamp(ctx.clock.now())
     progress = group_progress(group, look.pcs, look.replica, now)
     plan, progress, wait = think(op, ctx.read, look, progress, ctx.clock.now(), now)
     if progress != group.status.update_progress and plan.writes:
-        told.note(key, await _tell(op, ctx, look, progress, list(plan.errors), now))
+        choices.note(key, await _tell(op, ctx, look, progress, list(plan.errors), now))
     failures = await act(ctx, plan)
     errors = [*plan.errors, *((failure.code, str(failure)) for failure in failures if not failure.stale)]
     await _tell(op, ctx, look, progress, errors, now)

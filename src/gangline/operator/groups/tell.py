@@ -99,8 +99,8 @@ def _group_hash(view: GroupView, replicas: Sequence[list[PodClique] | None], exp
         )
         for members in replicas
     )
-    told = set_hash if current else view.group.status.current_pod_clique_set_generation_hash
-    return {"currentPodCliqueSetGenerationHash": told} if told else {}
+    shown = set_hash if current else view.group.status.current_pod_clique_set_generation_hash
+    return {"currentPodCliqueSetGenerationHash": shown} if shown else {}
 
 
 def _group_conditions(view: GroupView, whole: list[list[PodClique]], now: str) -> list[Raw]:
@@ -142,16 +142,16 @@ def _held_back(look: ScalingGroupObjects, now: str) -> list[Raw]:
     made = all(place.name in look.cliques for replica in look.places for place in replica)
     if len(look.places) == asked or not made:
         return []
-    told = Condition(
+    held = Condition(
         type=HELD_BACK,
         status="True",
         reason="TooManyWaiting",
         message=(
-            f"{len(look.places)} of {asked} replicas are there, and {look.backlog.gangs} of them with "
-            f"{look.backlog.pods} pods wait to be placed: more are made once fewer wait"
+            f"{len(look.places)} of {asked} replicas are there, and {look.backlog.told('of them')}: more are made once "
+            "fewer wait"
         ),
     )
-    return [with_condition(group.status.conditions, told, now)]
+    return [with_condition(group.status.conditions, held, now)]
 
 
 def status_after(

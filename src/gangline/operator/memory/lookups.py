@@ -14,7 +14,8 @@ from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodCliqueSet
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG, RESOURCE_CLAIM_TEMPLATE
 from gangline.api.meta import Object, Raw
-from gangline.operator.desired.bounds import UNPLACED
+from gangline.operator.desired.bounds import WAITING
+from gangline.rules.pods.beginning import waits_to_begin
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader
@@ -36,14 +37,14 @@ def by_base_gang(obj: Object) -> Iterable[str]:
 
 
 def by_waiting(pod: Pod) -> Iterable[str]:
-    """Pods that wait for a node, whichever set they are of."""
+    """Pods that wait to begin, whichever set they are of."""
     ended = pod.status.phase in ("Succeeded", "Failed")
-    return [] if pod.spec.node_name or pod.metadata.deleting or ended else [UNPLACED]
+    return [WAITING] if waits_to_begin(pod) and not (pod.metadata.deleting or ended) else []
 
 
 def crowd(read: Reader) -> int:
-    """How many pods of all sets wait for a node."""
-    return read.count(POD, UNPLACED, UNPLACED)
+    """How many pods of all sets wait to begin."""
+    return read.count(POD, WAITING, WAITING)
 
 
 INDEXES = (
@@ -51,7 +52,7 @@ INDEXES = (
     (POD_CLIQUE, "gang", by_gang),
     (POD_CLIQUE, "base gang", by_base_gang),
     (POD, "gang", by_gang),
-    (POD, UNPLACED, by_waiting),
+    (POD, WAITING, by_waiting),
     (POD_GANG, "set", by_set),
 )
 

@@ -1,7 +1,7 @@
 """Whether a backend that the operator leaves to another process has such a process: asked by its lease.
 
-The controller of gangs leaves those of such a backend alone, and asks here whether anybody else looks after them. A
-lease that nobody holds, or that its holder has stopped renewing as seen by our own clock, means nobody does. Writes
+The controller of gangs leaves those of such a backend alone, and asks here whether another controller looks after them.
+A lease that nobody holds, or that its holder has stopped renewing as seen by our own clock, means nobody does. Writes
 nothing."""
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ async def _read(ctx: Context, backend: str, namespace: str) -> tuple[tuple[str, 
     except NotFound:
         return ("", ""), GRACE
     except ApiError:
-        return ("unknown", ""), float("inf")  # whoever may not look, or gets no answer, cannot tell
+        return ("unknown", ""), float("inf")  # without the right to look, or without an answer, it is unknown
     if not spec.holder_identity:
         return ("", ""), GRACE
     return (spec.holder_identity, spec.renew_time or ""), min(float(spec.lease_duration_seconds or 0) + 1.0, LONGEST)

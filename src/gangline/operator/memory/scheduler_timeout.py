@@ -1,4 +1,4 @@
-"""How long a scheduler has said nothing about a gang whose pods were let go.
+"""How long a scheduler has reported nothing about a gang whose gates were lifted.
 
 Remembered per gang while this process runs; a sign from the scheduler, or pods that are held back again, ends it. Asked
 by the controller of gangs, which has the clock. Nothing here reads or writes."""

@@ -58,8 +58,8 @@ class UnseenWrites:
 
 
 class UnseenChoices:
-    """Choices of ours, written in a status, that the cache has not shown yet: whoever chose must not choose anew before
-    it does."""
+    """Choices of ours, written in a status, that the cache has not shown yet: the controller must not choose again
+    before it does."""
 
     def __init__(self) -> None:
         self._revisions: dict[Key, int] = {}

@@ -1,6 +1,6 @@
 """PodCliqueSet → everything it owns: access, services, autoscalers, claims, cliques, scaling groups, gangs.
 
-The first controller of the journey. Pure thought: look, think, support, rollout, tell. What cannot be made is told in
+The first controller of the journey. Pure thought: look, think, support, rollout, tell. What cannot be made stands in
 lastErrors.
 """
 
@@ -98,10 +98,10 @@ async def reconcile(op: Operator, unseen: UnseenWrites, ctx: Context, key: Key) 
         raise GanglineError(in_short(failures))
     if not token_ready(op, pcs):
         return op.tokens.next_look(pcs)
-    return _again(look.terminations.wait, late, GROWING if look.partial else None)
+    return _next_look(look.terminations.wait, late, GROWING if look.partial else None)
 
 
-def _again(terminates: float | None, late: float | None, grows: float | None) -> Again | None:
+def _next_look(terminates: float | None, late: float | None, grows: float | None) -> Again | None:
     """When the next gang may have to end, an update is late, or more replicas may be made."""
     reasons = ((terminates, measures.TERMINATION), (late, measures.DEADLINE), (grows, measures.BACKLOG))
     waits = [(wait, why) for wait, why in reasons if wait is not None]
@@ -161,7 +161,7 @@ async def _tell(op: Operator, ctx: Context, look: SetObjects, errors: list[tuple
     patch = status_patch(pcs, new)
     if patch is not None:
         await ctx.client.patch(POD_CLIQUE_SET, pcs.name, pcs.namespace, patch, subresource="status")
-    return progress.remaining(progress.told(new), wishes.progress_deadline(pcs.annotations), ctx.clock.now())
+    return progress.remaining(progress.condition_in(new), wishes.progress_deadline(pcs.annotations), ctx.clock.now())
 
 
 def controller(op: Operator) -> Controller:

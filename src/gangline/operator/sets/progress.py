@@ -1,4 +1,4 @@
-"""Whether an update of a set still moves, as a condition; told only of sets that name a progress deadline.
+"""Whether an update of a set still moves, as a condition; only for sets that name a progress deadline.
 
 The condition's transition time is when something last moved, so that the deadline needs no memory. A stuck update is
 named and nothing more: it goes on by itself as soon as it can.
@@ -23,7 +23,7 @@ def progressing(view: SetView, counters: Raw, now: str) -> Raw | None:
     deadline = wishes.progress_deadline(view.pcs.annotations)
     if deadline is None or view.progress is None:
         return None
-    done, before = _done(view, counters), condition(view.pcs.status.conditions, PROGRESSING)
+    done, before = _progress_text(view, counters), condition(view.pcs.status.conditions, PROGRESSING)
     if not update_open(view.progress):
         return _written(before, Condition(type=PROGRESSING, status="True", reason="UpdateComplete", message=done), now)
     same = before is not None and before.message.partition("; ")[0] == done
@@ -34,7 +34,7 @@ def progressing(view: SetView, counters: Raw, now: str) -> Raw | None:
     return _written(before, Condition(type=PROGRESSING, status="False", reason=STUCK, message=message), since)
 
 
-def told(status: Raw) -> Raw | None:
+def condition_in(status: Raw) -> Raw | None:
     """The condition in a new status of the set, if it is there."""
     return next((item for item in status["conditions"] if item["type"] == PROGRESSING), None)
 
@@ -52,7 +52,7 @@ def _written(before: Condition | None, new: Condition, since: str | None) -> Raw
     return condition_raw(new) | {"lastTransitionTime": since}
 
 
-def _done(view: SetView, counters: Raw) -> str:
+def _progress_text(view: SetView, counters: Raw) -> str:
     places = [place for replica in view.places for place in replica]
     pods = sum(clique.status.updated_replicas for place in places if (clique := view.cliques(place.name)) is not None)
     share = {

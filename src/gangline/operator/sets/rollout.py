@@ -56,12 +56,12 @@ def next_replica(view: SetView, ending: Sequence[int], now: str) -> Raw | None:
         return ended(progress, "currentlyUpdating", now)
     most = wishes.max_unavailable(view.pcs.annotations, view.pcs.spec.replicas) or 1
     kept = [item for item in progress.get("currentlyUpdating") or () if int(item.get("replicaIndex", 0)) in pending]
-    waiting = sorted(set(pending) - set(current_replicas(progress)), key=lambda replica: _turn(view, replica))
+    waiting = sorted(set(pending) - set(current_replicas(progress)), key=lambda replica: _update_turn(view, replica))
     chosen = [{"replicaIndex": replica, "updateStartedAt": now} for replica in waiting[: max(0, most - len(kept))]]
     return progress | {"currentlyUpdating": [*kept, *chosen]}
 
 
-def _turn(view: SetView, replica: int) -> tuple[bool, bool, int]:
+def _update_turn(view: SetView, replica: int) -> tuple[bool, bool, int]:
     """Replicas with nothing scheduled first, then those in breach, then by number."""
     pcs = view.pcs
     prefix = names.set_replica(pcs.name, replica)

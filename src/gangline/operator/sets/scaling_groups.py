@@ -1,6 +1,6 @@
 """The PodCliqueScalingGroups of a set.
 
-Replicas come from the set only when the group is made; later they belong to whoever scales it.
+Replicas come from the set only when the group is made; later they belong to its autoscaler or user.
 """
 
 from __future__ import annotations

@@ -72,8 +72,12 @@ def _told_gangs(gangs: Sequence[PodGang]) -> list[PodGang]:
 
 def _gang_summary(gang: PodGang, whole: bool) -> Raw:
     """A gang in short: its phase, and its conditions or those that say what is wrong with it."""
-    told = [condition_raw(item) for item in gang.status.conditions if whole or _WRONG.get(item.type) == item.status]
-    return {"name": gang.name, "phase": gang.status.phase or "Pending"} | ({"conditions": told} if told else {})
+    conditions = [
+        condition_raw(item) for item in gang.status.conditions if whole or _WRONG.get(item.type) == item.status
+    ]
+    return {"name": gang.name, "phase": gang.status.phase or "Pending"} | (
+        {"conditions": conditions} if conditions else {}
+    )
 
 
 def _set_conditions(view: SetView, now: str) -> list[Raw]:
@@ -124,14 +128,14 @@ def _invalid(pcs: PodCliqueSet, faults: Faults, now: str) -> list[Raw]:
     problems = remembered(pcs, "faults", lambda: list(faults(pcs)))
     if not problems:
         return []
-    told = Condition(
+    invalid = Condition(
         type=INVALID,
         status="True",
         reason="WouldBeRefused",
         message=list_problems(problems)[:LONGEST],
         observed_generation=pcs.metadata.generation,
     )
-    return [with_condition(pcs.status.conditions, told, now)]
+    return [with_condition(pcs.status.conditions, invalid, now)]
 
 
 def _held_back(look: SetObjects, now: str) -> list[Raw]:
@@ -139,17 +143,17 @@ def _held_back(look: SetObjects, now: str) -> list[Raw]:
     pcs, there = look.pcs, sum(number(name.removeprefix(f"{look.pcs.name}-")) is not None for name in look.gangs)
     if not look.partial or look.missing:
         return []
-    told = Condition(
+    held = Condition(
         type=HELD_BACK,
         status="True",
         reason="TooManyWaiting",
         observed_generation=pcs.metadata.generation,
         message=(
-            f"{there} of {pcs.spec.replicas} replicas are there, and {look.backlog.gangs} gangs with "
-            f"{look.backlog.pods} pods wait to be placed: more are made once fewer wait"
+            f"{there} of {pcs.spec.replicas} replicas are there, and {look.backlog.told()}: more are made once fewer "
+            "wait"
         ),
     )
-    return [with_condition(pcs.status.conditions, told, now)]
+    return [with_condition(pcs.status.conditions, held, now)]
 
 
 def status_after(op: Operator, look: SetObjects, errors: Sequence[tuple[str, str]], now: str) -> Raw:
@@ -169,7 +173,7 @@ def status_after(op: Operator, look: SetObjects, errors: Sequence[tuple[str, str
 
 def events_of(pcs: PodCliqueSet, new: Raw) -> list[EventNote]:
     """What users should hear about a new status."""
-    moves = progress.told(new)
+    moves = progress.condition_in(new)
     if moves is None or moves["reason"] != progress.STUCK:
         return []
     if is_reason(pcs.status.conditions, progress.PROGRESSING, progress.STUCK):

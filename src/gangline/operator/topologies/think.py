@@ -76,7 +76,7 @@ def wanted(binding: ClusterTopologyBinding) -> Raw:
     }
 
 
-def _same(binding: ClusterTopologyBinding, topology: Topology) -> bool:
+def _same_levels(binding: ClusterTopologyBinding, topology: Topology) -> bool:
     return [level.node_label for level in topology.spec.levels] == [level.key for level in binding.spec.levels]
 
 
@@ -100,7 +100,7 @@ def keep(binding: ClusterTopologyBinding, scheduler: str, live: Topology | None)
             False,
             f"Topology {live.name} belongs to someone else; name it in schedulerTopologyBindings to use it",
         )
-    if live.metadata.deleting or _same(binding, live):
+    if live.metadata.deleting or _same_levels(binding, live):
         return [], fine
     return [delete(TOPOLOGY, live)], fine
 
@@ -110,7 +110,7 @@ def compare(binding: ClusterTopologyBinding, entry: BackendTopology, live: Topol
         return TopologyState(
             entry.scheduler_name, entry.topology_reference, False, f"Topology {entry.topology_reference} does not exist"
         )
-    same = _same(binding, live)
+    same = _same_levels(binding, live)
     return TopologyState(
         entry.scheduler_name,
         entry.topology_reference,

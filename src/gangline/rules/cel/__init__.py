@@ -41,6 +41,7 @@ from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, no_
 __all__ = [
     "AUTHORIZER",
     "BOOL",
+    "CALL_LIMIT",
     "DYN",
     "NONE",
     "STRING",

@@ -1,4 +1,4 @@
-"""What a call costs, said from its arguments before it is made: its result is paid for before it takes any room.
+"""What a call costs, known from its arguments before it is made: its result is paid for before it takes any room.
 
     charge(name) -> (most, arguments…) -> steps      by the name of the function, methods under `.name`
     weight(value, most) -> steps                     how much there is inside a value
@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+
+from gangline.rules.values.patterns import BadPattern, worked_out
 
 Charge = Callable[..., int]
 LETTERS = 10
@@ -92,7 +94,16 @@ def _join(most: int, items: list[Any], mark: str = "") -> int:
 
 
 def _matches(most: int, text: str, pattern: str, *_: Any) -> int:
-    return (len(text) + 1) // LETTERS * max(1, len(pattern) // 4)
+    """What a short expression asks for may be long: its program counts as well."""
+    return max((len(text) + 1) // LETTERS * max(1, len(pattern) // 4), _searched(text, pattern))
+
+
+def _searched(text: str, pattern: str) -> int:
+    try:
+        program, steps = worked_out(pattern)
+    except BadPattern:
+        return len(pattern)
+    return steps + program.steps(text)
 
 
 def _find_all(most: int, text: str, pattern: str, *_: Any) -> int:
@@ -102,7 +113,12 @@ def _find_all(most: int, text: str, pattern: str, *_: Any) -> int:
 def _contained(most: int, item: Any, container: Any) -> int:
     if isinstance(container, list):
         return len(container) if isinstance(item, int | float | bool) else weight(container, most)
-    return 0
+    return _letters(item)
+
+
+def _key(most: int, container: Any, key: Any) -> int:
+    """A key is compared with one that is like it."""
+    return _letters(key)
 
 
 def _distinct(most: int, items: list[Any]) -> int:
@@ -131,6 +147,7 @@ _CHARGES: dict[str, Charge] = {
     ".find": _matches,
     ".findAll": _find_all,
     "@in": _contained,
+    **dict.fromkeys(("_[_]", "_[?_]"), _key),
     ".distinct": _distinct,
     ".flatten": _all,
     ".sort": _all,

@@ -27,6 +27,11 @@ DEVICE_ENV = cel.Env({"device": cel.kind_of(_DEVICE)})
 """What a selector may speak of: `device.driver`, `device.attributes[domain].name`, `device.capacity[domain].name`."""
 
 
+STEPS = 10_000
+"""Of one selector for one device: a hundred times what any needs. A cluster has thousands of devices, and whoever may
+make a claim may write a selector."""
+
+
 class AttributeDomains(dict[str, dict[str, Any]]):
     """Values by domain; a domain that nobody wrote is empty, so that `has(device.attributes["x"].y)` can be asked of
     any device."""
@@ -66,6 +71,6 @@ def _compiled(expression: str) -> cel.CelProgram:
 
 
 def selects(expression: str, device: Mapping[str, Any]) -> bool:
-    """Whether the expression holds for the device. Raises CelError when it cannot be said, CelSyntaxError when it is no
-    expression."""
-    return _compiled(expression).evaluate({"device": device}) is True
+    """Whether the expression holds for the device. Raises CelError when it cannot be decided, CelSyntaxError when it is
+    no expression."""
+    return _compiled(expression).evaluate({"device": device}, STEPS) is True

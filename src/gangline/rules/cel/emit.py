@@ -11,7 +11,7 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-from gangline.rules.cel.charges import charge
+from gangline.rules.cel.charges import charge, first
 from gangline.rules.cel.functions import access, kubernetes, standard
 from gangline.rules.cel.kinds import CelType, field_of
 from gangline.rules.cel.runtime import RUNTIME
@@ -20,8 +20,8 @@ from gangline.rules.cel.values import CelError, TypeOf, UInt, duration, timestam
 from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {**standard.FUNCTIONS, **kubernetes.FUNCTIONS, **access.FUNCTIONS}
-_CHEAP = frozenset(("_-_", "_*_", "_/_", "_%_", "-_", "_[_]", "_[?_]", ".hasValue", ".value"))
-_CHEAP_NUMBERS = frozenset(("_<_", "_<=_", "_>_", "_>=_", "_+_"))
+_CHEAP = frozenset(("_-_", "_*_", "_/_", "_%_", "-_", ".hasValue", ".value"))
+_CHEAP_NUMBERS = frozenset(("_<_", "_<=_", "_>_", "_>=_", "_+_", "_[_]", "_[?_]"))
 """Cheap as well, where they cannot be about texts or lists."""
 _NUMBERS = frozenset(("int", "uint", "double", "bool", "timestamp", "duration"))
 _NESTED = 12
@@ -69,11 +69,19 @@ class _Emitter:
         name = self.constant(field[0] if field else node.field)
         if node.test:
             return f"_has({operand}, {name})"
-        convert = self.constant(_conversion(field[1])) if field and _conversion(field[1]) else "None"
+        convert = self._converted(field[1]) if field else "None"
         if node.optional or kind.name == "optional_type":
             return f"_opt_select({operand}, {name}, {convert})"
         text = f"_select({operand}, {name})"
         return text if convert == "None" else f"{convert}({text})"
+
+    def _converted(self, kind: CelType) -> str:
+        """How the JSON value of a field becomes a value of its kind; what may be long is paid for each time."""
+        conversion = _CONVERSIONS.get(kind.name)
+        if conversion is None:
+            return "None"
+        name = self.constant(conversion)
+        return name if conversion is not _bytes else f"(lambda text: _call(_b, {name}, {self.constant(first)}, text))"
 
     def _listlit(self, node: ListLit) -> str:
         if any(node.optional):
@@ -152,8 +160,8 @@ class _Emitter:
         bodies = [f"lambda {names}: {self.code(body)}" for body in node.bodies]
         if node.name in ("optMap", "optFlatMap"):
             return f"_{node.name}({target}, {bodies[0]})"
-        pairs = f"_pairs(_b, {target})" if len(node.variables) == 2 else f"_items(_b, {target})"
-        return f"_m_{node.name}({pairs}, {len(node.variables)}, {', '.join(bodies)})"
+        rows = "_pairs" if len(node.variables) == 2 else "_items"
+        return f"_m_{node.name}(_b, {rows}({target}), {', '.join(bodies)})"
 
 
 _CODES: dict[type[Expr], Callable[[_Emitter, Any], str]] = {
@@ -180,11 +188,6 @@ _FORMS: dict[str, Callable[[_Emitter, Call, list[Expr]], str]] = {
 
 def _is_number(node: Expr) -> bool:
     return node.kind is not None and node.kind.name in _NUMBERS
-
-
-def _conversion(kind: CelType) -> Callable[[Any], Any] | None:
-    """How the JSON value of a field becomes a value of its kind."""
-    return _CONVERSIONS.get(kind.name)
 
 
 def _double(value: Any) -> Any:

@@ -6,7 +6,7 @@ emit.py writes the calls by the names in RUNTIME. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gangline.rules.cel.charges import LETTERS, Charge, weight
@@ -15,6 +15,8 @@ from gangline.rules.cel.values import NONE, CelError, Optional, OutOfBudget, equ
 from gangline.rules.values.problems import compact
 from gangline.rules.values.schema_node import MAP, SET, SchemaNode
 
+Rows = Iterator[tuple[Any, ...]]
+"""What a comprehension goes through."""
 PARTS = 4
 """Of two values that are compared, so many parts are a step."""
 
@@ -166,36 +168,37 @@ def _call(budget: Budget, function: Callable[..., Any], cost: Charge, *args: Any
         raise CelError(str(error)) from None
 
 
-def _items(budget: Budget, target: Any) -> list[tuple[Any, ...]]:
+def _items(target: Any) -> Rows:
+    """One after the other: whoever stops at the first has not made the rest."""
     if not isinstance(target, list | dict):
         raise no_overload("comprehension")
-    return [(item, budget) for item in target]
+    return ((item,) for item in target)
 
 
-def _pairs(budget: Budget, target: Any) -> list[tuple[Any, ...]]:
+def _pairs(target: Any) -> Rows:
     if isinstance(target, dict):
-        return [(key, value, budget) for key, value in target.items()]
+        return iter(target.items())
     if isinstance(target, list):
-        return [(at, value, budget) for at, value in enumerate(target)]
+        return enumerate(target)
     raise no_overload("comprehension")
 
 
-def _all(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> bool:
-    return _unless(rows, test, True)
+def _all(budget: Budget, rows: Rows, test: Callable[..., Any]) -> bool:
+    return _unless(budget, rows, test, True)
 
 
-def _exists(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> bool:
-    return _unless(rows, test, False)
+def _exists(budget: Budget, rows: Rows, test: Callable[..., Any]) -> bool:
+    return _unless(budget, rows, test, False)
 
 
-def _unless(rows: list[tuple[Any, ...]], test: Callable[..., Any], answer: bool) -> bool:
+def _unless(budget: Budget, rows: Rows, test: Callable[..., Any], answer: bool) -> bool:
     """`answer`, unless a row says otherwise: that one decides, whatever failed before it. Else the first failure is
     raised."""
     failure: CelError | None = None
     for row in rows:
-        row[-1].spend(3)
+        budget.spend(3)
         try:
-            if _bool(test(*row[:-1])) is not answer:
+            if _bool(test(*row)) is not answer:
                 return not answer
         except OutOfBudget:
             raise
@@ -206,12 +209,12 @@ def _unless(rows: list[tuple[Any, ...]], test: Callable[..., Any], answer: bool)
     return answer
 
 
-def _kept(rows: list[tuple[Any, ...]], test: Callable[..., Any] | None) -> list[tuple[Any, ...]]:
+def _kept(budget: Budget, rows: Rows, test: Callable[..., Any] | None) -> list[tuple[Any, ...]]:
     out = []
     for row in rows:
-        row[-1].spend(3)
-        if test is None or _bool(test(*row[:-1])):
-            out.append(row[:-1])
+        budget.spend(3)
+        if test is None or _bool(test(*row)):
+            out.append(row)
     return out
 
 
@@ -219,38 +222,43 @@ def _split(bodies: tuple[Callable[..., Any], ...]) -> tuple[Callable[..., Any] |
     return (bodies[0], bodies[1]) if len(bodies) == 2 else (None, bodies[0])
 
 
-def _exists_one(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> bool:
-    return len(_kept(rows, test)) == 1
+def _exists_one(budget: Budget, rows: Rows, test: Callable[..., Any]) -> bool:
+    return len(_kept(budget, rows, test)) == 1
 
 
-def _filter(rows: list[tuple[Any, ...]], count: int, test: Callable[..., Any]) -> list[Any]:
-    return [row[0] for row in _kept(rows, test)]
+def _filter(budget: Budget, rows: Rows, test: Callable[..., Any]) -> list[Any]:
+    return [row[0] for row in _kept(budget, rows, test)]
 
 
-def _map(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[..., Any]) -> list[Any]:
+def _map(budget: Budget, rows: Rows, *bodies: Callable[..., Any]) -> list[Any]:
     test, body = _split(bodies)
-    return [body(*row) for row in _kept(rows, test)]
+    return [body(*row) for row in _kept(budget, rows, test)]
 
 
-def _transform_map(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[..., Any]) -> dict[Any, Any]:
+def _transform_map(budget: Budget, rows: Rows, *bodies: Callable[..., Any]) -> dict[Any, Any]:
     test, body = _split(bodies)
-    return {row[0]: body(*row) for row in _kept(rows, test)}
+    return {row[0]: body(*row) for row in _kept(budget, rows, test)}
 
 
-def _transform_entry(rows: list[tuple[Any, ...]], count: int, *bodies: Callable[..., Any]) -> dict[Any, Any]:
+def _transform_entry(budget: Budget, rows: Rows, *bodies: Callable[..., Any]) -> dict[Any, Any]:
     test, body = _split(bodies)
     out: dict[Any, Any] = {}
-    for row in _kept(rows, test):
-        for key, value in body(*row).items():
+    for row in _kept(budget, rows, test):
+        entries = body(*row)
+        budget.spend(len(entries))
+        for key, value in entries.items():
             if key in out:
                 raise CelError(f"insert failed: key {key} already exists")
             out[key] = value
     return out
 
 
-def _sort_by(rows: list[tuple[Any, ...]], count: int, key: Callable[..., Any]) -> list[Any]:
-    keyed = [(key(*row), row[0]) for row in _kept(rows, None)]
-    lists.sort([entry for entry, _ in keyed])
+def _sort_by(budget: Budget, rows: Rows, key: Callable[..., Any]) -> list[Any]:
+    """What is compared is paid for: keys may be long, and alike."""
+    keyed = [(key(*row), row[0]) for row in _kept(budget, rows, None)]
+    keys = [entry for entry, _ in keyed]
+    budget.spend(weight(keys, budget.left))
+    lists.sort(keys)
     return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 
 

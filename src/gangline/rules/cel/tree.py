@@ -1,4 +1,4 @@
-"""The tree of a CEL expression, and how a fault in its text is told.
+"""The tree of a CEL expression, and the words for a fault in its text.
 
 syntax.py makes it, checker.py gives each node its kind, emit.py and cost.py walk over it.
 """

@@ -5,7 +5,7 @@ them see orders, whatever the form. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gangline.api import names
 from gangline.api.core import Pod
@@ -13,6 +13,8 @@ from gangline.api.kai import BindOrder, BindRequest
 from gangline.api.kinds import POD
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
+MOST_TABLES = 256
+_TABLES: dict[int, tuple[tuple[BindOrder, ...], Mapping[str, BindOrder]]] = {}
 
 
 def orders(request: BindRequest) -> tuple[BindOrder, ...]:
@@ -41,9 +43,19 @@ def _only_order(request: BindRequest) -> BindOrder:
 
 def order_for(request: BindRequest, pod: Pod) -> BindOrder | None:
     """What the request orders for this pod; an earlier pod with the same name is another one."""
-    return next(
-        (order for order in orders(request) if order.pod_name == pod.name and order.pod_uid in ("", pod.uid)), None
-    )
+    order = _by_name(request.spec.pods).get(pod.name) if request.spec.pods else _only_order(request)
+    return order if order is not None and order.pod_name == pod.name and order.pod_uid in ("", pod.uid) else None
+
+
+def _by_name(pods: tuple[BindOrder, ...]) -> Mapping[str, BindOrder]:
+    """Orders by the pods' names, each of which stands in a request once. Every pod of a large gang is looked up, some
+    times each: the table is kept, with the orders it was made of, so that it is never another request's."""
+    known = _TABLES.get(id(pods))
+    if known is None:
+        if len(_TABLES) >= MOST_TABLES:
+            _TABLES.clear()
+        known = _TABLES[id(pods)] = pods, {order.pod_name: order for order in pods}
+    return known[1]
 
 
 def live(request: BindRequest) -> bool:

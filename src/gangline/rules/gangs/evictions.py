@@ -2,7 +2,7 @@
 read by `gangline explain` and others.
 
 The note is one JSON value under the annotation `gangline.io/last-eviction`. It stays when the gang runs again: it is
-history, and says when. Nothing here evicts anybody."""
+history, and says when. Nothing here evicts."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
+from gangline.api.kinds import POD
 
 OWNED = "owned"
 
@@ -19,6 +20,11 @@ OWNED = "owned"
 def own_group(pod: Pod) -> str:
     """The group of a pod that stands for itself."""
     return names.kai_pod_group(pod.name, pod.uid)
+
+
+def goes_with_a_pod(group: PodGroup) -> bool:
+    """Whether a pod that stands for itself owns its group, so that the group is collected with it."""
+    return any(owner.kind == POD.kind for owner in group.metadata.owner_references)
 
 
 def owners_group(pod: Pod) -> str:

@@ -38,7 +38,7 @@ def start_status(times: StartTimes) -> Raw:
 
 
 def start_times(status: StartStatus | None) -> StartTimes | None:
-    """None where no start is told."""
+    """None where no start is known."""
     expected = seconds(status.expected) if status is not None else None
     if status is None or expected is None:
         return None

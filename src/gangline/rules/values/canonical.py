@@ -25,9 +25,18 @@ class BadForm(GanglineError):
 def quantity(text: str) -> str:
     """The canonical text of a quantity: `1024Mi` is `1Gi`, `0.5` is `500m`."""
     try:
-        return resources.canonical(text)
+        return resources.canonical(text.strip() if isinstance(text, str) else text)
     except resources.QuantityError:
-        raise BadForm(QUANTITY_RULE) from None
+        raise BadForm(unreadable_quantity(text)) from None
+
+
+_HAS_SUFFIX = re.compile(r"[+-]?[0-9]*\.?[0-9]*[eEinumkKMGTP]*[-+]?[0-9]*", re.ASCII)
+
+
+def unreadable_quantity(text: object) -> str:
+    """Why a text is no quantity."""
+    plain = str(text).strip()
+    return "unable to parse quantity's suffix" if plain and _HAS_SUFFIX.fullmatch(plain) else QUANTITY_RULE
 
 
 _MILLI = resources.NANO // 1000
@@ -36,11 +45,12 @@ _MILLI = resources.NANO // 1000
 def listed_quantity(text: str) -> str:
     """The same in a list of resources, where what is finer than a thousandth is rounded up: `0.1m` is `1m`."""
     plain = quantity(text)
-    if plain[-1] not in "nu" and "e-" not in plain:
-        return plain
     amount = resources.nanos(plain)
+    if amount % _MILLI == 0:
+        return plain
     thousandths = -(-abs(amount) // _MILLI) * _MILLI
-    return resources.decimal(thousandths if amount >= 0 else -thousandths)
+    shown = resources.exponential if "e" in plain.lower() and not plain.endswith("E") else resources.decimal
+    return shown(thousandths if amount >= 0 else -thousandths)
 
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)\Z", re.ASCII)

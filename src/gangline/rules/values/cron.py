@@ -3,7 +3,7 @@ runs by.
 
 Five fields of numbers, names, ranges, lists and steps, or a descriptor such as `@daily` or `@every 1h30m`. `*` and `?`
 are the same. Day of month and day of week are joined by "or", unless one of them is a star (a star with a step is
-none). What is wrong is said in upstream's words. `due` says what a clock asks: the last moment that has come, and the
+none). Errors are in upstream's words. `due` says what a clock asks: the last moment that has come, and the
 next. Nothing here knows what time it is."""
 
 from __future__ import annotations

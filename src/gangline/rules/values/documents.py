@@ -1,7 +1,7 @@
 """YAML and JSON texts → plain data, within bounds: how deep they nest, how many values they hold, what aliases repeat.
 
     read_json(body) -> data                   raises Unreadable
-    read_yaml(text, doubled) -> data          one document; `doubled` receives what is told of keys that stand twice
+    read_yaml(text, doubled) -> data          one document; `doubled` receives the warnings about duplicate keys
     read_documents(text) -> [data, …]         all documents of a text
     json_text(data) -> text                   the way back, as commands print it
 
@@ -33,6 +33,8 @@ DEPTH = 100
 them."""
 VALUES = 200_000
 """How many values a text may hold: no object comes near, and one of 3 MiB could say eight times as many."""
+ALL_VALUES = 1_000_000
+"""How many values all documents of a text may hold together; each document counts as one."""
 REPEATED = 100_000
 """How many values aliases may add to a document; a long text counts as several."""
 TAG_DIRECTIVES = 100
@@ -72,10 +74,20 @@ def read_json(body: bytes) -> Any:
         raise DocumentUnreadable("invalid UTF-8 in the text") from None
     except (msgspec.DecodeError, ValueError) as error:
         empty = "truncated" in str(error) and not body.endswith((b'"', b"}", b"]"))
-        raise DocumentUnreadable("unexpected end of JSON input" if empty or not body.strip() else str(error)) from None
-    if body.count(b"{") + body.count(b"[") > DEPTH and _is_deep(data):
+        text = _odd_beginning(body) or str(error)
+        raise DocumentUnreadable("unexpected end of JSON input" if empty or not body.strip() else text) from None
+    if body.count(b"{") + body.count(b"[") > DEPTH and is_deep(data):
         raise _too_deep()
     return data
+
+
+def _odd_beginning(body: bytes) -> str:
+    """Why a text cannot be JSON from its first letter on; empty if it can."""
+    first = body.lstrip()[:1]
+    if not first or first in b'{["-0123456789tfn':
+        return ""
+    shown = first.decode() if b" " < first < b"\x7f" else f"\\x{first[0]:02x}"
+    return f"invalid character '{shown}' looking for beginning of value"
 
 
 def _marks(body: bytes) -> int:
@@ -87,7 +99,8 @@ def _too_deep(where: str = "") -> DocumentUnreadable:
     return DocumentUnreadable(f"{where}exceeded max depth of {DEPTH}")
 
 
-def _is_deep(data: Any) -> bool:
+def is_deep(data: Any) -> bool:
+    """Whether objects and lists stand deeper in each other than any text that is read may have them."""
     level = [data] if type(data) in (dict, list) else []
     for _ in range(DEPTH + 1):
         level = [
@@ -118,10 +131,13 @@ _END = object()
 
 def _documents(text: str | bytes, doubled: list[str]) -> Iterator[Any]:
     try:
-        letters = _decoded(text)
+        letters, before = _decoded(text), 0
         builder = _Builder(doubled)
         for event in yaml.parse(letters, Loader=_Loader):
             if type(event) is yaml.DocumentEndEvent:
+                before += 1 + builder.values
+                if before > ALL_VALUES:
+                    raise DocumentUnreadable(f"{_place(event)}documents hold more than {ALL_VALUES} values together")
                 yield builder.finish()
                 builder = _Builder(doubled)
             else:
@@ -173,7 +189,7 @@ class _Builder:
         self._anchors: dict[str, _Built | None] = {}
         """What each anchor stands for; None while it is being filled."""
         self._whole: Any = None
-        self._values = 0
+        self.values = 0
         self._repeated = 0
 
     def finish(self) -> Any:
@@ -192,8 +208,8 @@ class _Builder:
             self._put(self._repeat(event), event)
 
     def _count(self, event: Any) -> None:
-        self._values += 1
-        if self._values > VALUES:
+        self.values += 1
+        if self.values > VALUES:
             raise DocumentUnreadable(f"{_place(event)}document holds more than {VALUES} values")
 
     def _open(self, event: Any) -> None:
@@ -307,6 +323,11 @@ def _scalar(event: Any) -> Any:
     if type(value) is not kinds[tag.removeprefix(_TAG)]:
         raise DocumentUnreadable(f"{_place(event)}cannot decode {_shown(text)} as a {tag.removeprefix(_TAG)}")
     return value
+
+
+def reads_as_text(text: str) -> bool:
+    """Whether a text needs no quotes to be read as one."""
+    return text not in _WORDS and not (_INTEGER.fullmatch(text) or _FLOAT.fullmatch(text) or _ENDLESS.fullmatch(text))
 
 
 def _plain(text: str, event: Any) -> Any:

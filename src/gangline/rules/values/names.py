@@ -24,8 +24,8 @@ _IS_DNS1035 = re.compile(_DNS1035).fullmatch
 
 
 def _explain(text: str, pattern: str, *examples: str) -> str:
-    told = ",  or ".join(f"'{example}'" for example in examples)
-    return f"{text} (e.g. {told}, regex used for validation is '{pattern}')"
+    quoted = ",  or ".join(f"'{example}'" for example in examples)
+    return f"{text} (e.g. {quoted}, regex used for validation is '{pattern}')"
 
 
 _SUBDOMAIN_TEXT = _explain(

@@ -3,6 +3,8 @@
     compile_pattern(text) -> Pattern        raises BadPattern
     pattern.found(value) -> bool            whether it occurs
     pattern.each(value) -> matches          for those who need what was found
+    pattern.steps(value) -> steps           what a search takes at worst, for those who count
+    worked_out(text) -> Pattern, steps      the pattern, and what it took to have it
 
 Time grows only with the text, and a search that could take longer than a moment is refused. The size of a program and
 how many are kept are bounded. Patterns of custom resources, CEL's `matches` and jq's `test` all come here; nobody else
@@ -11,8 +13,7 @@ compiles a text that a user wrote."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Any
 
 import re2  # type: ignore[import-untyped]
@@ -26,6 +27,10 @@ LONGEST = 64 * 2**10
 KEPT = 128
 STEPS = 128_000_000
 """Letters times instructions of one search, at most: about a second, for the few patterns that are as slow as that."""
+PER_STEP = 128
+"""Letters times instructions that are one step, for those who count them: about a microsecond."""
+COMPILED, COMPILED_PER_STEP = 20, 2
+"""Steps of compiling anything, and instructions that are compiled in another."""
 SEARCHES = 4
 """How many times as much all matches of a text may take."""
 _GO = {
@@ -75,6 +80,15 @@ class Pattern:
             self._known[value] = answer
         return answer
 
+    def steps(self, value: str) -> int:
+        """Of one search, at worst; none where the answer is known."""
+        return 0 if value in self._known else 1 + len(value) * self.size // PER_STEP
+
+    @property
+    def size(self) -> int:
+        """Instructions of the program."""
+        return int(self._program.programsize)
+
     def each(self, value: str) -> Iterator[Any]:
         """Every match, from left to right; each has `group()`, `groupdict()`, `start()` and `end()`, as Python's
         have."""
@@ -117,12 +131,12 @@ def _program(text: str, groups: bool) -> Any:
         raise BadPattern(f"error parsing regexp: {_in_go(error.args[0].decode('utf-8', 'replace'))}") from None
 
 
-def _in_go(told: str) -> str:
-    if told.startswith("pattern too large"):
+def _in_go(message: str) -> str:
+    if message.startswith("pattern too large"):
         return "expression too large"
-    if told.startswith("trailing \\"):
+    if message.startswith("trailing \\"):
         return "trailing backslash at end of expression: ``"
-    what, _, where = told.partition(": ")
+    what, _, where = message.partition(": ")
     return f"{_GO.get(what, what)}: `{where}`"
 
 
@@ -130,12 +144,20 @@ def _shown(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]} ..."
 
 
-@lru_cache(maxsize=KEPT)
+_kept: dict[str, Pattern] = {}
+
+
 def compile_pattern(text: str) -> Pattern:
-    return Pattern(text)
+    return worked_out(text)[0]
 
 
-def finder(text: str) -> Callable[[str], bool]:
-    """A test for the pattern; who holds it keeps no program."""
-    compile_pattern(text)
-    return lambda value: compile_pattern(text).found(value)
+def worked_out(text: str) -> tuple[Pattern, int]:
+    """The pattern, and the steps that it took to have it: none where it was kept."""
+    pattern = _kept.get(text)
+    if pattern is not None:
+        return pattern, 0
+    pattern = Pattern(text)
+    if len(_kept) >= KEPT:
+        del _kept[next(iter(_kept))]
+    _kept[text] = pattern
+    return pattern, COMPILED + pattern.size // COMPILED_PER_STEP

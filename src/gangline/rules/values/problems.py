@@ -58,7 +58,7 @@ def compact(value: Any, *, ordered: bool = True) -> str:
 
 
 def quote(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=False) if text.isprintable() else go_quoted(text)
 
 
 def number(value: float) -> str:
@@ -119,3 +119,44 @@ def too_many(path: str, actual: int, limit: int) -> Problem:
     return _say(
         path, "FieldValueTooMany", "Too many", actual, f"must have at most {limit} item{'' if limit == 1 else 's'}"
     )
+
+
+_TYPES: dict[type, str] = {
+    str: "string",
+    int: "int64",
+    float: "float64",
+    bool: "bool",
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    type(None): "<nil>",
+}
+_ESCAPES = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v", '"': '"', "\\": "\\"}
+
+
+def go_type(value: Any) -> str:
+    return _TYPES[type(value)]
+
+
+def go_text(value: Any) -> str:
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{name}:{go_text(value[name])}" for name in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(go_text(item) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "<nil>" if value is None else str(value)
+
+
+def go_quoted(text: str) -> str:
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(mark: str) -> str:
+    if mark in _ESCAPES:
+        return "\\" + _ESCAPES[mark]
+    number = ord(mark)
+    if mark.isprintable():
+        return mark
+    if number < 0x80:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

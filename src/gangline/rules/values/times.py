@@ -131,5 +131,5 @@ def spoken(seconds: float) -> str:
     whole = int(seconds)
     days, hours, minutes, rest = whole // 86400, whole // 3600 % 24, whole // 60 % 60, whole % 60
     parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
-    told = [f"{number} {unit}" for number, unit in parts if number][:2]
-    return " ".join(told) or "0 s"
+    shown = [f"{number} {unit}" for number, unit in parts if number][:2]
+    return " ".join(shown) or "0 s"

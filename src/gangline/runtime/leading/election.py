@@ -39,14 +39,14 @@ class Election:
     @property
     def holds(self) -> bool:
         """The lease is ours for sure: nobody else can have taken it yet."""
-        return self._left > 0
+        return self._seconds_left > 0
 
     @property
-    def _left(self) -> float:
+    def _seconds_left(self) -> float:
         return self._renewed + self.settings.deadline - self._clock.monotonic()
 
     def check(self) -> None:
-        """Asked before each write of whoever leads."""
+        """Asked before each write of the leader."""
         if not self.holds:
             raise Unavailable({"message": f"not sent: {self._late()}", "reason": "ServiceUnavailable", "code": 503})
 
@@ -57,9 +57,9 @@ class Election:
         return f"lease {self.settings.namespace}/{self.settings.name}"
 
     async def win(self, behind: Callable[[str], None] = lambda holder: None) -> None:
-        """Returns once the lease is ours; until then `behind` is told who holds it, each time that is another."""
+        """Returns once the lease is ours; until then `behind` is called with its holder, each time that is another."""
         holder: str | None = None
-        while not await self._try():
+        while not await self._try_to_lead():
             if self._sight.holder and self._sight.holder != holder:
                 holder = self._sight.holder
                 behind(holder)
@@ -70,7 +70,7 @@ class Election:
         """Renews the lease for ever; raises LeadershipLost when it could not in time, or somebody else has it."""
         while True:
             try:
-                await within(self._clock, self._left, self._renew())
+                await within(self._clock, self._seconds_left, self._renew())
             except TimeoutError:
                 raise LeadershipLost(self._late()) from None
 
@@ -81,7 +81,7 @@ class Election:
         while self._renewed == renewed:
             await self._clock.sleep(wait)
             wait = self.settings.retry
-            if not await self._try() and self._sight.holder is not None:
+            if not await self._try_to_lead() and self._sight.holder is not None:
                 self._renewed = float("-inf")
                 raise LeadershipLost(f"{self} belongs to {self._sight.holder or 'nobody'} now")
 
@@ -99,8 +99,8 @@ class Election:
         if lease.spec.holder_identity == self.settings.identity:
             await self._write(lease, {"holderIdentity": "", "leaseDurationSeconds": 1})
 
-    async def _try(self) -> bool:
-        """Take, renew or find out who holds it. True: it is ours. What goes wrong is told; there is a next time."""
+    async def _try_to_lead(self) -> bool:
+        """Take, renew or find out who holds it. True: it is ours. A failure is logged; there is a next time."""
         try:
             return await self._renew_unread() or await self._take_or_look()
         except ConfigError:
@@ -161,7 +161,7 @@ class Election:
         self._is_ours(await self._in_time(self._write(lease, spec)), sent)
 
     def _is_ours(self, written: Lease, sent: float) -> None:
-        """Counted from before it was sent: whoever else looks sees the change later than that."""
+        """Counted from before it was sent: other candidates see the change later than that."""
         self._written, self._renewed = written, sent
         self._sight.forget()
 

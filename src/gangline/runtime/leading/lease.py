@@ -20,7 +20,7 @@ from gangline.runtime.clock import micro_timestamp
 
 
 class LeadershipLost(GanglineError):
-    """The lease could not be renewed in time, or is somebody else's; whoever led must stop at once."""
+    """The lease could not be renewed in time, or another candidate holds it; the leader must stop at once."""
 
 
 def identity() -> str:

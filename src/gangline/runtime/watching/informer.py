@@ -2,7 +2,7 @@
 
 An informer lists, then follows the watch; whatever goes wrong, it says so, counts it, waits a little longer each time,
 lists again and works out what was deleted meanwhile. A watch that the server should have ended long ago is given up for
-another that goes on where it stopped: its connection may be dead without anybody having said so."""
+another that goes on where it stopped: its connection may be dead without a sign."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Informer(ObjectCopy[T]):
         self.selects = bool(labels or fields)
         self.synced = asyncio.Event()
         self.trouble: ApiError | None = None
-        """What the server said instead, while this copy cannot be brought up to date."""
+        """The error of the server, while this copy cannot be brought up to date."""
         self._client, self._clock, self._labels, self._fields = client, clock, labels, fields
 
     async def run(self) -> None:
-        """Follow the server for ever; every failure is told, waited out and tried again."""
+        """Follow the server for ever; every failure is logged, waited out and tried again."""
         failures = 0
         while True:
             began = self._clock.monotonic()
@@ -80,7 +80,7 @@ class Informer(ObjectCopy[T]):
         return wait
 
     def _not_served(self) -> None:
-        """A kind the server does not know (yet) has no objects; whoever waits for this copy need not."""
+        """A kind the server does not know (yet) has no objects; nobody has to wait for this copy."""
         self.forget_all()
         self.revision = 0
         self.synced.set()

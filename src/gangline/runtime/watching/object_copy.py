@@ -1,4 +1,4 @@
-"""The copy of one kind of object, with indexes; whoever asked is told of each change.
+"""The copy of one kind of object, with indexes; handlers are called with each change.
 
 informer.py keeps it in step with the server. Nothing here reaches the network.
 """

@@ -40,7 +40,7 @@ def diagnosis(error: Exception) -> tuple[str, str, float]:
 
 
 def level_of(why: str, known: bool) -> int:
-    """How loud it is told; `known`: that the server does not serve the kind was told before."""
+    """The log level; `known`: that the server does not serve the kind was logged before."""
     if why in (GONE, NOT_SERVED):
         return logging.DEBUG if known else logging.INFO
     return logging.ERROR if why in (UNREADABLE, UNEXPECTED) else logging.WARNING

@@ -50,7 +50,7 @@ def _first_of_each(session: Session, queue: GangQueue) -> None:
 
 
 def _following(session: Session, bundles: WaitingBundles, gang: GangInfo, placed: bool) -> GangInfo | None:
-    """The next gang of the bundle that is worth a try; those that would fail as this one did are told the same."""
+    """The next gang of the bundle that is worth a try; those that would fail as this one did get its refusal."""
     for other in bundles.after(gang):
         if placed or not session.hooks.fails_alike(gang, other):
             return other

@@ -1,6 +1,7 @@
 """Consolidate: make room for a waiting gang by moving running ones closer together. Nobody loses a place.
 
-Victims are preemptible gangs of any queue; a scenario counts only if every victim found a place again.
+Victims are preemptible gangs of any queue; a scenario counts only if every victim found a place again. Where a victim
+asks that its replacement starts first, only that is asked for in this cycle: the room comes when it has moved.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gangline.scheduler.placing.lists import may_lose
 from gangline.scheduler.placing.place import allocate_gang
 from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.evictions import consolidate_message, may_evict, victim_invariant_holds
+from gangline.scheduler.victims.moves import first_moves, moves_of
 from gangline.scheduler.victims.packing import fewest_moves
 from gangline.scheduler.victims.search import Solution, VictimPlan, solve, still_leaving
 
@@ -36,17 +38,21 @@ def run(session: Session) -> None:
         return
     queue = GangQueue(session, depth=session.settings.queue_depth.get("consolidation"))
     queue.fill(gang for gang in session.waiting_gangs() if gang.preemptible and may_evict(session, gang))
-    failed = FailedGangs(session)
+    failed, moving = FailedGangs(session), moves_of(session.cluster).concerned(session.cluster, session.now)
     while queue:
         gang = queue.pop()
         session.tally.acted[session.action] += 1
-        if failed.hopeless(gang) or not victim_invariant_holds(session, gang):
+        if gang.uid in moving or failed.hopeless(gang) or not victim_invariant_holds(session, gang):
             continue
         solution = _try(session, gang)
         if solution.stop:
             return
         if solution.statement is None:
             failed.add(gang)
+        elif session.hooks.somebody_prices and (moves := first_moves(solution.statement, gang, session.now)):
+            solution.statement.discard()
+            session.moves += moves
+            return
         else:
             solution.statement.commit()
 

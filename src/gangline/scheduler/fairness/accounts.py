@@ -38,7 +38,8 @@ def within(a: Amounts, b: Amounts) -> bool:
 
 
 class QueueAccount:
-    """One queue. `parent` is a uid, empty at the top; `created` is any number that grows with time."""
+    """One queue. `parent` is a uid, empty at the top; `created` is any number that grows with time. `unit`: a queue
+    that holds no GPU may have up to so many before others borrow more, however small its share."""
 
     __slots__ = (
         "allocatable",
@@ -53,6 +54,7 @@ class QueueAccount:
         "priority",
         "request",
         "uid",
+        "unit",
         "usage",
         "weight",
     )
@@ -73,8 +75,10 @@ class QueueAccount:
         request: Amounts = NOTHING,
         usage: Amounts = NOTHING,
         fair_share: Amounts = NOTHING,
+        unit: float = 0.0,
     ) -> None:
         self.uid = uid
+        self.unit = unit
         self.name = name or uid
         self.parent = parent
         self.priority = priority

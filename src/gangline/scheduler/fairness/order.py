@@ -9,9 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gangline.scheduler.fairness.accounts import NOTHING, Amounts, QueueAccount, dominant_share, minus, plus, within
+from gangline.scheduler.fairness.accounts import (
+    GPU,
+    NOTHING,
+    Amounts,
+    QueueAccount,
+    dominant_share,
+    minus,
+    plus,
+    within,
+)
 
-Turn = tuple[bool, bool, int, bool, float, float]
+Turn = tuple[bool, int, int, bool, float, float]
+WITHIN_QUOTA, FIRST_GANG, BORROWS = range(3)
 
 
 def turn(
@@ -22,7 +32,7 @@ def turn(
     lost: Amounts = NOTHING,
 ) -> Turn:
     """Below its share first; then within quota, priority, no use without a share, and the smaller dominant share.
-    `lost`: as if the queue held so much less."""
+    `lost`: as if the queue held so much less. Before others borrow, a queue without any GPU may have a first gang."""
     held = account.allocated if lost is NOTHING else minus(account.allocated, lost)
     fair, then = account.fair_share, plus(held, request)
     after = then
@@ -30,12 +40,18 @@ def turn(
         after = minus(after, victim)
     return (
         fair[0] < held[0] and fair[1] < held[1] and fair[2] < held[2],
-        not within(then, account.deserved),
+        _standing(account, held, then),
         -account.priority,
         uses_without_share(account, then),
         dominant_share(account, after, total),
         dominant_share(account, held, total),
     )
+
+
+def _standing(account: QueueAccount, held: Amounts, then: Amounts) -> int:
+    if within(then, account.deserved):
+        return WITHIN_QUOTA
+    return FIRST_GANG if held[GPU] <= 0 < then[GPU] <= account.unit else BORROWS
 
 
 def uses_without_share(account: QueueAccount, held: Amounts) -> bool:

@@ -17,6 +17,8 @@ from gangline.scheduler.fairness.accounts import RESOURCES, UNLIMITED, Amounts, 
 from gangline.scheduler.fairness.divide import divide_all
 
 EVERYTHING = 100000.0
+LARGEST = 1e18
+"""Of any resource, in its unit."""
 TOTALS = {"cpu": "CPU", "memory": "Memory", "gpu": "GPU"}
 DEFAULTS = {"deserved": 0.0, "maxAllowed": UNLIMITED, "overQuotaWeight": 1.0, "allocated": 0.0, "request": EVERYTHING}
 
@@ -39,8 +41,11 @@ def simulate(question: Mapping[str, Any], now: float) -> dict[str, dict[str, flo
 
 def divided(question: Mapping[str, Any], now: float) -> tuple[list[QueueAccount], Amounts]:
     """The books of the queues with their shares, and what was divided."""
-    queues = [_account(item, now) for item in question.get("queues") or ()]
-    total = question.get("totalResource") or {}
+    given = question.get("queues") or []
+    if not isinstance(given, list):
+        raise BadInput("queues: a list of queues is needed")
+    queues = [_account(item, now) for item in given]
+    total = _mapping(question.get("totalResource"), "totalResource")
     amounts = _three(lambda name: _number(total.get(TOTALS[name]), 0.0, f"totalResource.{TOTALS[name]}"))
     divide_all(queues, amounts, 0.0)
     return queues, amounts
@@ -83,13 +88,14 @@ def _check(data: Any, place: str, where: str) -> None:
 def _account(queue: Any, now: float) -> QueueAccount:
     if not isinstance(queue, Mapping) or not queue.get("uid"):
         raise BadInput("queues: every queue needs a uid")
-    shares = queue.get("resourceShare") or {}
+    where = f"queues[{queue['uid']}]"
+    shares = _mapping(queue.get("resourceShare"), f"{where}.resourceShare")
 
     def of(key: str) -> Amounts:
         def amount(name: str) -> float:
-            share = shares.get(name)
-            absent = UNLIMITED if key == "deserved" and share is None and name != "gpu" else DEFAULTS[key]
-            return _number((share or {}).get(key), absent, f"queues[{queue['uid']}].resourceShare.{name}.{key}")
+            share = _mapping(shares.get(name), f"{where}.resourceShare.{name}")
+            absent = UNLIMITED if key == "deserved" and shares.get(name) is None and name != "gpu" else DEFAULTS[key]
+            return _number(share.get(key), absent, f"{where}.resourceShare.{name}.{key}")
 
         return _three(amount)
 
@@ -97,7 +103,7 @@ def _account(queue: Any, now: float) -> QueueAccount:
     return QueueAccount(
         str(queue["uid"]),
         name=str(queue.get("name") or ""),
-        priority=int(queue.get("priority") or 0),
+        priority=int(_number(queue.get("priority"), 0.0, f"{where}.priority")),
         created=now if created is None else created,
         deserved=of("deserved"),
         limit=of("maxAllowed"),
@@ -105,6 +111,13 @@ def _account(queue: Any, now: float) -> QueueAccount:
         allocated=of("allocated"),
         request=of("request"),
     )
+
+
+def _mapping(value: Any, where: str) -> Mapping[str, Any]:
+    """What is left out is empty."""
+    if value is not None and not isinstance(value, Mapping):
+        raise BadInput(f"{where}: {value!r} is no mapping")
+    return value or {}
 
 
 def _three(amount_of: Any) -> Amounts:
@@ -117,4 +130,6 @@ def _number(value: Any, absent: float, where: str) -> float:
         return absent
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{where}: {value!r} is not a number")
+    if abs(value) > LARGEST:
+        raise BadInput(f"{where}: {value:g} is more than {LARGEST:g}, and nobody has that much")
     return float(value)

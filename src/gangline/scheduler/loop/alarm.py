@@ -21,6 +21,11 @@ class Alarm:
             seconds = max(moment - self._clock.now(), 0.0) + 0.001
             self._task = background.later(seconds, self._ring, self._clock)
 
+    def within(self, seconds: float) -> None:
+        """Ring in so many seconds, unless it rings before."""
+        if self._task is None or self._task.done():
+            self._task = background.later(seconds, self._ring, self._clock)
+
     def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()

@@ -13,8 +13,9 @@ from functools import partial
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, POD_GROUP, QUEUE
 from gangline.rules.gangs.evictions import EvictionNote
+from gangline.rules.gangs.memberships import goes_with_a_pod
 from gangline.runtime import Cache, Context, key_of
-from gangline.scheduler.decisions import Decisions, Evict, GangUpdate, Nominate
+from gangline.scheduler.decisions import Decisions, Evict, GangUpdate, MoveRequest, Nominate
 from gangline.scheduler.loop import decision_writes, metrics
 from gangline.scheduler.loop.feed import Feed
 from gangline.scheduler.loop.lookup import ModelObjects
@@ -22,9 +23,13 @@ from gangline.scheduler.loop.overlay import Overlay
 from gangline.scheduler.loop.requests.writer import RequestWriter
 from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.deadlines import start_matters
+from gangline.scheduler.thought.gang_requests import placing
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.victims.budgets import budgets_of
 from gangline.scheduler.victims.ledger import ledger_of
+
+LINGERS = 2.0
+"""Seconds after which the group of an evicted single, if it still is there, says who evicted it: at the next cycle."""
 
 
 class DecisionCarrier:
@@ -34,22 +39,26 @@ class DecisionCarrier:
         self._ctx, self._cache, self._options = ctx, cache, options
         self._objects, self._feed, self._overlay = objects, feed, overlay
         self._unwritten: dict[str, GangUpdate] = {}
+        self._lingering: dict[str, tuple[GangUpdate, EvictionNote | None, float]] = {}
+        """Stamps of groups that go with their pod, and since when: they are written if the group stays."""
         self._requests = RequestWriter(ctx, options, objects, feed, overlay)
         self.nominated: dict[str, float] = {}
-        """Tasks that were told to wait for a node, and since when."""
+        """Tasks that were nominated, and since when."""
 
     def carry_out(self, decisions: Decisions) -> None:
         self._requests.bind_all(decisions.binds)
         for commit in decisions.commits:
             if isinstance(commit, Evict):
                 self._evict(commit)
-            elif isinstance(commit, Nominate):
-                self._nominate(commit)
+        self._tell_nominations(decisions.nominations)
+        for move in decisions.moves:
+            self._ask_for_move(move)
         self._stamp_all(decisions.updates, self._tell_evictions(decisions))
 
     def forget(self, gang: str) -> None:
         """The gang is gone."""
         self._unwritten.pop(gang, None)
+        self._lingering.pop(gang, None)
         self._overlay.forget_gang(gang)
 
     def forget_placed(self, decisions: Decisions) -> None:
@@ -60,13 +69,39 @@ class DecisionCarrier:
 
     # --- nominations --------------------------------------------------------------------------------------------------
 
-    def _nominate(self, nominate: Nominate) -> None:
-        """Told once: where it waits may change with every cycle."""
+    def _tell_nominations(self, nominations: Iterable[Nominate]) -> None:
+        """Once only: the node may be another in every cycle. One event for a gang, or for each pod as upstream has
+        it."""
+        waiting: dict[str, list[Nominate]] = {}
+        for nominate in nominations:
+            task = self._objects.cluster.tasks.get(nominate.task)
+            if task is not None and nominate.task not in self.nominated:
+                self.nominated[nominate.task] = self._ctx.clock.now()
+                waiting.setdefault(task.record.gang, []).append(nominate)
+        for gang, members in waiting.items():
+            group = self._objects.group(gang)
+            if group is not None and len(members) > 1 and not self._options.request_per_pod:
+                self._ctx.events.tell(POD_GROUP, group, "Pipelined", f"{placing(members)}, once others have left")
+            else:
+                for nominate in members:
+                    self._tell_nomination(nominate)
+
+    def _tell_nomination(self, nominate: Nominate) -> None:
         pod = self._objects.pod(nominate.task)
-        if pod is not None and nominate.task not in self.nominated:
-            self.nominated[nominate.task] = self._ctx.clock.now()
+        if pod is not None:
             text = f"Pod {pod.namespace}/{pod.name} was pipelined to node {nominate.node}"
             self._ctx.events.tell(POD, pod, "Pipelined", text)
+
+    # --- moves --------------------------------------------------------------------------------------------------------
+
+    def _ask_for_move(self, move: MoveRequest) -> None:
+        """The operator does the rest."""
+        pod, gang = self._objects.pod(move.task), self._objects.cluster.gangs.get(move.preemptor)
+        if pod is None or gang is None:
+            return
+        text = f"A replacement starts on node {move.node} before this pod goes, to make room for {gang.full_name}"
+        self._ctx.events.tell(POD, pod, "Moving", text)
+        self._ctx.writer.put(("move", pod.uid), partial(decision_writes.ask_for_move, self._ctx, pod, move.node))
 
     # --- evictions ----------------------------------------------------------------------------------------------------
 
@@ -130,9 +165,26 @@ class DecisionCarrier:
             written = matters and self._objects.group(update.gang) is not None
             if written or update.stale_since is not None or update.last_eviction is not None:
                 self._unwritten.pop(update.gang, None)
-                self._stamp(update, evictions.get(update.gang))
+                self._stamp_in_time(update, evictions.get(update.gang))
             else:
                 self._unwritten[update.gang] = update
+        self._stamp_lingering()
+
+    def _stamp_in_time(self, update: GangUpdate, eviction: EvictionNote | None) -> None:
+        """The group of an evicted single mostly goes with it, before anybody could read what is written on it."""
+        group = self._objects.group(update.gang)
+        if eviction is not None and group is not None and goes_with_a_pod(group):
+            self._lingering[update.gang] = update, eviction, self._ctx.clock.now()
+        else:
+            self._lingering.pop(update.gang, None)
+            self._stamp(update, eviction)
+
+    def _stamp_lingering(self) -> None:
+        now = self._ctx.clock.now()
+        for gang, (update, eviction, since) in list(self._lingering.items()):
+            if now - since >= LINGERS:
+                del self._lingering[gang]
+                self._stamp(update, eviction)
 
     def _stamp(self, update: GangUpdate, eviction: EvictionNote | None) -> None:
         async def write() -> None:

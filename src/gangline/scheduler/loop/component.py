@@ -33,8 +33,8 @@ def component(
     plugin_port: int | None = None,
 ) -> Component:
     """`plugin_port`: where the pages are served, on this machine only; None: nowhere."""
-    told = options or SchedulerOptions(settings=settings or shard_settings(), period=period)
-    scheduler = SchedulerService(replace(told, settings=replace(told.settings, node_pool=told.pool_name)))
+    chosen = options or SchedulerOptions(settings=settings or shard_settings(), period=period)
+    scheduler = SchedulerService(replace(chosen, settings=replace(chosen.settings, node_pool=chosen.pool_name)))
     history = History(usage or UsageSettings())
 
     async def run(ctx: Context, cache: Cache) -> None:

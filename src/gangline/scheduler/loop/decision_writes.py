@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 
+from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.kai import BindRequest
 from gangline.api.kinds import BIND_REQUEST, POD, POD_GROUP
@@ -88,6 +89,11 @@ async def evict_within_budget(ctx: Context, pod: Pod) -> None:
         await ctx.client.evict(pod.name, pod.namespace, uid=pod.uid)
     except TooManyRequests as refused:
         raise Conflict({"message": str(refused)}) from refused
+
+
+async def ask_for_move(ctx: Context, pod: Pod, node: str) -> None:
+    patch = {"metadata": {"uid": pod.uid, "annotations": {names.MOVE_TO: node}}}
+    await ctx.client.patch_only(POD, pod.name, pod.namespace, patch)
 
 
 async def stamp(ctx: Context, update: GangUpdate, eviction: EvictionNote | None) -> None:

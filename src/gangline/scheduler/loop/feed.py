@@ -44,6 +44,7 @@ from gangline.rules.selectors import parse_labels
 from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler.loop.overlay import Overlay
+from gangline.scheduler.loop.reading.coming import ComingGangs
 from gangline.scheduler.loop.reading.kinds import OWN_HANDLERS, PLAIN, PLAIN_RECORDS, POOLED
 from gangline.scheduler.loop.reading.singles import UngroupedSingles
 from gangline.scheduler.loop.requests.lookup import RequestLookup
@@ -73,10 +74,20 @@ Usage = Callable[[str], dict[str, float]]
 
 
 class Feed:
-    """What changed since the last cycle. `woken` is called at every event."""
+    """What changed since the last cycle. `woken` is called at every event; `coming` instead, where gangs are given time
+    to gather, at a new pod of one that still lacks others."""
 
-    def __init__(self, cache: Cache, options: SchedulerOptions, overlay: Overlay, woken: Callable[[], None]) -> None:
-        self._cache, self._options, self._overlay, self._woken = cache, options, overlay, woken
+    def __init__(
+        self,
+        cache: Cache,
+        options: SchedulerOptions,
+        overlay: Overlay,
+        woken: Callable[[], None],
+        coming: Callable[[], None],
+    ) -> None:
+        self._cache, self._options, self._overlay = cache, options, overlay
+        self._woken, self._coming = woken, coming if options.gathering else woken
+        self._gangs = ComingGangs(cache)
         self._changed: dict[tuple[Kind[Any], Key], None] = {}
         self._uids: dict[Key, str] = {}
         self._turns: dict[Key, float] = {}
@@ -93,6 +104,7 @@ class Feed:
         cache.informer(POD).add_index("claim", _claims_of)
         cache.informer(POD).add_index(UNMARKED, unmarked_for)
         RequestLookup.prepare(cache)
+        ComingGangs.prepare(cache)
         for other in (*OWN_HANDLERS, *PLAIN, *_budgets(options)):
             cache.informer(other)
         cache.informer(PVC).add_index("volume", lambda claim: [claim.spec.volume_name])
@@ -100,6 +112,7 @@ class Feed:
 
     def start(self) -> None:
         handlers: dict[Kind[Any], Callable[[Any, Any], None]] = {
+            POD: self._pod_changed,
             BIND_REQUEST: self._request_changed,
             PRIORITY_CLASS: self._every_gang,
             TOPOLOGY: self._topology_changed,
@@ -111,7 +124,7 @@ class Feed:
             PV: partial(self._storage_changed, "volume"),
             STORAGE_CLASS: partial(self._storage_changed, "class"),
         }
-        for kind in (NODE, POD, *handlers, *PLAIN, *_budgets(self._options)):
+        for kind in (NODE, *handlers, *PLAIN, *_budgets(self._options)):
             self._cache.informer(kind).on_change(handlers.get(kind) or partial(self._changed_itself, kind))
 
     @property
@@ -135,12 +148,20 @@ class Feed:
         if obj is not None:
             self.note(kind, key_of(obj))
 
+    def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        if before is None and after is not None and self._gangs.lacks_others(after):
+            self._changed[POD, key_of(after)] = None
+            self._coming()
+        else:
+            self._changed_itself(POD, before, after)
+
     def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
-        """That a request was fulfilled is told by its pod."""
+        """The pod itself shows that its request was fulfilled, and a request that we made says what was decided."""
         request = after or before
         if request is not None and (before is None or after is None or promises(before) != promises(after)):
             for order in orders(request):
-                if after is not None or not self._requests.has_its_node(request, order):
+                known = before is None and self._overlay.says(order.pod_uid, order.selected_node)
+                if not known and (after is not None or not self._requests.has_its_node(request, order)):
                     self.note_pod(Key(request.namespace, order.pod_name))
 
     def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
@@ -169,7 +190,7 @@ class Feed:
     def _every_gang(self, before: Object | None, after: Object | None) -> None:
         for group in self._cache.list(POD_GROUP):
             self.note(POD_GROUP, key_of(group))
-        for key in self._singles.pods:
+        for key in self._singles.think_anew():
             self.note(POD, key)
 
     def _topology_changed(self, before: Object | None, after: Object | None) -> None:
@@ -249,8 +270,7 @@ class Feed:
             return
         self._uids[key] = pod.uid
         single = self._singles.group(pod)
-        self._singles.note(pod, single)
-        if single is not None:
+        if self._singles.note(pod, single) and single is not None:
             yield self._gang(key_of(single), single, read)
         pod = self._in_its_group(pod, single)
         when = turns(pod, self._options.stuck_releasing)
@@ -326,6 +346,7 @@ class Feed:
     def note_all(self) -> None:
         """Read everything again, into an empty model."""
         self._uids.clear()
+        self._singles.think_anew()
         for kind in (NODE, QUEUE, TOPOLOGY, POD_GROUP, *PLAIN, *_budgets(self._options), RESOURCE_CLAIM, POD):
             for obj in self._cache.list(kind):
                 self.note(kind, key_of(obj))

@@ -39,6 +39,11 @@ class Overlay:
     def binding(self, bind: Bind) -> None:
         self._binding[bind.task] = _Binding(bind)
 
+    def says(self, uid: str, node: str) -> bool:
+        """Whether the pod is on its way to this node: a request that says so is no news."""
+        entry = self._binding.get(uid)
+        return entry is not None and entry.bind.node == node
+
     def written(self, uid: str, revision: int) -> None:
         if uid in self._binding:
             self._binding[uid].written = revision
@@ -60,9 +65,6 @@ class Overlay:
 
     def forget_gang(self, uid: str) -> None:
         self._gangs.pop(uid, None)
-
-    def is_binding(self, uid: str) -> bool:
-        return uid in self._binding
 
     def promise(self, uid: str, claim: str) -> tuple[DeviceId, ...] | None:
         """The devices that a request on its way gives to a pod's claim."""

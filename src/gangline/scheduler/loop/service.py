@@ -12,6 +12,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from gangline.api import names
@@ -47,6 +48,8 @@ from gangline.scheduler.time.learning import learns
 log = logging.getLogger(__name__)
 R = TypeVar("R")
 LONGEST_PAUSE = 30.0
+COMING = 0.1
+"""Seconds after which a pod is looked at whose gang is not complete, where it is not told at once that others lack."""
 
 
 class SchedulerService:
@@ -70,15 +73,15 @@ class SchedulerService:
 
     async def run(self, ctx: Context, cache: Cache) -> None:
         self._begin(ctx, cache)
-        pause, started, busy = self.options.period, float("-inf"), 0.0
+        pause, started, busy, decided = self.options.period, float("-inf"), 0.0, True
         while True:
             await self._wake.wait()
-            wait = started + self.options.pause(busy) - ctx.clock.now()
+            wait = started + self.options.pause(busy, decided) - ctx.clock.now()
             if wait > 0:
                 await ctx.clock.sleep(wait)
             started = ctx.clock.now()
             try:
-                await self._cycle()
+                decided = await self._cycle()
                 pause, busy = self.options.period, ctx.clock.now() - started
             except Exception:
                 log.exception("a cycle failed; the model is built anew")
@@ -89,14 +92,14 @@ class SchedulerService:
     def _begin(self, ctx: Context, cache: Cache) -> None:
         overlay = Overlay(lambda: cache.informer(BIND_REQUEST).revision)
         self._ctx, self._cache, self._objects = ctx, cache, ModelObjects(cache, self.cluster)
-        self.feed = Feed(cache, self.options, overlay, self._wake.set)
+        self._alarm, self._coming = Alarm(ctx.clock, self._time_passed), Alarm(ctx.clock, self._wake.set)
+        self.feed = Feed(cache, self.options, overlay, self._wake.set, partial(self._coming.within, COMING))
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)
         self._explainer = GangExplainer(ctx.clock, self.options.settings, self._objects, self._teller)
         self._starts = StartTeller(ctx, self._objects, self.memory)
         self._waiting = metrics.WaitingFigures(ctx.clock.now)
         self._idle = metrics.IdleFigures(self.options.pool_name)
-        self._alarm = Alarm(ctx.clock, self._time_passed)
         metrics.note_settings(self.options.settings)
         remember_evictions(self.cluster, cache.list(POD_GROUP), self.now)
         self.feed.start()
@@ -114,7 +117,7 @@ class SchedulerService:
         self._wake.set()
 
     def _group_changed(self, before: PodGroup | None, after: PodGroup | None) -> None:
-        """Nothing is kept in mind about a gang that is gone; one that was answered is told in these words."""
+        """A gang that is gone is forgotten; where the explainer wrote its answer, the condition gets these words."""
         if after is None and before is not None:
             gang = gang_uid(before.namespace, before.name)
             for keeper in (self._explainer, self._carrier, self._teller, self._starts):
@@ -137,16 +140,18 @@ class SchedulerService:
         async with self._model:
             return await asyncio.to_thread(look)
 
-    async def _cycle(self) -> None:
+    async def _cycle(self) -> bool:
+        """Says whether anything was decided."""
         self._thinking = True
         try:
             async with self._model:
-                await self._think()
+                return await self._think()
         finally:
             self._thinking = False
 
-    async def _think(self) -> None:
+    async def _think(self) -> bool:
         self._wake.clear()
+        self._coming.stop()
         now = self.now
         changes, seen = self.feed.gather(now), self._cache.newest
         start, thought = await asyncio.to_thread(self._decide, changes, now)
@@ -164,16 +169,17 @@ class SchedulerService:
         self._starts.tell(thought, now)
         await self._explain(thought, now, seen)
         self._waiting.show(waiting_causes(self.cluster, self._explainer.cause_of))
-        moments = [moment for moment in (thought.deadline, self.feed.next_turn(now)) if moment is not None]
-        self._alarm.set(min(moments, default=None))
+        moments = (thought.deadline, self.feed.next_turn(now), self._teller.next_due(now))
+        self._alarm.set(min((moment for moment in moments if moment is not None), default=None))
+        return bool(thought.decisions.commits or thought.decisions.refusals)
 
     def _decide(self, changes: list[ModelChange], now: float) -> tuple[SegmentStart | None, CycleThought]:
         """One cycle, in its thread; where the recorder begins a segment, with the model as it was before."""
         settings, start, idle = self.options.settings, None, self._idle.due(len(self.cluster.nodes), now)
         if self._recorder.due(self.cluster, now):
             start = SegmentStart(self.options.pool_name, now, settings, take_picture(self.cluster))
-        fresh, told = self._fresh, self._gathering
-        return start, think(self.cluster, changes, settings, now, fresh, time.perf_counter, self.memory, idle, told)
+        memory = self.memory, idle, self._gathering
+        return start, think(self.cluster, changes, settings, now, self._fresh, time.perf_counter, *memory)
 
     async def _explain(self, thought: CycleThought, now: float, seen: int) -> None:
         self._carrier.forget_placed(thought.decisions)
@@ -183,7 +189,8 @@ class SchedulerService:
 
     async def stop(self) -> None:
         if self.started.is_set():
-            self._alarm.stop()
+            for alarm in (self._alarm, self._coming):
+                alarm.stop()
             self._waiting.show({})
             await self._ctx.writer.stop()
         await asyncio.to_thread(self._recorder.close)

@@ -1,4 +1,4 @@
-"""What people are told about gangs that wait: conditions, events, pod conditions, the verdict.
+"""Writes why gangs wait: conditions, events, pod conditions, the verdict.
 
 service.py hands in how each gang stands; thought/told_gang.py says what of it is new and worth writing. The writes go
 out beside the cycle.
@@ -30,7 +30,7 @@ from gangline.scheduler.thought import decision_objects
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.thought.settings_note import settings_note
 from gangline.scheduler.thought.standings import GangStanding
-from gangline.scheduler.thought.told_gang import Members, ToldGang, knows
+from gangline.scheduler.thought.told_gang import Members, ToldGang, knows, pause_before_retelling
 from gangline.scheduler.why.verdict import Verdict
 
 log = logging.getLogger(__name__)
@@ -43,18 +43,21 @@ class GangTeller:
         self._clock = ctx.clock
         self._cache, self._writer, self._options = cache, ctx.writer, options
         self._settings = settings_note(options.settings)
-        self._told: dict[str, ToldGang] = {}
+        self._memories: dict[str, ToldGang] = {}
+        self._pause = 0.0
 
     def tell_all(self, standings: Iterable[GangStanding], refusals: Iterable[Refuse], objects: ModelObjects) -> None:
         """How every gang stands that a cycle looked at, and why it was refused."""
         refused = {refuse.gang: refuse for refuse in refusals}
+        waiting = sum(len(memory.pods) for memory in self._memories.values())
+        self._pause = pause_before_retelling(waiting, self._options.retell)
         for standing in standings:
             try:
                 self.tell(standing, refused.get(standing.gang), partial(objects.members, standing.gang))
             except (
                 Exception
             ):  # one gang that cannot be told keeps nobody else from being told, and no cycle from going on
-                log.exception("how gang %s stands cannot be told", standing.gang)
+                log.exception("the state of gang %s cannot be reported", standing.gang)
 
     def tell(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
         """`members`: finds the pods of the gang by uid, as far as they are known."""
@@ -76,23 +79,29 @@ class GangTeller:
             self._clear(group, standing.gang)
 
     def _tell_ungrouped(self, standing: GangStanding, refuse: Refuse | None, members: Members) -> None:
-        """A single whose PodGroup is not written yet: its pod is told, and the grouper writes the group then."""
+        """A single whose PodGroup is not written yet: its pod gets the condition, and then the grouper writes the
+        group."""
         if refuse is None or not standing.waiting or not standing.ready:
-            self._told.pop(standing.gang, None)
+            self._memories.pop(standing.gang, None)
             return
         self._tell_pods(standing, refuse, members, True)
 
+    def next_due(self, now: float) -> float | None:
+        """When pods get a reason that they do not have yet, though nothing happens until then."""
+        moments = (memory.due for memory in self._memories.values())
+        return min((moment for moment in moments if moment is not None and moment > now), default=None)
+
     def answered(self, group: PodGroup, gang: str) -> None:
         """An answer stands on the PodGroup that may not have been there at the last cycle."""
-        told = self._told.get(gang)
-        if told is not None and told.refused is not None and self._options.signs_verdicts:
-            self._refused(group, *told.refused)
+        memory = self._memories.get(gang)
+        if memory is not None and memory.refused is not None and self._options.signs_verdicts:
+            self._refused(group, *memory.refused)
 
     def forget(self, gang: str) -> None:
-        self._told.pop(gang, None)
+        self._memories.pop(gang, None)
 
     def _memory(self, gang: str) -> ToldGang:
-        return self._told.setdefault(gang, ToldGang())
+        return self._memories.setdefault(gang, ToldGang())
 
     def _once(self, group: PodGroup, gang: str, reason: str, text: str) -> None:
         if self._memory(gang).is_news(reason, text):
@@ -122,20 +131,20 @@ class GangTeller:
         return one_stop(text) if self._options.one_line else text
 
     def _tell_pods(self, standing: GangStanding, refuse: Refuse, members: Members, mark: bool) -> None:
-        told, now = self._memory(standing.gang), self._clock.now()
-        for pod, text in told.pods_to_tell(standing, refuse, members, now, self._options.retell):
-            self._tell_pod(pod, self._said(text), mark, told)
+        memory, now = self._memory(standing.gang), self._clock.now()
+        for pod, text in memory.pods_to_tell(standing, refuse, members, now, self._pause):
+            self._tell_pod(pod, self._said(text), mark, memory)
 
-    def _tell_pod(self, pod: Pod, text: str, mark: bool, told: ToldGang) -> None:
+    def _tell_pod(self, pod: Pod, text: str, mark: bool, memory: ToldGang) -> None:
         if knows(pod, text):
             return
         self._events.tell(POD, pod, decision_objects.UNSCHEDULABLE, text, warning=True)
         if mark:
-            self._mark(pod, decision_objects.pod_condition(text, self._clock.now()), told)
+            self._mark(pod, decision_objects.pod_condition(text, self._clock.now()), memory)
 
-    def _mark(self, pod: Pod, patch: Raw, told: ToldGang) -> None:
-        """The condition of a pod that still waits when the write goes out: one that has a node by then is not told that
-        it has none."""
+    def _mark(self, pod: Pod, patch: Raw, memory: ToldGang) -> None:
+        """The condition of a pod that still waits when the write goes out: one that has a node by then gets no
+        condition that it has none."""
 
         async def write() -> None:
             now = self._cache.get(POD, pod.name, pod.namespace)
@@ -149,7 +158,7 @@ class GangTeller:
                 except Conflict:
                     now = await self._client.get(POD, pod.name, pod.namespace)
 
-        self._writer.put((POD.kind, pod.namespace, pod.name, "condition"), write, lambda error: told.not_told(pod))
+        self._writer.put((POD.kind, pod.namespace, pod.name, "condition"), write, lambda error: memory.not_told(pod))
 
     def _write_condition(self, group: PodGroup, text: str, refuse: Refuse) -> None:
         reasons = decision_objects.reasons_of(refuse)
@@ -179,7 +188,7 @@ class GangTeller:
 
     def _clear(self, group: PodGroup, gang: str) -> None:
         """Nothing waits any more: no condition, no verdict."""
-        self._told.pop(gang, None)
+        self._memories.pop(gang, None)
         if group.status.scheduling_conditions:
             self._put(POD_GROUP, group, "conditions", {"status": {"schedulingConditions": None}}, subresource="status")
         self._write_verdict(group, None)

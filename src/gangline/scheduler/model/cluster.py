@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gangline.scheduler.collector import undisturbed
-from gangline.scheduler.model.cluster_books import ClusterBooks, listed
+from gangline.scheduler.model.cluster_books import ClusterBooks, drop_user, listed
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.queue import QueueInfo
@@ -108,6 +108,8 @@ class ClusterModel(ClusterBooks):
                 self.gangs[record.gang].join(task)
         listed(self.shunning, task.uid, bool(record.pod_anti_affinity))
         listed(self.spreading, task.uid, bool(record.spread))
+        for name in record.volumes:
+            self.claim_users.setdefault((record.namespace, name), {})[task.uid] = None
         listed(
             self.liking,
             task.uid,
@@ -125,6 +127,8 @@ class ClusterModel(ClusterBooks):
         listed(self.shunning, task.uid, False)
         listed(self.liking, task.uid, False)
         listed(self.spreading, task.uid, False)
+        for name in task.record.volumes:
+            drop_user(self.claim_users, (task.namespace, name), task.uid)
         self._unbook(task)
         self._unseat(task)
         self.devices.forget(task.uid)

@@ -144,6 +144,14 @@ def _seating_order(task: TaskInfo) -> tuple[bool, str]:
     return task.record.utility != "reservation", task.uid
 
 
+def drop_user(users: dict[tuple[str, str], dict[str, None]], claim: tuple[str, str], task: str) -> None:
+    """A claim that nobody names any more is forgotten."""
+    named = users.get(claim, {})
+    named.pop(task, None)
+    if not named:
+        users.pop(claim, None)
+
+
 def listed(names: dict[str, None], name: str, wanted: bool) -> None:
     if wanted:
         names[name] = None

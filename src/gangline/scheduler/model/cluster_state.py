@@ -13,7 +13,7 @@ from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.journal import UndoJournal
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.queue import QueueInfo
-from gangline.scheduler.model.resources import ResourceNames, Vector, minus, plus, summed
+from gangline.scheduler.model.resources import GPU, ResourceNames, Vector, minus, plus, summed
 from gangline.scheduler.model.task import TaskInfo, TaskShape
 from gangline.scheduler.model.topology import TopologyTree
 from gangline.scheduler.records import (
@@ -63,6 +63,8 @@ class ClusterState:
         self.shunning: dict[str, None] = {}
         self.liking: dict[str, None] = {}
         self.spreading: dict[str, None] = {}
+        self.claim_users: dict[tuple[str, str], dict[str, None]] = {}
+        """By PersistentVolumeClaim: the tasks that name it."""
         self.shapes: dict[tuple[Any, ...], TaskShape] = {}
         self.memo: dict[Any, Any] = {}
         self.futures: dict[str, Any] = {}
@@ -115,6 +117,15 @@ class ClusterState:
             kept = self.memo["GPU memory"] = (self.generation, (min(sizes), max(sizes)) if sizes else (None, None))
         bounds: tuple[int | None, int | None] = kept[1]
         return bounds
+
+    def largest_node(self) -> float:
+        """GPUs of the node with the most of them."""
+        kept = self.memo.get("largest node")
+        if kept is None or kept[0] != self.generation:
+            gpus = max([node.allocatable[GPU] for node in self.nodes.values()], default=0.0)
+            kept = self.memo["largest node"] = (self.generation, gpus)
+        largest: float = kept[1]
+        return largest
 
     @property
     def has_foreign(self) -> bool:

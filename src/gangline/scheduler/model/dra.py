@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gangline.rules.requests import is_gpu_driver
 from gangline.scheduler.matching import node_matches
 from gangline.scheduler.model.journal import UndoJournal
 from gangline.scheduler.model.task import TaskInfo
@@ -39,10 +40,6 @@ class Published(NamedTuple):
     complete: bool = True
 
 
-def is_gpu_driver(driver: str) -> bool:
-    return "gpu" in driver.lower()
-
-
 def device_key(device: DeviceId) -> str:
     return f"{device.driver}/{device.pool}/{device.device}"
 
@@ -60,7 +57,7 @@ class Devices:
         self.extended: dict[str, tuple[DeviceId, ...]] = {}
         self.held: dict[str, int] = {}
         self.answers: dict[Any, Any] = {}
-        """What selectors said; forgotten when classes or devices change."""
+        """Answers of selectors; forgotten when classes or devices change."""
         self._made_for: dict[str, tuple[str, str]] = {}
         self._backed: dict[str, str] = {}
         self._pools: tuple[dict[str, list[Published]], list[tuple[Published, tuple[NodeTerm, ...] | None]]] | None = (

@@ -260,7 +260,7 @@ class NodeInfo:
         return self.dra_gpus > 0 or (task.gpu_names != self.gpu_names and bool(task.gpu_names) and bool(self.gpu_names))
 
     def _fits(self, task: TaskInfo, room: Vector) -> bool:
-        asked = self._own(task) if task.backed else task.request
+        asked = self._without_device_amounts(task) if task.backed else task.request
         if not task.shared:
             devices = self._claims.held_by(task)
             return fits(asked, _shifted(room, self._shared(devices)) if devices else room)
@@ -271,7 +271,7 @@ class NodeInfo:
         whole = int(room[GPU] // 1)
         return whole + min(len(self.shared.fitting(device_memory(task, self.gpu_memory))), gpu.count) >= gpu.count
 
-    def _own(self, task: TaskInfo) -> Vector:
+    def _without_device_amounts(self, task: TaskInfo) -> Vector:
         """The request without what this node has only as devices: those are found one by one. GPUs of devices are
         counted here too."""
         return tuple(
@@ -307,9 +307,6 @@ class NodeInfo:
 
     def releasing_gpu_memory(self) -> float:
         return self.shared.releasing_memory() + self.releasing[GPU] * self.gpu_memory
-
-    def free_pods(self) -> float:
-        return self.later[PODS]
 
     def state(self) -> dict[str, Any]:
         """Everything that changes, for comparing two nodes."""

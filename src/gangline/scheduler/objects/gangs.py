@@ -23,12 +23,14 @@ from gangline.scheduler.records import (
     TopologyRecord,
     TopologyRule,
 )
+from gangline.scheduler.records.gangs import MoveWish
 
 DEFAULT_QUEUE_PRIORITY = 100
 UNLIMITED = -1.0
 NO_BACKOFF = -1
+MOVE_WISHES: dict[str, MoveWish] = {"start-first": "start-first", "never": "never"}
 DEEPEST = 64
-"""Levels of sub-groups: far more than anybody needs, and few enough to be walked by functions that call themselves."""
+"""Levels of sub-groups: far more than needed, and few enough to be walked by functions that call themselves."""
 
 Aliases = Mapping[str, Mapping[str, str]]
 """Topology name → level alias → node label key."""
@@ -123,7 +125,13 @@ def gang_record(
         checkpoint_interval=_said_interval(noted.get(names.CHECKPOINT_INTERVAL)),
         workload=next((owner.name for owner in group.metadata.owner_references), group.name),
         counts_succeeded=reading.counts_succeeded,
+        move=said_move(noted),
     )
+
+
+def said_move(annotations: Mapping[str, str]) -> MoveWish:
+    """A word that we do not know says nothing."""
+    return MOVE_WISHES.get(annotations.get(names.MOVE, ""), "")
 
 
 def _said_interval(text: str | None) -> float:

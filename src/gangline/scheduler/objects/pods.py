@@ -19,7 +19,7 @@ from gangline.rules.values import times
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.objects import affinity
 from gangline.scheduler.objects.devices import allocated_devices, made_for
-from gangline.scheduler.objects.gangs import gang_uid, said_runtime
+from gangline.scheduler.objects.gangs import gang_uid, said_move, said_runtime
 from gangline.scheduler.objects.nodes import zone_number
 from gangline.scheduler.objects.reading import DEFAULTS, ObjectReading, not_negative
 from gangline.scheduler.objects.templates import every_container, template_of
@@ -90,6 +90,9 @@ def task_record(
         expected_runtime=said_runtime(pod.annotations, spec.active_deadline_seconds),
         last_checkpoint=times.seconds(pod.annotations.get(names.LAST_CHECKPOINT)),
         started=times.seconds(pod.status.start_time),
+        move=said_move(pod.annotations),
+        replaceable=names.POD_CLIQUE in labels,
+        replaces=names.REPLACES in pod.annotations,
     )
 
 

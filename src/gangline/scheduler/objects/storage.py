@@ -17,6 +17,7 @@ from gangline.scheduler.records import ConfigMapRecord, NodeTerm, StorageCapacit
 
 WAITS = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
+ONE_POD = "ReadWriteOncePod"
 
 
 def volume_claim_record(
@@ -45,6 +46,7 @@ def volume_claim_record(
         size=float(resources.units(spec.resources.requests.get("storage", 0))),
         deleted=claim.metadata.deleting or claim.status.phase == "Lost",
         owner=owners[0].uid if len(owners) == 1 and owners[0].kind == "Pod" else "",
+        single=ONE_POD in spec.access_modes,
     )
 
 

@@ -161,14 +161,14 @@ class DeviceSearch:
         """Whether the pool's shared counters have what the device takes, besides what devices in use take."""
         pool = offered.slice.driver, offered.slice.pool
         if pool not in self._rooms:
-            self._rooms[pool] = self._room(*pool)
+            self._rooms[pool] = self._free_counters(*pool)
         room = dict(self._rooms[pool])
         for _, request, item in self.taken:
             if not request.admin and (item.slice.driver, item.slice.pool) == pool:
                 take_from(room, item.device.counters)
         return all(room.get(counter, 0) >= amount for counter, amount in flat(offered.device.counters))
 
-    def _room(self, driver: str, pool: str) -> dict[tuple[str, str], float]:
+    def _free_counters(self, driver: str, pool: str) -> dict[tuple[str, str], float]:
         """What the shared counters of a pool have, besides what devices take that are held."""
         slices = self.devices.pool(driver, pool)
         room = {counter: amount for record in slices for counter, amount in flat(record.counters)}
@@ -187,12 +187,12 @@ class DeviceSearch:
         value = offered.device.attributes.get(name)
         if value is None:
             return False
-        others = self._others(constraint, place)
+        others = self._devices_concerned(constraint, place)
         if constraint.same:
             return all(other.device.attributes.get(name) == value for other in others)
         return all(other.device.attributes.get(name) != value for other in others)
 
-    def _others(self, constraint: DeviceConstraint, place: int) -> Iterator[Published]:
+    def _devices_concerned(self, constraint: DeviceConstraint, place: int) -> Iterator[Published]:
         return (other for where, request, other in self.taken if where == place and concerns(constraint, request.name))
 
 
@@ -211,7 +211,7 @@ def take_from(room: dict[tuple[str, str], float], counters: Counters) -> None:
 
 
 def configs(devices: Devices, claim: ClaimRecord) -> tuple[Mapping[str, object], ...]:
-    """What drivers are told besides the devices: the classes' configurations for the requests of each, then the claim's
+    """The configuration of the drivers: the classes' configurations for the requests of each, then the claim's
     own."""
     of_classes: list[Mapping[str, object]] = []
     for request in claim.requests:

@@ -1,7 +1,7 @@
 """What is free in the domains of a topology, for tasks that ask for a place together.
 
 `Demand` is what they ask for, `DomainTally` a running sum per domain that follows the nodes, so that asking again costs
-only what changed; `DomainRoom` joins the two. Which domain is chosen is said in `domains.py`. Nothing here places
+only what changed; `DomainRoom` joins the two. `domains.py` chooses the domain. Nothing here places
 anything."""
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The queue tree is a heap of queues per level with a heap of gangs in each leaf. The comparison of queues is not a strict
 order and changes as gangs are placed, so the heap of queues is the classical sift-up/sift-down one, re-ordered only at
-its top: the exact order of sifts is part of the decision. Which tasks of a gang go next is said in `order.py`. Nothing
+its top: the exact order of sifts is part of the decision. `order.py` orders the tasks of a gang. Nothing
 here places or evicts.
 """
 

@@ -1,6 +1,6 @@
 """Who goes next inside a gang: which of its tasks to place, and which to evict.
 
-Which gang goes next is said in `gang_queue.py`. Nothing here places or evicts.
+`gang_queue.py` orders the gangs. Nothing here places or evicts.
 """
 
 from __future__ import annotations

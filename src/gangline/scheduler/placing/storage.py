@@ -39,8 +39,12 @@ class Storage:
         return all(self._class_has(storage_class, size, node) for storage_class, size in wanted.items())
 
     def _class_has(self, storage_class: str, size: float, node: NodeInfo) -> bool:
-        told = [capacity for capacity in self._cluster.capacities.values() if capacity.storage_class == storage_class]
-        return not told or any(reaches(item, node) and item.free - self._taken(item) >= size for item in told)
+        capacities = [
+            capacity for capacity in self._cluster.capacities.values() if capacity.storage_class == storage_class
+        ]
+        return not capacities or any(
+            reaches(item, node) and item.free - self._taken(item) >= size for item in capacities
+        )
 
     def _taken(self, capacity: StorageCapacityRecord) -> float:
         nodes = self._cluster.nodes
@@ -56,10 +60,10 @@ class Storage:
             self._promised = {}
             for task in self._cluster.tasks.values():
                 if task.record.volumes and task.status == Status.BINDING:
-                    self._promised |= self._of(task)
+                    self._promised |= self._promises_of(task)
         return self._promised
 
-    def _of(self, task: TaskInfo) -> dict[tuple[str, str], Promise]:
+    def _promises_of(self, task: TaskInfo) -> dict[tuple[str, str], Promise]:
         return {
             (claim.namespace, claim.name): (task.node, claim.storage_class, claim.size) for claim in self._new(task)
         }
@@ -74,13 +78,13 @@ class Storage:
     def allocated(self, task: TaskInfo) -> None:
         if task.record.volumes and self._cluster.capacities:
             promises = self._promises()
-            for key, promise in self._of(task).items():
+            for key, promise in self._promises_of(task).items():
                 self._session.journal.set_item(promises, key, promise)
 
     def deallocated(self, task: TaskInfo) -> None:
         if task.record.volumes and self._cluster.capacities:
             promises = self._promises()
-            for key in self._of(task):
+            for key in self._promises_of(task):
                 if key in promises:
                     self._session.journal.pop_item(promises, key)
 

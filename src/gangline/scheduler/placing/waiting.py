@@ -82,7 +82,7 @@ def _asked(session: Session, gang: GangInfo) -> Hashable:
 
 
 def tell_alike(session: Session, first: GangInfo, gang: GangInfo) -> None:
-    """Tell a gang what another one that asks for the same was told."""
+    """Give a gang the refusal of another one that asks for the same."""
     pairs = list(zip(session.wanted(first, False), session.wanted(gang, False), strict=True))
     names = [(theirs.full_name, mine.full_name) for theirs, mine in pairs]
     for refusal in session.refused(first.uid):

@@ -27,6 +27,7 @@ from gangline.scheduler.plugins.fit.numa import NumaPlugin
 from gangline.scheduler.plugins.fit.predicates import PredicatesPlugin
 from gangline.scheduler.plugins.fit.topology import TopologyPlugin
 from gangline.scheduler.plugins.fit.topologyspread import topology_spread
+from gangline.scheduler.plugins.fit.volumerestrictions import VolumeRestrictionsPlugin
 from gangline.scheduler.plugins.order.orders import (
     ElasticPlugin,
     KubeflowPlugin,
@@ -63,6 +64,7 @@ BUILT_IN: dict[str, PluginClass] = {
     "minruntime": MinRuntimePlugin,
     "topology": TopologyPlugin,
     "topologyspread": topology_spread,
+    "volumerestrictions": VolumeRestrictionsPlugin,
     "reservations": ReservationsPlugin,
     "disruption": DisruptionPlugin,
     "podaffinity": PodAffinityPlugin,

@@ -69,12 +69,14 @@ def recorded(files: Sequence[Path]) -> Iterator[SegmentStart | RecordedCycle | D
 
 def lines_of(file: Path) -> Iterator[bytes]:
     """Whole lines; raises BadInput where they end in what is no recording."""
-    rest = b""
+    begun = bytearray()
     for piece in _unpressed(file):
-        whole, newline, rest = (rest + piece).rpartition(b"\n")
+        whole, newline, rest = piece.rpartition(b"\n")
         if newline:
-            yield from whole.split(b"\n")
-        if len(rest) > LONGEST_LINE:
+            yield from bytes(begun + whole).split(b"\n")
+            begun.clear()
+        begun += rest
+        if len(begun) > LONGEST_LINE:
             raise BadInput(f"a line is longer than {LONGEST_LINE} bytes")
 
 

@@ -1,6 +1,6 @@
 """Follows a recording without deciding anything: which records a scheduler knew after each cycle, and what changed.
 
-Stands between the pieces of a recording (`segments.py`) and what is told of them (`stories.py`, `usage.py`). A segment
+Stands between the pieces of a recording (`segments.py`) and what is shown of them (`stories.py`, `usage.py`). A segment
 that begins anew is compared with what was known before, so that a restart of the scheduler changes nothing. Pure."""
 
 from __future__ import annotations

@@ -7,13 +7,21 @@ cluster. Pure: bytes in, bytes out; `recorder.py` and `files.py` know the disk."
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import msgspec
 
 from gangline.errors import BadInput
-from gangline.scheduler.decisions import Bind, Commit, Evict, GangUpdate, Nominate, Refuse, StartReservation
+from gangline.scheduler.decisions import (
+    Bind,
+    Commit,
+    Evict,
+    GangUpdate,
+    MoveRequest,
+    Nominate,
+    Refuse,
+    StartReservation,
+)
 from gangline.scheduler.recording.memory import ModelMemory
 from gangline.scheduler.records import (
     BudgetRecord,
@@ -98,6 +106,7 @@ class CycleLine(msgspec.Struct, frozen=True, tag="cycle", tag_field="line", omit
     steps: Mapping[str, int] = {}
     reservations: tuple[StartReservation, ...] = ()
     fresh: tuple[str, ...] = ()
+    moves: tuple[MoveRequest, ...] = ()
 
 
 class PictureLine(msgspec.Struct, frozen=True, tag="picture", tag_field="line"):
@@ -126,14 +135,6 @@ _BY_WORD = {word: kind for kind, word in KINDS.items()}
 _ENCODER = msgspec.json.Encoder()
 """Maps keep their order: a model built from them again is the same to the last bit."""
 _DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
-
-
-@dataclass(frozen=True, slots=True)
-class BadLine:
-    """A line that cannot be read: its number from 1, and why."""
-
-    number: int
-    reason: str
 
 
 def write(line: Line) -> bytes:

@@ -14,6 +14,7 @@ import msgspec
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.records import Record, TaskRecord
 from gangline.scheduler.victims.ledger import EvictionEntry, ledger_of
+from gangline.scheduler.victims.moves import MoveUnderWay, moves_of
 
 MARKS, KEPT = "overtaken since", "places kept"
 COMPUTED = ("slots", "usual pods")
@@ -33,6 +34,7 @@ class ModelMemory(msgspec.Struct, frozen=True, omit_defaults=True):
     shapes: tuple[SeenShape, ...] = ()
     pods_seen: int = 0
     gpus_started: float = 0.0
+    moves: tuple[MoveUnderWay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def _memory(cluster: ClusterModel) -> ModelMemory:
         tuple(SeenShape(shape.sample.record, shape.seen) for shape in shapes),
         cluster.pods_seen,
         cluster.gpus_started,
+        tuple(moves_of(cluster).entries()),
     )
 
 
@@ -94,4 +97,6 @@ def model_of(records: Iterable[Record], memory: ModelMemory) -> ClusterModel:
         ledger_of(cluster).note(entry)
     cluster.memo[MARKS] = dict(memory.marks)
     cluster.memo[KEPT] = {uid: frozenset(nodes) for uid, nodes in memory.kept.items()}
+    for under_way in memory.moves:
+        moves_of(cluster).note(under_way)
     return cluster

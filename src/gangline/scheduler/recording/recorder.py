@@ -2,7 +2,7 @@
 
 A cycle is handed over and never waited for; when the disk is too slow or full, cycles are left out and a new segment
 begins with a picture of its own, so that what is on disk can always be decided again. A segment is gzip, readable while
-it is written; whoever was stopped in the middle leaves a last line that readers pass over."""
+it is written; a process that was killed leaves a broken last line, which readers skip."""
 
 from __future__ import annotations
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from gangline.errors import BadInput
-from gangline.scheduler.decisions import Commit
+from gangline.scheduler.decisions import Commit, MoveRequest
 from gangline.scheduler.recording.memory import ModelMemory, ModelPicture, SeenShape
 from gangline.scheduler.recording.replaying import CyclePlayer
 from gangline.scheduler.recording.segments import RecordedCycle, SegmentPen, SegmentStart
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.snapshots.redact import NameCodes, renamed, well_known
 from gangline.scheduler.thought.changes import GoneRecord, TakenChange
+from gangline.scheduler.victims.moves import MoveUnderWay
 
 Rename = Callable[[str], str]
 Piece = SegmentStart | RecordedCycle
@@ -99,4 +100,11 @@ def _memory(memory: ModelMemory, rename: Rename) -> ModelMemory:
         tuple(SeenShape(renamed(shape.sample, rename), shape.seen) for shape in memory.shapes),
         memory.pods_seen,
         memory.gpus_started,
+        tuple(_under_way(item, rename) for item in memory.moves),
     )
+
+
+def _under_way(item: MoveUnderWay, rename: Rename) -> MoveUnderWay:
+    move = item.move
+    coded = MoveRequest(rename(move.task), rename(move.node), rename(move.preemptor), move.asked)
+    return MoveUnderWay(coded, rename(item.gang))

@@ -91,23 +91,25 @@ def differences(recorded: Decisions, decided: Decisions) -> tuple[str, ...]:
     """What is not the same, in words; the bytes that would be written are compared."""
     if _written(recorded) == _written(decided):
         return ()
-    told: list[str] = []
+    lines: list[str] = []
     for before, after in zip(recorded.commits, decided.commits, strict=False):
         if before != after:
-            told.append(f"{_commit(before)} then, {_commit(after)} now")
+            lines.append(f"{_commit(before)} then, {_commit(after)} now")
             break
     if len(recorded.commits) != len(decided.commits):
-        told.append(f"{len(recorded.commits)} commits then, {len(decided.commits)} now")
+        lines.append(f"{len(recorded.commits)} commits then, {len(decided.commits)} now")
     then, now = ({refuse.gang: refuse for refuse in made.refusals} for made in (recorded, decided))
     for gang in sorted({*then, *now}):
         if then.get(gang) != now.get(gang):
-            told.append(f"{gang}: {_refusal(then.get(gang))} then, {_refusal(now.get(gang))} now")
+            lines.append(f"{gang}: {_refusal(then.get(gang))} then, {_refusal(now.get(gang))} now")
             break
     if recorded.updates != decided.updates:
-        told.append("time stamps of gangs are others")
+        lines.append("time stamps of gangs are others")
     if recorded.reservations != decided.reservations:
-        told.append("reservations are others")
-    return tuple(told) or ("counts or figures are others",)
+        lines.append("reservations are others")
+    if recorded.moves != decided.moves:
+        lines.append("moves that were asked for are others")
+    return tuple(lines) or ("counts or figures are others",)
 
 
 def _commit(commit: object) -> str:
@@ -126,7 +128,9 @@ def _written(decisions: Decisions) -> bytes:
     parts = (
         lines.write(CommitsLine(commits)),
         lines.write(RefusedLine(decisions.refusals)),
-        lines.write(CycleLine(0.0, (), decisions.updates, decisions.steps, decisions.reservations)),
+        lines.write(
+            CycleLine(0.0, (), decisions.updates, decisions.steps, decisions.reservations, moves=decisions.moves)
+        ),
     )
     return b"".join(lines.write(lines.read(part)) for part in parts)
 

@@ -73,7 +73,15 @@ class SegmentPen:
         heard = tuple(gang for gang in self._refused if gang not in refused)
         self._refused = refused
         yield lines.write(
-            CycleLine(cycle.now, heard, decisions.updates, decisions.steps, decisions.reservations, cycle.fresh)
+            CycleLine(
+                cycle.now,
+                heard,
+                decisions.updates,
+                decisions.steps,
+                decisions.reservations,
+                cycle.fresh,
+                decisions.moves,
+            )
         )
 
 
@@ -129,7 +137,7 @@ class SegmentReader:
         for gang in line.heard:
             self._refused.pop(gang, None)
         refusals = tuple(self._refused[gang] for gang in sorted(self._refused))
-        decisions = Decisions(tuple(self._commits), refusals, line.updates, line.steps, line.reservations)
+        decisions = Decisions(tuple(self._commits), refusals, line.updates, line.steps, line.reservations, line.moves)
         cycle = RecordedCycle(line.now, tuple(self._changes), decisions, line.fresh)
         self._changes, self._commits = [], []
         return cycle

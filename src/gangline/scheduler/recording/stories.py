@@ -72,7 +72,7 @@ Wanted = Callable[[str, GangRecord], bool]
 
 @dataclass(slots=True)
 class _Now:
-    """How a gang stands: what was told of it last."""
+    """The state of a gang: its last event."""
 
     story: GangStory
     since: float
@@ -83,7 +83,7 @@ class _Now:
     state: str = "queued"
     nominated: bool = False
     evictor: str = ""
-    """The gang that took its place last, of which is told already."""
+    """The gang that took its place last, which has its event already."""
 
 
 class PoolStories:
@@ -92,7 +92,7 @@ class PoolStories:
     def __init__(self, pool: str, wanted: Wanted) -> None:
         self.follower = PoolFollower()
         self._pool, self._wanted = pool, wanted
-        self.told: dict[str, list[_Now]] = {}
+        self.lives: dict[str, list[_Now]] = {}
         """By uid of the gang: every life it had."""
         self.names: dict[tuple[str, str], None] = {}
 
@@ -116,7 +116,7 @@ class PoolStories:
 
     def finish(self) -> None:
         """Tell what was kept for later."""
-        for lives in self.told.values():
+        for lives in self.lives.values():
             for mine in lives:
                 self._tell_overtaken(mine)
 
@@ -129,7 +129,7 @@ class PoolStories:
             return
         moment = min(record.created or now, now)
         story = GangStory(title, record.namespace, record.name, record.queue, self._pool)
-        self.told.setdefault(record.uid, []).append(_Now(story, moment))
+        self.lives.setdefault(record.uid, []).append(_Now(story, moment))
         story.events.append(self._queued(record, moment))
 
     def _queued(self, record: GangRecord, moment: float) -> GangEvent:
@@ -141,7 +141,7 @@ class PoolStories:
 
     def _mine(self, uid: str) -> _Now | None:
         """The life that is not over."""
-        lives = self.told.get(uid)
+        lives = self.lives.get(uid)
         return lives[-1] if lives and lives[-1].state != "deleted" else None
 
     def _touched(self, followed: FollowedCycle) -> dict[str, list[TaskTurn]]:
@@ -313,8 +313,8 @@ class Storyteller:
         """In the order in which their gangs came."""
         for pool in self._pools.values():
             pool.finish()
-        told = [mine.story for pool in self._pools.values() for lives in pool.told.values() for mine in lives]
-        return sorted(told, key=lambda story: (story.events[0].moment, story.namespace, story.gang))
+        gangs = [mine.story for pool in self._pools.values() for lives in pool.lives.values() for mine in lives]
+        return sorted(gangs, key=lambda story: (story.events[0].moment, story.namespace, story.gang))
 
 
 def stories(pieces: Iterable[SegmentStart | RecordedCycle], wanted: Wanted) -> list[GangStory]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+MoveWish: TypeAlias = Literal["", "start-first", "never"]
+"""How consolidation may move work: as it likes, only by starting the replacement first, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +76,11 @@ def plain_gang(min_available: int = 1, topology: TopologyRule | None = None) -> 
 @dataclass(frozen=True, slots=True)
 class GangRecord:
     """A PodGroup. `preemptible` None: decided by the priority (< 100). `expected_runtime`: seconds from its start to
-    its end, where somebody said so. What it did before `last_checkpoint` is safe; `checkpoint_interval`: seconds from
+    its end, where it was declared. What it did before `last_checkpoint` is safe; `checkpoint_interval`: seconds from
     one to the next where they come regularly, 0 where they do not. `workload`: what users call it, for runtimes that
     are learned by name; `learned_runtime`: what gangs like it took, for one of which nobody says how long it runs.
     `overrun`: for one of which somebody says so, how many times longer than they say nearly all gangs run at most.
-    `counts_succeeded`: pods that have succeeded are part of its minimum."""
+    `counts_succeeded`: pods that have succeeded are part of its minimum. `move`: how consolidation may move it."""
 
     uid: str
     queue: str
@@ -100,3 +104,4 @@ class GangRecord:
     learned_runtime: float | None = None
     overrun: float | None = None
     counts_succeeded: bool = False
+    move: MoveWish = ""

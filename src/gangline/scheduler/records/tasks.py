@@ -9,7 +9,7 @@ from typing import Literal
 from gangline.rules.requests import GpuRequest
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records.devices import DeviceId
-from gangline.scheduler.records.gangs import DEFAULT_POD_SET
+from gangline.scheduler.records.gangs import DEFAULT_POD_SET, MoveWish
 from gangline.scheduler.records.terms import Amounts, NodeTerm, PodTerm, Requirement, SpreadTerm, TolerationRecord
 
 NO_GPU = GpuRequest()
@@ -62,7 +62,8 @@ class TaskRecord:
     GPUs; GPUs are in `gpu`. `node` counts only in statuses that hold resources. `extended_devices`: what it has of
     devices that back its extended resources. `gpu_resources`: the whole GPUs of `gpu` by resource name; empty: not
     known, or not asked for by name. `expected_runtime`: seconds from its start to its end, where its annotation or
-    deadline says so. `started`: when its node took it on."""
+    deadline says so. `started`: when its node took it on. `move`: how consolidation may move it, where its gang says
+    nothing; `replaceable`: its owner can start another pod in its place first, and `replaces`: it is such a pod."""
 
     uid: str
     gang: str = ""
@@ -107,3 +108,6 @@ class TaskRecord:
     expected_runtime: float | None = None
     last_checkpoint: float | None = None
     started: float | None = None
+    move: MoveWish = ""
+    replaceable: bool = False
+    replaces: bool = False

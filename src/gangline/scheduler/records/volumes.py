@@ -10,7 +10,7 @@ from gangline.scheduler.records.terms import NodeTerm
 @dataclass(frozen=True, slots=True)
 class VolumeClaimRecord:
     """A PersistentVolumeClaim. `nodes`: the node affinity of its bound volume. `waits`: its class binds on first
-    use."""
+    use. `single`: it serves one pod at a time (ReadWriteOncePod)."""
 
     name: str
     namespace: str = ""
@@ -21,6 +21,7 @@ class VolumeClaimRecord:
     size: float = 0
     deleted: bool = False
     owner: str = ""
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)

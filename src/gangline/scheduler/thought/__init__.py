@@ -1,2 +1,2 @@
 """What surrounds a decision, as thought: changes go into the model, decisions are booked, and it is worked out what is
-written and who is told. No input or output: loop/ does that."""
+written and which conditions change. No input or output: loop/ does that."""

@@ -18,6 +18,7 @@ from gangline.scheduler.objects.gangs import gang_uid
 from gangline.scheduler.records import ClaimRecord, GangRecord, TaskRecord
 from gangline.scheduler.thought.decision_objects import opens_group
 from gangline.scheduler.victims.ledger import DAY, EvictionEntry, ledger_of
+from gangline.scheduler.victims.moves import MoveUnderWay, moves_of
 from gangline.scheduler.victims.price import keeps_minima, lost_gpu_seconds, struck
 
 
@@ -64,6 +65,7 @@ def name_groups(decisions: Decisions, fresh: Callable[[], str]) -> Decisions:
 def book(cluster: ClusterModel, decisions: Decisions) -> None:
     """Put what was decided into the model, as the watch will show it later."""
     note_evictions(cluster, decisions)
+    note_moves(cluster, decisions)
     for commit in decisions.commits:
         task = cluster.tasks.get(commit.task)
         if task is None:
@@ -94,6 +96,16 @@ def note_evictions(cluster: ClusterModel, decisions: Decisions) -> None:
             lost = lost_gpu_seconds(gang, struck(gang, tasks), moment)
             broken = not keeps_minima(gang, tasks)
             ledger_of(cluster).note(EvictionEntry(moment, uid, gang.queue, action, lost, broken))
+
+
+def note_moves(cluster: ClusterModel, decisions: Decisions) -> None:
+    """Remember which gangs are moved by starting first: nothing is lost, but none is moved again within its grace."""
+    for move in decisions.moves:
+        task = cluster.tasks.get(move.task)
+        if task is not None and task.gang is not None:
+            moves_of(cluster).note(MoveUnderWay(move, task.gang.uid))
+            entry = EvictionEntry(move.asked, task.gang.uid, task.gang.queue, "consolidation", 0.0, broken=True)
+            ledger_of(cluster).note(entry)
 
 
 def remember_evictions(cluster: ClusterModel, groups: Iterable[PodGroup], now: float) -> None:

@@ -82,8 +82,8 @@ def claim_allocations(bind: Bind, pod: Pod) -> Iterable[Raw]:
 
 
 def allocation(devices: Iterable[DeviceId], node: str, configs: Iterable[Mapping[str, object]] = ()) -> Raw:
-    """Devices of one node, usable there, with what their drivers are told."""
-    told = [dict(config) for config in configs]
+    """Devices of one node, usable there, with the configuration of their drivers."""
+    written = [dict(config) for config in configs]
     results = [
         {
             "request": device.request,
@@ -96,7 +96,7 @@ def allocation(devices: Iterable[DeviceId], node: str, configs: Iterable[Mapping
     ]
     here = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     return {
-        "devices": {"results": results} | ({"config": told} if told else {}),
+        "devices": {"results": results} | ({"config": written} if written else {}),
         "nodeSelector": {"nodeSelectorTerms": [here]},
     }
 

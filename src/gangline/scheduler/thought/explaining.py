@@ -14,7 +14,7 @@ PATIENCE = 10.0
 
 def being_served(cluster: ClusterModel, nominated: Iterable[str], since: Mapping[str, float], now: float) -> set[str]:
     """Gangs for which room is being made since a moment ago: there is nothing to explain unless that takes long.
-    `since`: when each task was told to wait for a node."""
+    `since`: when each task was nominated."""
     tasks = cluster.tasks
     return {tasks[task].record.gang for task in nominated if task in tasks and now - since.get(task, now) < PATIENCE}
 

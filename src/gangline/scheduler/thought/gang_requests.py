@@ -1,6 +1,6 @@
 """What one cycle places → BindRequests: one for what it places of a gang, one for many pods that stand for themselves.
 
-So a decision is one write: it is there as a whole or not at all, whoever is killed when. loop/requests/writer.py sends
+So a decision is one write: it is there as a whole or not at all, even after a crash. loop/requests/writer.py sends
 them; upstream's form, one per pod, is in decision_objects.py. Pure."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import POD_GROUP, reference
 from gangline.api.meta import Raw
 from gangline.rules import requests
-from gangline.scheduler.decisions import Bind
+from gangline.scheduler.decisions import Bind, Nominate
 from gangline.scheduler.objects.pods import volume_claims
 from gangline.scheduler.thought.decision_objects import bind_target, membership, received_gpu
 from gangline.scheduler.thought.options import SchedulerOptions
@@ -57,16 +57,19 @@ class RequestDraft:
 
     @property
     def group(self) -> PodGroup | None:
-        """The gang that is told of it; pods that stand for themselves have the news on them."""
+        """The gang that gets the event; for pods that stand for themselves the pod gets it."""
         return self.placed[0].group if len(self.placed) > 1 and self.body["spec"]["gang"] else None
 
     @property
     def news(self) -> str:
-        nodes = list(dict.fromkeys(item.bind.node for item in self.placed))
-        more = f" and {len(nodes) - NODES_TOLD} more" if len(nodes) > NODES_TOLD else ""
-        return (
-            f"assigned {len(self.placed)} pods to {counted(len(nodes), 'node')}: {', '.join(nodes[:NODES_TOLD])}{more}"
-        )
+        return f"assigned {placing([item.bind for item in self.placed])}"
+
+
+def placing(members: Sequence[Bind | Nominate]) -> str:
+    """How many pods go to which nodes."""
+    nodes = list(dict.fromkeys(member.node for member in members))
+    more = f" and {len(nodes) - NODES_TOLD} more" if len(nodes) > NODES_TOLD else ""
+    return f"{len(members)} pods to {counted(len(nodes), 'node')}: {', '.join(nodes[:NODES_TOLD])}{more}"
 
 
 def drafts(placed: Iterable[PlacedPod], options: SchedulerOptions, fresh: Callable[[], str]) -> Iterator[RequestDraft]:

@@ -1,4 +1,4 @@
-"""What the scheduler's loop can be told, beside the settings of the decision core: names, node pool, pace.
+"""The options of the scheduler's loop, beside the settings of the decision core: names, node pool, pace.
 
 Flags and defaults are upstream's (kai-scheduler's `cmd/scheduler`); read by loop/.
 """
@@ -20,6 +20,8 @@ LONGEST_BREATH = 0.5
 gather."""
 SOONEST, TIMES = 0.1, 3.0
 """An eager scheduler starts a cycle so many times later than the last one took, but not sooner than so many seconds."""
+AT_ONCE = 0.02
+"""The same, after a cycle that had nothing to decide."""
 USUAL_PERIOD = 1.0
 GroupOfSingle = Callable[[Pod, Any], PodGroup | None]
 """From a pod, and a Reader of what is known, to the group that a pod which stands for itself will have; None: it does
@@ -46,7 +48,7 @@ class SchedulerOptions:
     group_of_single: GroupOfSingle | None = None
     """What such a pod is placed as; None: nobody is placed without a PodGroup."""
     gathering: float = 0.0
-    """Seconds without a new pod after which a gang that is not complete is told so."""
+    """Seconds without a new pod after which an incomplete gang gets an event."""
     bind_tries: int = 3
     """How often the binder tries one BindRequest before it is given back."""
     stuck_releasing: float = 120.0
@@ -67,7 +69,7 @@ class SchedulerOptions:
     stamp_every_start: bool = False
     """Write when a gang started even if no minimum run time makes that matter."""
     one_line: bool = False
-    """Conditions are told in one line, as a column of a table shows them; upstream's are of several."""
+    """Conditions are written in one line, as a column of a table shows them; upstream's are of several."""
     signs_verdicts: bool = False
     """A verdict says up to which revision the cluster was seen, and with which settings it was judged."""
     honours_budgets: bool = False
@@ -76,7 +78,8 @@ class SchedulerOptions:
     memory_namespace: str = ""
     """Where learned runtimes are kept over restarts; empty: nowhere."""
     retell: float = 30.0
-    """Seconds before the pods of a waiting gang are told a new reason; the gang itself is told at once."""
+    """Seconds before the pods of a waiting gang get a new reason, at most; where few pods wait they get it sooner
+    (`told_gang.py`). The PodGroup gets it at once."""
     recording: bool = True
     """Write down every cycle, where there is a folder for it."""
     recording_folder: str = ""
@@ -85,10 +88,11 @@ class SchedulerOptions:
     recording_megabytes: float = 1200.0
     """How much room it may take."""
 
-    def pause(self, busy: float) -> float:
-        """Seconds from the start of a cycle that took `busy` to the start of the next, at least."""
+    def pause(self, busy: float, decided: bool = True) -> float:
+        """Seconds from the start of a cycle that took `busy` to the start of the next, at least. `decided`: whether
+        there was anything to decide; if not, an eager scheduler need not wait for others to join the next news."""
         eager = self.eager and self.period <= USUAL_PERIOD
-        period = min(self.period, max(SOONEST, TIMES * busy)) if eager else self.period
+        period = min(self.period, max(SOONEST if decided else AT_ONCE, TIMES * busy)) if eager else self.period
         return max(period, min(2 * busy, LONGEST_BREATH))
 
     @property

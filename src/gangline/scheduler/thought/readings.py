@@ -30,6 +30,7 @@ STAMPS = (
     names.EXPECTED_RUNTIME,
     names.LAST_CHECKPOINT,
     names.CHECKPOINT_INTERVAL,
+    names.MOVE,
 )
 """Annotations of a PodGroup that say something about its gang."""
 BUDGETS = (names.LOST_PER_HOUR, names.EVICTIONS_PER_DAY)

@@ -1,4 +1,4 @@
-"""The settings of a scheduler as a few words on its verdicts, and back: whoever judges the same gang later can decide
+"""The settings of a scheduler as a few words on its verdicts, and back: a later judge of the same gang can decide
 as that scheduler does.
 
 Only what differs from a native scheduler is written. loop/teller.py writes the note, gangline.why reads it.

@@ -1,8 +1,8 @@
-"""How a gang stands after a cycle, as far as people are told: what it waits for, and whether it is stale.
+"""The state of a gang after a cycle, as people are to see it: what it waits for, and whether it is stale.
 
-Nothing is told of a gang whose pods are still coming: a gang of eight is created pod by pod, and a cycle may see three
-of them. That five are missing is news once nobody has come for a while. Pure but for what `Gathering` keeps in
-mind."""
+Nothing is written for a gang whose pods are still being created: a gang of eight is created pod by pod, and a cycle may
+see three of them. That five are missing is news once nobody has come for a while. Pure but for what `Gathering` keeps
+in mind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AWAITING = Status.ALLOCATED | Status.PIPELINED | Status.BINDING
 
 @dataclass(frozen=True, slots=True)
 class GangStanding:
-    """How a gang stands after a cycle, as far as people are told."""
+    """The state of a gang after a cycle, as people are to see it."""
 
     gang: str
     waiting: bool
@@ -77,7 +77,7 @@ def staleness(gang: GangInfo) -> str:
 
 
 class Gathering:
-    """`patience`: seconds without a new member after which a gang that is not complete is told so."""
+    """`patience`: seconds without a new member after which an incomplete gang gets an event."""
 
     def __init__(self, patience: float = 0.0) -> None:
         self._patience = patience
@@ -88,14 +88,14 @@ class Gathering:
 
     def worth_telling(self, standings: Iterable[GangStanding], now: float) -> list[GangStanding]:
         """How gangs stand, without those whose pods are still coming."""
-        told, before, self._grew, self.until = [], self._grew, {}, None
+        complete, before, self._grew, self.until = [], self._grew, {}, None
         for standing in standings:
             since = self._since(standing, before, now)
             if since is None or now - since >= self._patience:
-                told.append(standing)
+                complete.append(standing)
             else:
                 self.until = min(since + self._patience, self.until or float("inf"))
-        return told
+        return complete
 
     def _since(self, standing: GangStanding, before: dict[str, tuple[int, float]], now: float) -> float | None:
         """When the gang last changed; None: it is complete, or there is something else to tell."""

@@ -83,9 +83,9 @@ def think(
     tally = CycleTally(stopwatch)
     names = GivenNames(fresh)
     decisions = name_groups(decide(cluster, settings, now, tally), names)
-    told = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
+    judged = sorted(touched | set(cluster.waiting) | {refuse.gang for refuse in decisions.refusals})
     book(cluster, decisions)
-    standings = [standing(cluster.gangs[uid]) for uid in told if uid in cluster.gangs]
+    standings = [standing(cluster.gangs[uid]) for uid in judged if uid in cluster.gangs]
     waiting = [cluster.gangs[uid].created for uid in cluster.waiting]
     gathering = gathering or Gathering()
     told_standings = gathering.worth_telling(standings, now)

@@ -1,7 +1,8 @@
-"""What a gang that waits was told, and what of the news is worth telling.
+"""What was written on a gang that waits, and what of a new state is worth a write.
 
-The gang itself hears of a new reason at once, its pods at most every so often, so that a thousand pods behind a busy
-cluster do not flood the server. Pure but for what it keeps in mind; loop/teller.py writes.
+The gang itself gets a new reason at once. Its pods get it at most every so often: soon where few pods wait, later where
+many do, so that a thousand pods behind a busy cluster do not flood the server. Pure but for what it keeps in mind;
+loop/teller.py writes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ from gangline.scheduler.why.verdict import Verdict
 NOT_PLACED = "Unable to schedule pod"
 Members = Callable[[], dict[str, Pod]]
 NEVER = float("-inf")
+SOON, PER_POD = 2.0, 0.05
+"""Seconds before pods get a new reason: at least, and for each pod that waits, up to the longest that is set."""
+
+
+def pause_before_retelling(pods: int, longest: float) -> float:
+    """Seconds before the pods of a gang get a new reason, where so many pods wait in all."""
+    return min(longest, max(SOON, pods * PER_POD))
 
 
 @dataclass(slots=True)
@@ -25,11 +33,15 @@ class ToldGang:
     texts: dict[str, str] = field(default_factory=dict)
     """By reason."""
     pods_at: float = NEVER
-    """When all its pods were told last."""
+    """When all its pods got their condition last."""
     version: int = -1
-    """The version of the gang whose pods were told."""
+    """The version of the gang at that time."""
     pods: dict[str, str] = field(default_factory=dict)
-    """What each pod was told, by uid."""
+    """The text that each pod got, by uid."""
+    reason: tuple[str, Mapping[str, str]] = ("", {})
+    """The refusal that its pods got last."""
+    due: float | None = None
+    """When its pods get the reason that they do not have yet."""
     refused: tuple[GangStanding, Refuse] | None = None
     """How it stood when it was refused last."""
     headline: str = ""
@@ -52,7 +64,8 @@ class ToldGang:
         self, standing: GangStanding, refuse: Refuse, members: Members, now: float, retell: float
     ) -> list[tuple[Pod, str]]:
         """New members at once, all of them when it is time to tell them again."""
-        again = now - self.pods_at >= retell
+        again, reason = now - self.pods_at >= retell, (refuse.text, refuse.tasks)
+        self.due = self.pods_at + retell if not again and reason != self.reason else None
         if not again and self.version == standing.version:
             return []
         pods = {uid: pod for uid, pod in members().items() if not pod.spec.node_name}
@@ -64,7 +77,7 @@ class ToldGang:
         ]
         self.pods = texts if again else _with_known(texts, self.pods)
         self.version = standing.version
-        self.pods_at = now if again else self.pods_at
+        self.pods_at, self.reason = (now, reason) if again else (self.pods_at, self.reason)
         return news
 
     def not_told(self, pod: Pod) -> None:

@@ -39,7 +39,7 @@ CORDONED = "node is unschedulable"
 ON_THE_WAY = Status.ALLOCATED | Status.BINDING | Status.BOUND
 WANTING = Status.PENDING | Status.GATED
 MOST_WISHES = 64
-"""Different wishes that are told apart; those after them count as the last one."""
+"""Different requests that are counted apart; those after them count as the last one."""
 DUST = 1e-6
 
 
@@ -90,7 +90,7 @@ class _Wish:
 
 @dataclass(slots=True)
 class _Pieces:
-    """What is free, node by node, and what was said of it so far."""
+    """What is free, node by node, and what is known of it so far."""
 
     free: dict[str, float] = field(default_factory=dict)
     parts: list[IdlePart] = field(default_factory=list)

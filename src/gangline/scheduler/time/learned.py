@@ -17,13 +17,15 @@ KEPT = 32
 MOST_KEYS = 512
 """The keys that were noted last; together with what is kept of each, all of it fits into an object of a cluster."""
 LONGEST_KEY = 300
-RATIOS = "ratios"
+RATIOS, DELAYS = "ratios", "delays"
 LEAST = 5
 """Fewer runs than this say nothing."""
 QUANTILE = 0.8
 MOST_RATIOS, LEAST_RATIOS = 200, 20
 LATE, LONGEST_RATIO = 0.99, 5.0
-"""Of a hundred gangs one runs longer than a promise counts on; none is taken for more than five times late."""
+"""Of a hundred gangs one runs longer than backfill counts on; none is taken for more than five times late."""
+IN_TIME, LEAST_WAIT = 0.98, 600.0
+"""So many promised starts should be kept: with two of a hundred to spare for what comes in bursts."""
 _NUMBERS = re.compile(r"[0-9a-f]{5,}|\d+")
 
 LearnedKey = tuple[str, ...]
@@ -76,10 +78,33 @@ class Overruns:
         return min(max(ordered[min(int(LATE * len(ordered)), len(ordered) - 1)], 1.0), LONGEST_RATIO)
 
 
+class StartDelays:
+    """How much later than reserved gangs started that were promised a start, of the last ones: by this the next promise
+    is put off, so that it is kept nearly always, whatever makes starts late here. A part of the time that they had to
+    wait, or of ten minutes where that was less."""
+
+    def __init__(self) -> None:
+        self.delays: deque[float] = deque(maxlen=MOST_RATIOS)
+
+    def note(self, promised: float, reserved: float, started: float) -> None:
+        """A gang to which a start was promised at that time."""
+        self.delays.append(round(max(started - reserved, 0.0) / max(reserved - promised, LEAST_WAIT), 3))
+
+    def latest(self, now: float, reserved: float, unless: float) -> float:
+        """The start that can be promised now. `unless`: by how many times the wait is put off where too few have
+        started."""
+        late = unless - 1.0
+        if len(self.delays) >= LEAST_RATIOS:
+            ordered = sorted(self.delays)
+            late = ordered[min(int(IN_TIME * len(ordered)), len(ordered) - 1)]
+        return reserved + late * max(reserved - now, LEAST_WAIT)
+
+
 class LearnedRuntimes:
     def __init__(self) -> None:
         self._runs: dict[LearnedKey, _Runs] = {}
         self.overruns = Overruns()
+        self.delays = StartDelays()
         self.noted = 0
         """How many ends were noted by this memory."""
 
@@ -104,15 +129,18 @@ class LearnedRuntimes:
     def saved(self) -> dict[str, list[float]]:
         """The oldest key first."""
         kept = {"\n".join(key): [round(seconds, 1) for seconds in runs.last] for key, runs in self._runs.items()}
-        return {**kept, **({RATIOS: list(self.overruns.ratios)} if self.overruns.ratios else {})}
+        beside = {RATIOS: list(self.overruns.ratios), DELAYS: [1.0 + delay for delay in self.delays.delays]}
+        return {**kept, **{name: numbers for name, numbers in beside.items() if numbers}}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """What is no memory of ours is left out."""
-        self._runs, self.overruns = {}, Overruns()
-        for text, seconds in list(saved.items())[-MOST_KEYS - 1 :]:
+        self._runs, self.overruns, self.delays = {}, Overruns(), StartDelays()
+        for text, seconds in list(saved.items())[-MOST_KEYS - 2 :]:
             known = [float(run) for run in seconds if _is_runtime(run)] if isinstance(seconds, list) else []
             if text == RATIOS:
                 self.overruns.ratios.extend(known)
+            elif text == DELAYS:
+                self.delays.delays.extend(delay - 1.0 for delay in known)
             elif known and len(text) <= LONGEST_KEY:
                 runs = self._runs[tuple(text.split("\n"))] = _Runs()
                 for run in known[-KEPT:]:

@@ -21,6 +21,7 @@ LEAST_LEFT = 60.0
 """Seconds that work which is overdue is taken to need at least."""
 LEAST_UNKNOWN = 3600.0
 """The same for work of which nothing is known."""
+NEWTON_STEPS = 6
 GUESSED_ANEW = 300.0
 """Guesses are made anew after so many seconds, for each node at another moment, so that a large cluster does not make
 all of them in one cycle."""
@@ -97,17 +98,27 @@ class NodeFuture:
     `used` is the node's sum of what is used when this was worked out. It holds until the first end, and guesses for a
     few minutes. Whoever asks in between gets the same answer, whenever it was worked out."""
 
-    __slots__ = ("_slots", "ends", "used", "valid_until")
+    __slots__ = ("_slots", "_with_another", "ends", "used", "valid_until")
 
     def __init__(self, node: NodeInfo, now: float) -> None:
         self.used = node.used
         holds = holds_of(node, now)
         window = _window(node.name, now)
-        self.ends = [(hold.expected_end(now, window), hold) for hold in holds]
+        self.ends = _one_after_the_other([(hold.expected_end(now, window), hold) for hold in holds], window)
         self.valid_until = min([end for end, _ in self.ends], default=math.inf)
         if any(not now < hold.end < math.inf for hold in holds):
             self.valid_until = min(self.valid_until, window + GUESSED_ANEW)
         self._slots: dict[float, list[float]] = {}
+        self._with_another: float | None = None
+
+    def free_with_another(self, node: NodeInfo, now: float) -> float:
+        """When all would be over if one more started now of which nothing is known."""
+        if self._with_another is None:
+            window, another = _window(node.name, now), GpuHold(0, now, math.inf)
+            guesses = [(hold.expected_end(now, window), hold) for _, hold in self.ends]
+            guesses.append((another.expected_end(now, window), another))
+            self._with_another = max([end for end, _ in _one_after_the_other(guesses, window)])
+        return self._with_another
 
     @property
     def known(self) -> bool:
@@ -136,6 +147,32 @@ class NodeFuture:
             free += gpus
             steps.append((end, free))
         return steps
+
+
+def _one_after_the_other(ends: list[tuple[float, GpuHold]], window: float) -> list[tuple[float, GpuHold]]:
+    """Of several ends of which nothing is known one is late: that all of them are over takes longer than the guess for
+    any. Work that ran for a time ends with even chances within as much again, and with two chances in three within
+    twice that; so the second of two is over when both are with even chances, and so on."""
+    blind = sorted([item for item in ends if item[1].end == math.inf], key=_guess)
+    if len(blind) < 2:
+        return ends
+    left = [guess - window for guess, _ in blind]
+    later = [(window + _all_over(left[: place + 1]), hold) for place, (_, hold) in enumerate(blind)]
+    return [*[item for item in ends if item[1].end != math.inf], *later]
+
+
+def _guess(item: tuple[float, GpuHold]) -> float:
+    return item[0]
+
+
+def _all_over(left: list[float]) -> float:
+    """When pieces of work are all over with even chances, each of which is with even chances over after its time: the
+    root of sum(log(1 + left / t)) = log(2), by Newton's steps, which come from below and do not pass it."""
+    moment = left[-1]
+    for _ in range(NEWTON_STEPS if len(left) > 1 else 0):
+        above = sum(math.log1p(time / moment) for time in left) - math.log(2)
+        moment += above / sum(time / (moment * (moment + time)) for time in left)
+    return moment
 
 
 def _window(node: str, now: float) -> float:

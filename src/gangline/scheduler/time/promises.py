@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from gangline.rules.gangs.starts import StartTimes
 from gangline.scheduler.decisions import Decisions, StartReservation
 from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.time.learned import LearnedRuntimes
 from gangline.scheduler.time.profile import holds_of
 
 MINUTE = 60.0
@@ -49,15 +50,17 @@ class _Promised:
     nodes: tuple[str, ...] = ()
     seen: float = 0.0
     """When a reservation stood behind it last."""
+    reserved: float = 0.0
+    """The start that was reserved when it was promised."""
 
 
 @dataclass(slots=True)
 class StartPromises:
-    """`stored`: what stands on the gang's PodGroup, for a scheduler that was started anew. `overrun`: how many times
-    longer than they say gangs run, nearly all of them at most."""
+    """`stored`: what stands on the gang's PodGroup, for a scheduler that was started anew. `memory`: how
+    much later than reserved gangs start here."""
 
     stored: Callable[[str], StartTimes | None] = lambda gang: None
-    overrun: Callable[[], float] = lambda: 1.0
+    memory: LearnedRuntimes = field(default_factory=LearnedRuntimes)
     _promised: dict[str, _Promised] = field(default_factory=dict)
 
     def after_cycle(self, cluster: ClusterModel, decisions: Decisions, now: float) -> list[PromiseNews]:
@@ -79,19 +82,19 @@ class StartPromises:
 
     def _reserved(self, cluster: ClusterModel, made: StartReservation, now: float) -> PromiseNews | None:
         known = self._promised.get(made.gang) or self._restored(made, now)
-        fresh = told_times(made, now, self.overrun())
+        fresh = told_times(made, now, self.memory)
         if known is None:
-            self._promised[made.gang] = _Promised(fresh, now, _nodes(made), now)
+            self._promised[made.gang] = _Promised(fresh, now, _nodes(made), now, made.start)
             return PromiseNews(made.gang, fresh, MADE if made.sure else "")
         times, known.seen = known.times, now
         news: PromiseNews | None = None
         if times.latest is not None and made.start > times.latest:
             cause, reason = why_broken(cluster, known.nodes, known.since, now)
             news = PromiseNews(made.gang, replace(fresh, reason=reason), BROKEN, cause, reason)
-            known.since = now
+            known.since, known.reserved = now, made.start
         elif times.latest is None and made.sure:
             news = PromiseNews(made.gang, replace(fresh, reason=times.reason), MADE)
-            known.since = now
+            known.since, known.reserved = now, made.start
         elif _noticed(times, fresh, made.sure, now) or _over(cluster, times.waits_for):
             news = PromiseNews(made.gang, replace(fresh, latest=times.latest, reason=times.reason))
         known.nodes = _nodes(made)
@@ -104,7 +107,7 @@ class StartPromises:
         times = self.stored(made.gang)
         if times is None:
             return None
-        promised = self._promised[made.gang] = _Promised(times, now, _nodes(made), now)
+        promised = self._promised[made.gang] = _Promised(times, now, _nodes(made), now, made.start)
         return promised
 
     # ── a gang without one ──
@@ -119,6 +122,7 @@ class StartPromises:
             del self._promised[gang]
             if latest is None:
                 return PromiseNews(gang, None)
+            self.memory.delays.note(promised.since, promised.reserved, now)
             return PromiseNews(gang, None, *((KEPT,) if now <= latest + SLACK else (BROKEN, LATE)))
         if now - promised.seen < MISSING:
             return None
@@ -129,15 +133,13 @@ class StartPromises:
         return PromiseNews(gang, None, BROKEN, cause, f"no start is promised any more: {reason}")
 
 
-def told_times(made: StartReservation, now: float, overrun: float = 1.0) -> StartTimes:
-    """A reservation as it is told: in whole minutes, and with some slack where it is a promise. `overrun`: so many
-    times longer than they say gangs run, nearly all of them at most."""
-    latest = _whole_minute(latest_start(made, now, overrun) + SLACK) if made.sure else None
+def told_times(made: StartReservation, now: float, memory: LearnedRuntimes) -> StartTimes:
+    """A reservation as it is told: in whole minutes, and with some slack where it is a promise. `memory`: how late
+    gangs start here; how late they end, where too few of them have started."""
+    latest: float | None = None
+    if made.sure:
+        latest = _whole_minute(memory.delays.latest(now, made.start, memory.overruns.factor()) + SLACK)
     return StartTimes(_whole_minute(made.start), latest, made.waits_for)
-
-
-def latest_start(made: StartReservation, now: float, overrun: float) -> float:
-    return now + (made.start - now) * overrun
 
 
 def why_broken(cluster: ClusterModel, nodes: tuple[str, ...], since: float, now: float) -> tuple[str, str]:

@@ -114,5 +114,5 @@ def _calendar(text: str) -> cron.Schedule:
     except cron.CronError as error:
         raise ConfigError(f"usageDBConfig.usageParams.cronString {text!r}: {error}") from None
     if cron.next_after(schedule, 0.0) is None:
-        raise ConfigError(f"usageDBConfig.usageParams.cronString {text!r}: such a day does not come")
+        raise ConfigError(f"usageDBConfig.usageParams.cronString {text!r}: no such day exists")
     return schedule

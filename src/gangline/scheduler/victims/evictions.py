@@ -1,4 +1,4 @@
-"""What the evicting actions share: who may trigger them, and what a victim is told.
+"""What the evicting actions share: who may trigger them, and the message for a victim.
 
 The sentences are upstream's, because people and tools search for them.
 """
@@ -36,7 +36,7 @@ def may_evict(session: Session, gang: GangInfo) -> bool:
 
 
 def victim_invariant_holds(session: Session, gang: GangInfo) -> bool:
-    """Whether evictions could help at all: a task that can run nowhere is told so instead of searching victims for
+    """Whether evictions could help at all: a task that can run nowhere is refused instead of searching victims for
     it."""
     for task in session.wanted(gang, simulation=True):
         refusal = session.hooks.victim_invariant(task, gang)

@@ -60,6 +60,10 @@ class EvictionLedger:
             [entry.moment for entry in self.of_gang(gang) if entry.broken and entry.action == action], default=None
         )
 
+    def times_broken(self, gang: str, action: str) -> int:
+        """How often this action took the gang below its minimum within a day of its last eviction."""
+        return sum(entry.broken and entry.action == action for entry in self.of_gang(gang))
+
     def lost_in_an_hour(self, queue: str, now: float) -> float:
         """GPU-seconds that gangs of this queue lost."""
         lost = 0.0

@@ -63,7 +63,7 @@ class Excess:
 
 def excesses(books: ProportionPlugin, gang: GangInfo, tasks: Sequence[TaskInfo]) -> list[Excess]:
     """Limits from the leaf to the top, then quotas."""
-    asked = books.quota_of(tasks)
+    asked = books.least_of(tasks)
     accounts = list(line(books.accounts, gang.queue))
     over = [
         Excess(account, LIMIT, place, account.allocated[place] + asked[place])

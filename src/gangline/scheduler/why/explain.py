@@ -294,8 +294,9 @@ class Explainer:
                 f"no node{where} has {amount(size, names[place])} free for {pods}; the most is "
                 f"{amount(most, names[place])}"
             )
-        told = [f"{number} {why}" for why, number in self.trials.objections(trial)[:SHOWN_OBJECTIONS]]
-        return f"{pods} find no node{where} that suits them beside the others{': ' if told else ''}{'; '.join(told)}"
+        objections = [f"{number} {why}" for why, number in self.trials.objections(trial)[:SHOWN_OBJECTIONS]]
+        why = f": {'; '.join(objections)}" if objections else ""
+        return f"{pods} find no node{where} that suits them beside the others{why}"
 
 
 # ── words ──

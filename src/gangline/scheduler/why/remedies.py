@@ -1,8 +1,8 @@
 """The smallest changes that would start a gang that waits, each on its own.
 
-Every remedy is tried before it is told: in the statement that explain.py holds open (ending a gang, relaxing a rule),
-or by counting room that is really there (opening nodes, asking for fewer pods). What cannot be tried within the
-budget is not told. Ordered by how little it changes.
+Every remedy is tried before it is offered: in the statement that explain.py holds open (ending a gang, relaxing a
+rule), or by counting room that is really there (opening nodes, asking for fewer pods). What cannot be tried within the
+budget is not offered. Ordered by how little it changes.
 """
 
 from __future__ import annotations
@@ -187,13 +187,13 @@ def of_capacity(
 ) -> tuple[VerdictRemedy, ...]:
     """Every bound on the way up raised, less in use, or fewer pods."""
     first = excesses[0]
-    told = [VerdictRemedy(first.bound, " and ".join(item.raised for item in excesses))]
+    remedies = [VerdictRemedy(first.bound, " and ".join(item.raised for item in excesses))]
     if all(item.bound == QUOTA for item in excesses):
-        told.append(VerdictRemedy("preemptible", "it could be preempted"))
+        remedies.append(VerdictRemedy("preemptible", "it could be preempted"))
     if len(excesses) == 1:
-        told += _end_in_queue(trials, gang, first)
-        told += _fewer_in_queue(tasks, first.needed - first.held, first.needed - first.allowed)
-    return tuple(told)
+        remedies += _end_in_queue(trials, gang, first)
+        remedies += _fewer_in_queue(tasks, first.needed - first.held, first.needed - first.allowed)
+    return tuple(remedies)
 
 
 def _end_in_queue(trials: Trials, gang: GangInfo, excess: Excess) -> Iterator[VerdictRemedy]:

@@ -195,9 +195,9 @@ class Trials:
         mark, nodes = trial.statement.checkpoint(), trial.best[1]
         left = next((task for task in trial.tasks if not trial.placement._place_task(task, nodes)), None)
         self.steps -= len(trial.tasks)
-        told = [self.session.hooks.refused_on(left, node) for node in nodes if node.fits_later(left)] if left else []
+        texts = [self.session.hooks.refused_on(left, node) for node in nodes if node.fits_later(left)] if left else []
         trial.statement.rollback(mark)
-        return sorted(Counter(why for why in told if why).items(), key=lambda item: (-item[1], item[0]))
+        return sorted(Counter(why for why in texts if why).items(), key=lambda item: (-item[1], item[0]))
 
     def fitting(self, trial: Trial, tasks: Sequence[TaskInfo], nodes: NodeList) -> int:
         """How many of these tasks would fit on these nodes."""

@@ -20,7 +20,7 @@ from gangline.runtime import BackgroundService, Cache, Component, Context
 from gangline.runtime.clock import within
 from gangline.why.answers import answer, titles_of
 from gangline.why.causes import cause_of, line_of
-from gangline.why.explainer.answer_note import event_text, is_left_over, lacks_answer, note_of, says_more
+from gangline.why.explainer.answer_note import described, event_text, is_left_over, lacks_answer, note_of, says_more
 from gangline.why.objects import ClusterObjects
 from gangline.why.read import read_cluster
 from gangline.why.remedies import remedies
@@ -110,7 +110,8 @@ class AnswerWriter:
                 group = objects.get(kinds.POD_GROUP, key[1], key[0])
                 if group is not None and given is not None and says_more(group, given):
                     _write(ctx, group, note_of(group, given))
-                    ctx.events.tell(kinds.POD_GROUP, group, "Waiting", event_text(given.data))
+                    for kind, about in described(objects, group):
+                        ctx.events.tell(kind, about, "Waiting", event_text(given.data))
         finally:
             self._busy = False
 

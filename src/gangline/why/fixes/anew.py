@@ -65,10 +65,10 @@ def unasked(objects: ClusterObjects, subject: Subject, codes: Iterable[str]) -> 
     certain nodes."""
     top = subject.top or {}
     spec = dig(top, "spec", "template", "spec") or (dig(top, "spec") if top.get("kind") == "Pod" else None) or {}
-    told = set(codes)
+    asked = set(codes)
     tried = [
         patch
-        for wishes in (told & {"spread"}, told & {"pod-affinity"}, told & {"label", "field"}, {"label"})
+        for wishes in (asked & {"spread"}, asked & {"pod-affinity"}, asked & {"label", "field"}, {"label"})
         if wishes and (patch := _without(spec, wishes))
     ]
     return tuple(fix for patch in tried[:2] for fix in pods_with(objects, subject, patch))

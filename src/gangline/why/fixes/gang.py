@@ -93,27 +93,32 @@ def priority_changes(
         for other in (*session.active_gangs(), *session.waiting_gangs())
         if other.queue == gang.queue and other is not gang and other.priority >= gang.priority
     ]
-    if group is None or subject.gang is not None or not rivals:
+    if group is None or not rivals:
         return
     classes = sorted(
         (item.value, item.name) for item in objects.all(kinds.PRIORITY_CLASS) if item.value > gang.priority
     )
     chosen = next(((value, name) for value, name in classes if min(rivals) < value < 100), None)
-    if chosen is None:
+    if chosen is not None:
+        yield from _of_class(subject, group.name, chosen[1])
+
+
+def _of_class(subject: Subject, group: str, name: str) -> Iterator[tuple[ObjectChange, ...]]:
+    """The PodGroup, and the workload that it comes from, with that priority class; of a set, the set alone: its
+    PodGroups follow."""
+    if subject.gang is not None:
+        if subject.top is not None:
+            body: Raw = {"spec": {"template": {"priorityClassName": name}}}
+            top = subject.top["metadata"]["name"]
+            yield (ObjectChange(kinds.POD_CLIQUE_SET, top, body, subject.namespace),)
         return
     changes = []
     if subject.top_kind == "Job":
-        changes.append(
-            ObjectChange(
-                kinds.JOB, subject.name, {"metadata": {"labels": {names.PRIORITY_CLASS: chosen[1]}}}, subject.namespace
-            )
-        )
+        label: Raw = {"metadata": {"labels": {names.PRIORITY_CLASS: name}}}
+        changes.append(ObjectChange(kinds.JOB, subject.name, label, subject.namespace))
     word = f"the PodGroup of {subject.top_kind}/{subject.name}" if subject.top is not None else ""
-    changes.append(
-        ObjectChange(
-            kinds.POD_GROUP, group.name, {"spec": {"priorityClassName": chosen[1]}}, subject.namespace, word=word
-        )
-    )
+    spec: Raw = {"spec": {"priorityClassName": name}}
+    changes.append(ObjectChange(kinds.POD_GROUP, group, spec, subject.namespace, word=word))
     yield tuple(changes)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from gangline.api import kinds, names
 from gangline.api.meta import Raw
-from gangline.rules.values.merge_patch import merge_patch
 from gangline.scheduler.matching import matches, untolerated
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.gpu_pools import offered
@@ -21,6 +21,7 @@ from gangline.scheduler.why.trial import everyone
 from gangline.scheduler.why.verdict import GIB
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.daemons import daemon_need
+from gangline.why.fixes.devices import claimed_devices, new_slices
 from gangline.why.nodes.labels import wished
 from gangline.why.nodes.obstacles import HOSTNAME
 from gangline.why.nodes.room import NoRoom
@@ -28,6 +29,8 @@ from gangline.why.objects import ClusterObjects, dig, is_simulated
 from gangline.why.words.amounts import quantity
 
 MOST_NODES = 16
+NEW_NAME = re.compile(r"-more-\d+$")
+MIG_LABELS = {"nvidia.com/mig.strategy": "mixed", "node-role.kubernetes.io/mig-enabled": "true"}
 Joined = Callable[[list[float]], float]
 """How the needs of pods make that of a node: the largest of them, or their sum."""
 
@@ -65,8 +68,8 @@ def _new_node(
     capacity = _capacity(session, objects, like, tasks, labels, joined)
     yield _node(like, name, labels, capacity, tasks)
     if any(task.record.claims or task.backed for task in tasks):
-        devices = int(joined([0, *(_claimed(session, task) for task in tasks)]))
-        yield from _slices(session, objects, str(dig(like, "metadata", "name") or ""), name, tasks, devices)
+        devices = int(joined([0, *(claimed_devices(session, task) for task in tasks)]))
+        yield from new_slices(session, objects, str(dig(like, "metadata", "name") or ""), name, tasks, devices)
 
 
 def _node(
@@ -102,12 +105,6 @@ def topology_levels(session: Session, gang: GangInfo) -> list[str]:
     return [level for record in records for level in record.levels if level != HOSTNAME]
 
 
-def _claimed(session: Session, task: TaskInfo) -> int:
-    """Devices that the pod's claims ask for."""
-    claims = (session.cluster.devices.records.get((task.namespace, name)) for name in task.record.claims)
-    return sum(request.count or 1 for claim in claims if claim is not None for request in claim.requests)
-
-
 def _near(no_room: NoRoom, tasks: Sequence[TaskInfo]) -> set[str]:
     """Labels whose value all pods of the gang must share: by topology, or because they want to be beside each other."""
     required = no_room.rule.required if no_room.rule is not None else ""
@@ -133,6 +130,8 @@ def _template(objects: ClusterObjects, no_room: NoRoom) -> Raw:
 
 
 def _free_name(objects: ClusterObjects, stem: str, number: int) -> str:
+    """A node like one that is new itself is numbered on."""
+    stem = NEW_NAME.sub("", stem)
     taken = {raw["metadata"]["name"] for raw in objects.raws(kinds.NODE)}
     free = (f"{stem}-more-{item}" for item in range(1, 1000) if f"{stem}-more-{item}" not in taken)
     for _ in range(number - 1):
@@ -176,11 +175,21 @@ def _capacity(
     """What the node has, as large as its pods need it; labels that say so are added."""
     has = dict(dig(like, "status", "allocatable") or {"cpu": "64", "memory": "512Gi", "pods": "110"})
     node = session.cluster.nodes.get(str(dig(like, "metadata", "name") or ""))
+    if any(task.needs_gpu and not task.gpu.mig for task in tasks) and any(is_mig(key) for key in has):
+        _make_whole(has, labels)
     has |= _enlarged(session, objects, node, tasks, joined)
     if any(is_mig(key) for key in has):
-        labels |= {"nvidia.com/mig.strategy": "mixed", "node-role.kubernetes.io/mig-enabled": "true"}
+        labels |= MIG_LABELS
     _add_gpus(has, labels, tasks)
     return {key: str(value) for key, value in has.items()}
+
+
+def _make_whole(has: dict[str, str], labels: dict[str, str]) -> None:
+    """Without MIG instances: pods that ask for whole GPUs may not use GPUs that are cut."""
+    for key in [key for key in has if is_mig(key)]:
+        del has[key]
+    for key in MIG_LABELS:
+        labels.pop(key, None)
 
 
 def _enlarged(
@@ -230,32 +239,3 @@ def _usual(place: int) -> float:
 def _tolerated(taint: Raw, tasks: Sequence[TaskInfo]) -> bool:
     record = TaintRecord(str(taint.get("key")), str(taint.get("effect")), str(taint.get("value") or ""))
     return all(untolerated((record,), task.record.tolerations) is None for task in tasks)
-
-
-def _slices(
-    session: Session, objects: ClusterObjects, like: str, name: str, tasks: Sequence[TaskInfo], wanted: int
-) -> Iterator[ObjectChange]:
-    """The devices of the new node, as those of the one it is like, and as many as are wanted."""
-    slices = [raw for raw in objects.raws(kinds.RESOURCE_SLICE) if dig(raw, "spec", "nodeName")]
-    mine = [slice_ for slice_ in slices if dig(slice_, "spec", "nodeName") == like]
-    for number, item in enumerate(mine or slices[:1] or _first_slices(session, tasks)):
-        devices = list(item["spec"].get("devices") or ())
-        short = wanted - len(devices) if number == 0 and devices else 0
-        devices += [{**devices[-1], "name": f"{devices[-1]['name']}-more-{place + 1}"} for place in range(short)]
-        there = {"nodeName": name, "pool": {"name": name, "generation": 1}, "devices": devices}
-        spec = merge_patch(item["spec"], there)
-        yield ObjectChange(kinds.RESOURCE_SLICE, f"{name}-{number}", {"spec": spec}, how="new")
-
-
-def _first_slices(session: Session, tasks: Sequence[TaskInfo]) -> list[Raw]:
-    """Where no node has a device yet: one of the driver that the claims' classes are of."""
-    claims = [
-        session.cluster.devices.records.get((task.namespace, name)) for task in tasks for name in task.record.claims
-    ]
-    classes = {request.device_class for claim in claims if claim is not None for request in claim.requests} - {""}
-    known = session.cluster.devices.classes
-    drivers = {known[name].driver or name for name in classes if name in known}
-    return [
-        {"spec": {"driver": driver, "pool": {"resourceSliceCount": 1}, "devices": [{"name": "device"}]}}
-        for driver in sorted(drivers)
-    ]

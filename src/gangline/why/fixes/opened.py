@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gangline.api import kinds
 from gangline.api.meta import Raw
@@ -12,20 +12,29 @@ from gangline.why.nodes.room import NoRoom
 from gangline.why.objects import ClusterObjects
 
 TRIED_OPENED = 4
+TRIED_DOMAINS = 2
 
 
 def closed_nodes(objects: ClusterObjects, no_room: NoRoom) -> Iterator[tuple[ObjectChange, ...]]:
-    """Nodes that only their own state keeps from it: one of them, then two, …, then all."""
+    """Nodes that only their own state keeps from it: one of them, then two, …, then all; then those of other domains
+    of its topology."""
     opened = {
-        node: _opening(node, facts)
+        node: facts
         for node, facts in no_room.facts.items()
         if facts and all(fact.code in OPENABLE and fact.patch is not None for fact in facts)
     }
-    ordered = sorted(opened, key=lambda node: (len(no_room.facts[node]), _cost(no_room.facts[node]), node))
+    yield from _some_opened(opened)
+    for of_domain in list(no_room.elsewhere.values())[:TRIED_DOMAINS]:
+        yield from _some_opened(of_domain)
+
+
+def _some_opened(closed: Mapping[str, Sequence[NodeObstacle]]) -> Iterator[tuple[ObjectChange, ...]]:
+    ordered = sorted(closed, key=lambda node: (len(closed[node]), _cost(closed[node]), node))
+    changes = [_opening(node, closed[node]) for node in ordered]
     for count in range(1, min(len(ordered), TRIED_OPENED) + 1):
-        yield tuple(opened[node] for node in ordered[:count])
+        yield tuple(changes[:count])
     if len(ordered) > TRIED_OPENED:
-        yield tuple(opened[node] for node in ordered)
+        yield tuple(changes)
 
 
 def _cost(facts: Sequence[NodeObstacle]) -> int:

@@ -9,9 +9,11 @@ from gangline.api.meta import Raw
 from gangline.rules.values.nearest import did_you_mean
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
+from gangline.scheduler.plugins.fit.volumerestrictions import NAME as VOLUME_RESTRICTIONS
 from gangline.scheduler.session import Session
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
+from gangline.why.needs.single_use import single_use_cause
 from gangline.why.needs.volumes import config_map_cause, volume_cause
 from gangline.why.objects import ClusterObjects
 from gangline.why.words.amounts import listed
@@ -30,7 +32,7 @@ def missing_things(
         )
         if cause is not None:
             return cause
-    return None
+    return single_use_cause(session, objects, subject, gang, tasks)
 
 
 def claim_cause(session: Session, objects: ClusterObjects, gang: GangInfo, task: TaskInfo) -> Cause | None:
@@ -50,7 +52,7 @@ def claim_cause(session: Session, objects: ClusterObjects, gang: GangInfo, task:
                     ((made,),),
                 )
     refusals = session.hooks.before_task(task, gang)
-    claims = [refusal for refusal in refusals or () if "claim" in refusal.reason]
+    claims = [item for item in refusals or () if "claim" in item.reason and item.plugin != VOLUME_RESTRICTIONS]
     if claims:
         return Cause("claim", claims[0].reason, fixes=_labelled_claim(session, gang, task, claims[0].reason))
     return None

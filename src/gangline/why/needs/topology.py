@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gangline.api import kinds
 from gangline.rules.values.nearest import nearest
 from gangline.scheduler.model.gang import GangInfo
@@ -24,20 +26,34 @@ def topology_cause(session: Session, objects: ClusterObjects, subject: Subject, 
         unknown = _unknown(session, objects, subject, gang, rule)
         if unknown is not None:
             return unknown
-        if rule.required and not any(rule.required in node.labels for node in session.cluster.nodes.values()):
-            labelled = tuple(
-                ObjectChange(
-                    kinds.NODE, name, {"metadata": {"labels": {rule.required: f"{rule.required.rpartition('/')[2]}-1"}}}
-                )
-                for name in sorted(session.cluster.nodes)
-            )
-            return Cause(
-                "topology",
-                f"no node has the label {rule.required} of the level that it must stay within (topology "
-                f"{rule.topology})",
-                fixes=given(labelled, relaxed(subject, gang)),
-            )
+        outside = _outside(session, rule) if rule.required else None
+        if outside is not None:
+            return replace(outside, fixes=given(*outside.fixes, relaxed(subject, gang)))
     return None
+
+
+def _outside(session: Session, rule: TopologyRule) -> Cause | None:
+    """No node counts in the topology: each lacks the label of a level."""
+    nodes = sorted(session.cluster.nodes.items())
+    tree = session.cluster.topology(rule.topology)
+    levels = tree.levels if tree is not None else (rule.required,)
+    lacking = {name: [level for level in levels if level not in node.labels] for name, node in nodes}
+    if not all(lacking.values()):
+        return None
+    missing = rule.required if all(rule.required in some for some in lacking.values()) else ""
+    missing = missing or next((level for level in levels if all(level in some for some in lacking.values())), "")
+    labelled = tuple(
+        ObjectChange(
+            kinds.NODE, name, {"metadata": {"labels": {level: f"{level.rpartition('/')[2]}-1" for level in some}}}
+        )
+        for name, some in lacking.items()
+    )
+    if missing == rule.required:
+        why = f"no node has the label {missing} of the level that it must stay within (topology {rule.topology})"
+    else:
+        what = f"the label {missing}" if missing else "the labels of all levels"
+        why = f"no node has {what}, so none counts in topology {rule.topology} (levels {listed(levels, 8)})"
+    return Cause("topology", why, fixes=(labelled,))
 
 
 def _unknown(

@@ -30,18 +30,11 @@ def volume_cause(session: Session, objects: ClusterObjects, task: TaskInfo) -> C
         claim = session.cluster.volume_claims.get((task.namespace, name))
         live = objects.raw(kinds.PVC, name, task.namespace)
         if claim is None or live is None:
-            made = ObjectChange(
-                kinds.PVC,
-                name,
-                {"spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}},
-                task.namespace,
-                "new",
-            )
             return Cause(
                 "volume",
                 f"PersistentVolumeClaim {name}, which pod {task.name} names, does not exist in namespace "
                 f"{task.namespace}",
-                fixes=((made,),),
+                fixes=((new_claim(name, task.namespace),),),
                 pods_change=True,
             )
         if claim.deleted:
@@ -52,23 +45,32 @@ def volume_cause(session: Session, objects: ClusterObjects, task: TaskInfo) -> C
     return None
 
 
+def new_claim(name: str, namespace: str) -> ObjectChange:
+    wish: Raw = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+    return ObjectChange(kinds.PVC, name, {"spec": wish}, namespace, "new")
+
+
 def _unbound(objects: ClusterObjects, name: str, live: Raw, task: TaskInfo) -> Cause:
-    why = (
-        f"PersistentVolumeClaim {name} of pod {task.name} is not bound (status.phase: "
-        f"{dig(live, 'status', 'phase') or 'Pending'})"
-    )
-    size = dig(live, "spec", "resources", "requests", "storage") or "1Gi"
-    detail, fixes = _unmet(objects, live)
+    why = f"PersistentVolumeClaim {name} of pod {task.name} is not bound (status.phase: {phase_of(live)})"
+    detail, fixes = unmet(objects, live)
     return Cause(
-        "volume", f"{why}: {detail}", (f"it asks for {size}",), (*fixes, (_new_volume(live, size),)), pods_change=True
+        "volume", f"{why}: {detail}", (f"it asks for {_size(live)}",), (*fixes, (new_volume(live),)), pods_change=True
     )
 
 
-def _unmet(objects: ClusterObjects, live: Raw) -> tuple[str, tuple[tuple[ObjectChange, ...], ...]]:
+def phase_of(claim: Raw) -> str:
+    return dig(claim, "status", "phase") or "Pending"
+
+
+def _size(claim: Raw) -> str:
+    return dig(claim, "spec", "resources", "requests", "storage") or "1Gi"
+
+
+def unmet(objects: ClusterObjects, live: Raw) -> tuple[str, tuple[tuple[ObjectChange, ...], ...]]:
     """Why nothing was found or made for a claim, and what would change that beside a volume made by hand."""
     named = str(dig(live, "spec", "volumeName") or "")
     if named:
-        return f"PersistentVolume {named}, which it names (spec.volumeName), {_named_state(objects, named)}", ()
+        return f"PersistentVolume {named}, which it names (spec.volumeName), {_named_state(objects, live, named)}", ()
     storage = given_class(live)
     classes = {raw["metadata"]["name"]: raw for raw in objects.raws(kinds.STORAGE_CLASS)}
     if not storage:
@@ -85,19 +87,31 @@ def _unmet(objects: ClusterObjects, live: Raw) -> tuple[str, tuple[tuple[ObjectC
     return f"StorageClass {storage} does not exist{hint}", tuple(fix for fix in fixes if fix)
 
 
-def _named_state(objects: ClusterObjects, volume: str) -> str:
+def _named_state(objects: ClusterObjects, claim: Raw, volume: str) -> str:
     live = objects.raw(kinds.PV, volume)
     holder = dig(live, "spec", "claimRef")
     if live is None:
         return "does not exist"
-    return (
-        f"belongs to PersistentVolumeClaim {holder.get('namespace')}/{holder.get('name')}" if holder else "does not fit"
-    )
+    if not holder:
+        return "does not fit"
+    meta, of = claim["metadata"], f"{holder.get('namespace')}/{holder.get('name')}"
+    if of != f"{meta.get('namespace')}/{meta['name']}":
+        return f"belongs to PersistentVolumeClaim {of}"
+    former = holder.get("uid") not in (None, "", meta.get("uid"))
+    return f"belongs to a former PersistentVolumeClaim {of}" if former else "is reserved for it, and not bound yet"
 
 
 def _default_class(classes: dict[str, Raw]) -> str:
-    marked = [name for name, raw in classes.items() if dig(raw, "metadata", "annotations", DEFAULT_CLASS) == "true"]
-    return min(marked or classes)
+    return min([name for name, raw in classes.items() if _is_default(raw)] or classes)
+
+
+def _is_default(storage_class: Raw) -> bool:
+    return bool(dig(storage_class, "metadata", "annotations", DEFAULT_CLASS) == "true")
+
+
+def has_default_class(objects: ClusterObjects) -> bool:
+    """Claims that name no StorageClass get a volume from one."""
+    return any(_is_default(raw) for raw in objects.raws(kinds.STORAGE_CLASS))
 
 
 def _claim_anew(live: Raw, storage: str) -> tuple[ObjectChange, ...]:
@@ -116,13 +130,13 @@ def _class_like(name: str, other: Raw) -> tuple[ObjectChange, ...]:
     return (ObjectChange(kinds.STORAGE_CLASS, name, body, how="new"),)
 
 
-def _new_volume(live: Raw, size: str) -> ObjectChange:
+def new_volume(live: Raw) -> ObjectChange:
     """A volume for this claim alone, under the name that it asks for."""
     name, namespace = live["metadata"]["name"], live["metadata"].get("namespace", "")
     storage = given_class(live)
     body: Raw = {
         "spec": {
-            "capacity": {"storage": size},
+            "capacity": {"storage": _size(live)},
             "accessModes": dig(live, "spec", "accessModes") or ["ReadWriteOnce"],
             "persistentVolumeReclaimPolicy": "Retain",
             "hostPath": {"path": f"/mnt/{name}"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gangline.api import names
 from gangline.scheduler.matching import node_matches
@@ -98,13 +99,13 @@ def _too_small(session: Session, task: TaskInfo, place: int, total: float) -> No
 
 def _by_claims(session: Session, task: TaskInfo) -> str:
     """The claims by which it asks for devices."""
-    told = [
+    shares = [
         f"{_asked_devices(request)} by ResourceClaim {name}"
         for name in task.record.claims
         if (claim := session.cluster.devices.records.get((task.namespace, name))) is not None
         for request in claim.requests
     ]
-    return f" ({', '.join(told)})" if told else ""
+    return f" ({', '.join(shares)})" if shares else ""
 
 
 def _asked_devices(request: DeviceRequest) -> str:
@@ -167,8 +168,23 @@ def lacking_devices(session: Session, task: TaskInfo, node: NodeInfo, refused: s
             )
         for request in claim.requests if claim is not None else ():
             has = _free_devices(session, node, request)
-            lacking.append(f"{_asked_devices(request)} for ResourceClaim {name} (it has {has})")
+            lacking.append(f"{_asked_devices(request)} for ResourceClaim {name} ({has})")
     return f"cannot give {' and '.join(lacking)}" if lacking else refused
+
+
+def meant_devices(session: Session, task: TaskInfo, node: NodeInfo) -> bool:
+    """Whether the node has a device that each request of the pod's claims means, free or held."""
+    devices = session.cluster.devices
+    claims = [devices.records.get((task.namespace, name)) for name in task.record.claims]
+    try:
+        return all(
+            any(fitting(devices, node, choice) for choice in (request.choices or (request,)))
+            for claim in claims
+            if claim is not None
+            for request in claim.requests
+        )
+    except CannotTell:
+        return False
 
 
 def _free_devices(session: Session, node: NodeInfo, request: DeviceRequest) -> str:
@@ -177,5 +193,23 @@ def _free_devices(session: Session, node: NodeInfo, request: DeviceRequest) -> s
         there = [item for choice in (request.choices or (request,)) for item in fitting(devices, node, choice)]
     except CannotTell as error:
         return str(error)
+    if not there:
+        return _unselected(session, node, request)
     free = sum(not devices.held.get(item.key) for item in there)
-    return f"{free} of {len(there)} free" if there else "none"
+    return f"it has {free} of {len(there)} free"
+
+
+def _unselected(session: Session, node: NodeInfo, request: DeviceRequest) -> str:
+    """None: with the selectors that none of its devices meets, the request's own or those of its class."""
+    known = session.cluster.devices.classes.get(request.device_class)
+    of_class = fitting(session.cluster.devices, node, replace(request, selectors=()))
+    if request.selectors and of_class:
+        of = counted(len(of_class), "device")
+        return f"none of its {of} of that class meets the selector {' && '.join(request.selectors)}"
+    offered = len(session.cluster.devices.on(node))
+    if known is not None and known.selectors and offered:
+        return (
+            f"none of its {counted(offered, 'device')} meets the selector of DeviceClass {request.device_class}: "
+            + (" && ".join(known.selectors))
+        )
+    return "it has none"

@@ -2,7 +2,7 @@
 would clear it.
 
 Asked on the model as it stands (siblings may be placed for the moment). The predicates decide; the facts here say
-what they saw. What no fact covers is told in the predicate's own words.
+what they saw. What no fact covers is shown in the predicate's own words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.session import Session
-from gangline.why.nodes.capacity import gpu_kind_facts, lacking_devices, resource_facts
+from gangline.why.nodes.capacity import gpu_kind_facts, lacking_devices, meant_devices, resource_facts
 from gangline.why.nodes.condition import state_facts, taint_facts
 from gangline.why.nodes.labels import label_facts, volume_facts
 from gangline.why.nodes.neighbours import neighbour_facts, port_facts, spread_facts
@@ -37,15 +37,19 @@ def node_facts(session: Session, objects: ClusterObjects, task: TaskInfo, node: 
     refused = session.hooks.refused_on(task, node)
     known = any(fact.lasting or fact.code in NEAR for fact in facts)
     if refused is not None and not known:
-        facts.append(_told(session, objects, task, node, refused))
+        facts.append(_predicate_obstacle(session, objects, task, node, refused))
     return facts
 
 
-def _told(session: Session, objects: ClusterObjects, task: TaskInfo, node: NodeInfo, refused: str) -> NodeObstacle:
+def _predicate_obstacle(
+    session: Session, objects: ClusterObjects, task: TaskInfo, node: NodeInfo, refused: str
+) -> NodeObstacle:
     if "claim" in refused:
-        return NodeObstacle("devices", lacking_devices(session, task, node, refused), lasting=False)
+        return NodeObstacle(
+            "devices", lacking_devices(session, task, node, refused), lasting=not meant_devices(session, task, node)
+        )
     if "enough capacity" in refused:
-        return NodeObstacle("quota", refused.partition("Details: ")[2] or refused, lasting=False)
+        return NodeObstacle("quota", f"may not take it: {refused.partition('Details: ')[2] or refused}", lasting=False)
     return NodeObstacle(
         "refused", refused.removeprefix("node(s) ").replace(f"node: <{node.name}>", "").strip(", "), lasting=False
     )

@@ -125,8 +125,9 @@ def spread_facts(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[N
 def _skew_text(skew: Skew) -> str:
     """Which domain, how many there, and how uneven it would be."""
     term = skew.term
+    are = "is" if len(skew.domains) == 1 else "are"
     least = (
-        f"there are {counted(len(skew.domains), 'domain')}, fewer than minDomains {term.min_domains}, so the fewest "
+        f"there {are} {counted(len(skew.domains), 'domain')}, fewer than minDomains {term.min_domains}, so the fewest "
         "counts as 0"
         if skew.lacks_domains
         else f"{term.topology_key}={skew.domains[0][0]} has {skew.fewest}"

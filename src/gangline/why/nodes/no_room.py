@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gangline.api import kinds, names
+from gangline.api.meta import Raw
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.resources import GPU
 from gangline.scheduler.model.task import TaskInfo
@@ -14,16 +17,19 @@ from gangline.why.fixes.anew import unasked
 from gangline.why.fixes.gang import lower_minimum, priority_changes, relaxed, undelayed
 from gangline.why.fixes.new_nodes import more_nodes, topology_levels
 from gangline.why.fixes.opened import closed_nodes
-from gangline.why.fixes.others import suspended_others
+from gangline.why.fixes.others import paused_others
 from gangline.why.nodes.room import NoRoom, find_room
 from gangline.why.nodes.room_text import headline, lines, nodes_text
 from gangline.why.objects import ClusterObjects
 from gangline.why.queues.bounds import entitled
-from gangline.why.queues.rivals import unprotected, why_nobody
+from gangline.why.queues.protected import unprotected
+from gangline.why.queues.rivals import ahead_text, why_nobody
 from gangline.why.queues.spared import raised_budgets
 from gangline.why.schedulers.components import pool_of
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
+
+TRIED_LABELLED = 2
 
 
 def no_room_cause(
@@ -40,25 +46,24 @@ def no_room_cause(
     if not no_room.nodes and objects.raws(kinds.NODE):
         return _no_pool_nodes(objects, subject, no_room, session, gang)
     head = headline(no_room, session)
-    facts = [line for line in lines(no_room) if _without_nodes(line) not in head]
+    facts = [line for line in lines(no_room) if without_nodes(line) not in head]
     facts += _outside_topology(session, gang) if no_room.rule is not None else []
-    busy = any(not fact.lasting for told in no_room.facts.values() for fact in told)
+    busy = any(not fact.lasting for of_node in no_room.facts.values() for fact in of_node)
     resource = _scarce(session, no_room)
     makes_room = list(why_nobody(session, objects, gang, tasks, titles, resource)) if busy else []
+    makes_room += [ahead_text(session, gang, titles)] if busy else []
     fixes = [*closed_nodes(objects, no_room)]
     if busy:
         fixes += [undelayed(subject, gang, session.now), unprotected(session, gang)]
         fixes += [raised_budgets(session, gang), entitled(session, gang, tasks)]
     fixes += [
         relaxed(subject, gang) if no_room.rule is not None else (),
+        *_labelled(session, no_room),
         *more_nodes(session, objects, no_room, gang),
         lower_minimum(session, subject, gang, (), no_room.placed),
     ]
     if busy:
-        fixes += [
-            *priority_changes(session, objects, subject, gang),
-            *suspended_others(session, objects, gang, "", titles),
-        ]
+        fixes += [*priority_changes(session, objects, subject, gang), *paused_others(session, objects, gang, "")]
     code = "room" if busy else "nodes"
     return Cause(
         code,
@@ -68,6 +73,24 @@ def no_room_cause(
         anew=unasked(objects, subject, no_room.codes()),
         proof=no_room.proof(),
     )
+
+
+def _labelled(session: Session, no_room: NoRoom) -> Iterator[tuple[ObjectChange, ...]]:
+    """Nodes that lack the label of the level which the gang must stay within, in the best of its domains."""
+    key = no_room.rule.required if no_room.rule is not None else ""
+    inside = next((session.cluster.nodes[name] for name in no_room.nodes if name in session.cluster.nodes), None)
+    if inside is None or not inside.labels.get(key):
+        return
+    levels = topology_levels(session, no_room.gang)
+    bodies: dict[str, Raw] = {}
+    for name, node in sorted(session.cluster.nodes.items()):
+        value = node.labels.get(key)
+        missing = [level for level in {key, *levels} if level not in node.labels]
+        if missing and value in (None, inside.labels[key]):
+            bodies[name] = {"metadata": {"labels": {level: inside.labels.get(level, level) for level in missing}}}
+    changes = [ObjectChange(kinds.NODE, name, body) for name, body in bodies.items()]
+    for count in range(1, min(len(changes), TRIED_LABELLED) + 1):
+        yield tuple(changes[:count])
 
 
 def _outside_topology(session: Session, gang: GangInfo) -> list[str]:
@@ -90,7 +113,7 @@ def _no_pool_nodes(
             node["metadata"]["name"]
         )
     mine = pool_of(subject)
-    told = "; ".join(
+    elsewhere = "; ".join(
         f"{counted(len(nodes), 'node')} in pool {pool} ({listed(nodes)})" for pool, nodes in sorted(pools.items())
     )
     moved = [
@@ -99,7 +122,7 @@ def _no_pool_nodes(
     ]
     return Cause(
         "no-nodes",
-        f"there is no node in its node pool {mine or 'default'} (label {names.NODE_POOL}): {told}",
+        f"there is no node in its node pool {mine or 'default'} (label {names.NODE_POOL}): {elsewhere}",
         fixes=(*moved, *more_nodes(session, objects, no_room, gang)),
     )
 
@@ -107,7 +130,7 @@ def _no_pool_nodes(
 VERBS = (" has ", " is ", " shares ", " holds ", " does not ", " cannot ")
 
 
-def _without_nodes(line: str) -> str:
+def without_nodes(line: str) -> str:
     """A line of the proof without the nodes it speaks of."""
     return line[min((line.index(verb) for verb in VERBS if verb in line), default=0) :]
 
@@ -115,6 +138,6 @@ def _without_nodes(line: str) -> str:
 def _scarce(session: Session, no_room: NoRoom) -> int:
     names_known = session.cluster.names.names
     lacking = [
-        fact.resource for told in no_room.facts.values() for fact in told if fact.code == "busy" and fact.resource
+        fact.resource for facts in no_room.facts.values() for fact in facts if fact.code == "busy" and fact.resource
     ]
     return names_known.index(max(set(lacking), key=lacking.count)) if lacking else GPU

@@ -1,7 +1,7 @@
 """Room that is there, and kept for a gang before this one: native schedulers reserve the start of gangs that do not
 fit, and nobody who comes later may delay it.
 
-Read from what the cycle told the gang; the reservation itself lives in the scheduler's plugin only.
+Read from the refusal of the cycle; the reservation itself lives in the scheduler's plugin only.
 """
 
 from __future__ import annotations

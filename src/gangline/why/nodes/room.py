@@ -24,13 +24,16 @@ from gangline.scheduler.why.trial import Trial, Trials
 from gangline.scheduler.why.verdict import amount
 from gangline.why.nodes.facts import node_facts
 from gangline.why.nodes.neighbours import emptiest_domains
-from gangline.why.nodes.obstacles import NodeObstacle
+from gangline.why.nodes.obstacles import OPENABLE, NodeObstacle
 from gangline.why.objects import ClusterObjects
+
+MOST_CLOSED = 16
+"""Closed nodes of a domain that are looked at."""
 
 
 @dataclass(slots=True)
 class NoRoom:
-    """What a gang that found no nodes was told by each of them.
+    """Why each node refused a gang that found no nodes.
 
     `pods` of its part that found no room are `asked`, `placed` of them got a node; `stuck` is the first that did
     not."""
@@ -51,12 +54,14 @@ class NoRoom:
     part: str = ""
     beside: tuple[tuple[str, str], ...] = ()
     """Pods of the gang that did find a node, and which."""
+    elsewhere: Mapping[str, Mapping[str, list[NodeObstacle]]] = field(default_factory=dict)
+    """Of the other domains that were tried: nodes that only their own state keeps from it."""
     emptiest: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By the key of a topologySpreadConstraint: its domains, the emptiest first."""
 
     def proof(self) -> Raw:
         """What was counted: who is left over, beside whom, and what each node says."""
-        told = {
+        nodes = {
             node: [{"code": fact.code, **({"resource": fact.resource} if fact.resource else {})} for fact in facts]
             for node, facts in self.facts.items()
         }
@@ -66,18 +71,22 @@ class NoRoom:
             "beside": dict(self.beside),
             "among": list(self.nodes),
             "level": level,
-            "nodes": told,
+            "nodes": nodes,
         }
 
     def reasons(self) -> list[tuple[str, list[str]]]:
-        """What nodes say, the most frequent first, each with the nodes that say it."""
-        told: dict[str, list[str]] = {}
-        for node, facts in self.facts.items():
-            told.setdefault("; ".join(fact.text for fact in facts), []).append(node)
-        return sorted(told.items(), key=lambda item: (-len(item[1]), item[0]))
+        return by_reason(self.facts)
 
     def codes(self) -> Counter[str]:
         return Counter(code for facts in self.facts.values() for code in {fact.code for fact in facts})
+
+
+def by_reason(facts: Mapping[str, Sequence[NodeObstacle]]) -> list[tuple[str, list[str]]]:
+    """What nodes say, the most frequent first, each with the nodes that say it."""
+    nodes_by_text: dict[str, list[str]] = {}
+    for node, of_node in facts.items():
+        nodes_by_text.setdefault("; ".join(fact.text for fact in of_node), []).append(node)
+    return sorted(nodes_by_text.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
 def find_room(session: Session, objects: ClusterObjects, gang: GangInfo, tasks: list[TaskInfo]) -> NoRoom | None:
@@ -118,7 +127,7 @@ def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
         stuck,
         len(trial.tasks),
         placed,
-        {name: told for name, told in facts.items() if told},
+        {name: of_node for name, of_node in facts.items() if of_node},
         trial.rule,
         trial.level,
         area.name if trial.rule is not None else "",
@@ -127,8 +136,23 @@ def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
         tuple(node.name for node in inside),
         trial.member.name,
         tuple(beside),
+        _closed_elsewhere(session, objects, stuck, trial),
         emptiest_domains(session, stuck, inside[0]) if inside else {},
     )
+
+
+def _closed_elsewhere(
+    session: Session, objects: ClusterObjects, stuck: TaskInfo, trial: Trial
+) -> dict[str, dict[str, list[NodeObstacle]]]:
+    """By domain beside the best one: nodes that are closed and could be opened, with what closes them."""
+    closed = Trials(session, 0).closed_to(stuck)
+    by_domain: dict[str, dict[str, list[NodeObstacle]]] = {}
+    for area, nodes in trial.areas[1:] if trial.rule is not None else ():
+        for node in [node for node in nodes if node.name in closed][:MOST_CLOSED]:
+            facts = node_facts(session, objects, stuck, node)
+            if facts and all(fact.code in OPENABLE and fact.patch is not None for fact in facts):
+                by_domain.setdefault(area.name, {})[node.name] = facts
+    return by_domain
 
 
 def _short(session: Session, trial: Trial, nodes: Sequence[NodeInfo]) -> str:

@@ -9,7 +9,7 @@ from gangline.scheduler.model.resources import GPU, PODS
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import amount, counted
-from gangline.why.nodes.room import NoRoom
+from gangline.why.nodes.room import NoRoom, by_reason
 from gangline.why.words.amounts import listed
 
 SHOWN_REASONS = 6
@@ -48,7 +48,7 @@ def headline(no_room: NoRoom, session: Session) -> str:
     if no_room.placed == 0:
         return f"none of its {no_room.asked} pods finds a node{where}{lacking}"
     return (
-        f"{no_room.placed} of {counted(no_room.asked, 'pod')} find a node{where}, pod {no_room.stuck.name} finds none "
+        f"{no_room.placed} of {no_room.asked} pods find a node{where}, pod {no_room.stuck.name} finds none "
         f"beside the others{lacking}"
     )
 
@@ -98,13 +98,13 @@ def _closed(no_room: NoRoom) -> str:
 
 
 def _largest(no_room: NoRoom, resource: str) -> str:
-    told = [
+    largest = [
         (fact.text, node)
         for node, facts in no_room.facts.items()
         for fact in facts
         if fact.resource == resource and fact.code == "size"
     ]
-    text, node = max(told, key=lambda item: (len(item[0]), item[0]))
+    text, node = max(largest, key=lambda item: (len(item[0]), item[0]))
     return f"node {node} {text}"
 
 
@@ -117,13 +117,13 @@ def nodes_text(nodes: Sequence[str], every: int) -> str:
 def lines(no_room: NoRoom) -> Iterator[str]:
     """The proof, node by node."""
     if no_room.asked > 1:
-        yield (
-            f"{no_room.placed} of "
-            f"{counted(no_room.asked, 'pod')}{f' of {no_room.part}' if no_room.part not in ('', 'default') else ''} "
-            "find a node" + (f" in {no_room.domain}" if no_room.domain else "") + f"; pod {no_room.stuck.name} does not"
-        )
+        whose = f" of {no_room.part}" if no_room.part not in ("", "default") else ""
+        where = f" in {no_room.domain}" if no_room.domain else ""
+        yield f"{no_room.placed} of {no_room.asked} pods{whose} find a node{where}; pod {no_room.stuck.name} does not"
     for domain, fits in no_room.domains[:4] if no_room.rule is not None else ():
-        yield f"{no_room.level} {domain} holds {fits} of {counted(no_room.asked, 'pod')}"
+        closed = [f"{nodes_text(nodes, 0)} {text}" for text, nodes in by_reason(no_room.elsewhere.get(domain, {}))]
+        why = f": {'; '.join(closed[:2])}" if closed else ""
+        yield f"{no_room.level} {domain} holds {fits} of {counted(no_room.asked, 'pod')}{why}"
     reasons = no_room.reasons()
     for text, nodes in reasons[:SHOWN_REASONS]:
         yield f"{nodes_text(nodes, len(no_room.nodes))} {text}"
@@ -140,7 +140,7 @@ def asks(tasks: Sequence[TaskInfo], names: Sequence[str]) -> str:
             if need and place != PODS:
                 totals[place] += need  # type: ignore[assignment]
     order = sorted(totals, key=lambda place: (place != GPU, place))
-    told = [amount(totals[place], names[place]) for place in order[:4]]
+    amounts = [amount(totals[place], names[place]) for place in order[:4]]
     memory = sum(task.gpu.memory * task.gpu.count for task in tasks)
-    told += [f"{memory} MiB of GPU memory"] if memory else []
-    return f"{', '.join(told)} for {counted(len(tasks), 'pod')}" if told else counted(len(tasks), "pod")
+    amounts += [f"{memory} MiB of GPU memory"] if memory else []
+    return f"{', '.join(amounts)} for {counted(len(tasks), 'pod')}" if amounts else counted(len(tasks), "pod")

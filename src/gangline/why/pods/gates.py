@@ -25,14 +25,14 @@ GATE_OWNERS = {
 
 
 def _behind_foreign(held: Sequence[Pod], foreign: Sequence[str]) -> Cause:
-    told = ", ".join(f"{gate} of {gate_owner(gate)}" for gate in foreign)
+    owners = ", ".join(f"{gate} of {gate_owner(gate)}" for gate in foreign)
     changes = tuple(
         _opened(pod, foreign) for pod in held if any(gate.name in foreign for gate in pod.spec.scheduling_gates)
     )
     are, word = "is" if len(held) == 1 else "are", "gate" if len(foreign) == 1 else "gates"
     return Cause(
         "gate",
-        f"{counted(len(held), 'pod')} {are} behind the scheduling {word} {told}",
+        f"{counted(len(held), 'pod')} {are} behind the scheduling {word} {owners}",
         ("whoever set it has to take it away (spec.schedulingGates)",),
         (changes,),
     )
@@ -57,6 +57,16 @@ def gated_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
             "of gangline's operator",
         ),
     )
+
+
+def gated_surplus(subject: Subject) -> Cause | None:
+    """Pods above the minimum, all that wait, behind somebody's gate."""
+    waiting = [pod for pod in living(subject) if not pod.spec.node_name]
+    gates = {gate.name for pod in waiting for gate in pod.spec.scheduling_gates}
+    foreign = sorted(gates - set(names.OUR_GATES))
+    if not foreign or not all(pod.spec.scheduling_gates for pod in waiting):
+        return None
+    return _behind_foreign(waiting, foreign)
 
 
 def gate_owner(gate: str) -> str:
@@ -89,11 +99,11 @@ def _our_gate(objects: ClusterObjects, subject: Subject, held: Sequence[Pod], ga
     whole = condition(gang.status.conditions, "Initialized") if gang is not None else None
     if whole is not None and whole.status != "True":
         return whole.message or whole.reason
-    told = [
+    reasons = [
         item.message
         for clique in objects.all(kinds.POD_CLIQUE, subject.namespace)
         if any(pod.labels.get(names.POD_CLIQUE) == clique.name for pod in held)
         for item in clique.status.conditions
         if item.type == "PodsGated" and item.status == "True"
     ]
-    return told[0] if told else "the operator has not lifted the gate of its pods"
+    return reasons[0] if reasons else "the operator has not lifted the gate of its pods"

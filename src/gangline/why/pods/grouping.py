@@ -23,9 +23,9 @@ def ungrouped(objects: ClusterObjects, subject: Subject) -> Cause | None:
     if subject.group is not None or not pods or subject.gang is not None:
         return None
     pod = pods[0]
-    told = last_event(objects, subject.namespace, [item.uid for item in pods], ("PodGrouperWarning",))
-    if told is not None:
-        return Cause("ungrouped", f"the pod grouper cannot group its pods: {told.get('message')}")
+    warning = last_event(objects, subject.namespace, [item.uid for item in pods], ("PodGrouperWarning",))
+    if warning is not None:
+        return Cause("ungrouped", f"the pod grouper cannot group its pods: {warning.get('message')}")
     skipped = next(
         (
             where

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gangline.api import kinds, resources
 from gangline.api.meta import Raw
+from gangline.scheduler.why.verdict import amount
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
@@ -15,9 +16,10 @@ from gangline.why.workloads import Subject
 Breach = tuple[str, str, str, str, str]
 """Bound (max, min or the ratio), resource, type of the limit, what it allows, what is asked."""
 RATIO = "maxLimitRequestRatio"
+BOUNDS = {"max": "may have at most", "min": "must have at least", RATIO: f"may have {RATIO}"}
 
 
-def outside_limits(objects: ClusterObjects, subject: Subject, told: str, maker: str) -> Cause | None:
+def outside_limits(objects: ClusterObjects, subject: Subject, message: str, maker: str) -> Cause | None:
     """A LimitRange that the pods' template does not keep, by its own figures."""
     broken = [(raw, list(_breaches(raw, subject))) for raw in objects.raws(kinds.LIMIT_RANGE, subject.namespace)]
     broken = [(raw, breaches) for raw, breaches in broken if breaches]
@@ -25,17 +27,24 @@ def outside_limits(objects: ClusterObjects, subject: Subject, told: str, maker: 
         return None
     raw, breaches = broken[0]
     bounds = "; ".join(
-        f"{per} may have {bound} {limits} of {resource}, {asked} asked (spec.limits)"
+        f"a {per.lower()} {BOUNDS[bound]} {_of(limits, bound, resource)}, {asked} asked (spec.limits)"
         for bound, resource, per, limits, asked in breaches
     )
     fix = tuple(_widened(item, told_here, subject.namespace) for item, told_here in broken)
     return Cause(
         "limit-range",
         f"LimitRange {raw['metadata']['name']} refuses its pods: {bounds}",
-        (f"{maker} cannot make them: {told}",),
+        (f"{maker} cannot make them: {message}",),
         (fix,),
         pods_change=True,
     )
+
+
+def _of(allowed: str, bound: str, resource: str) -> str:
+    """`2 cores of CPU`, `2Gi of memory`; of a ratio `2 of cpu`."""
+    if resource != "cpu" or bound == RATIO:
+        return f"{allowed} of {resource}"
+    return amount(resources.nanos(allowed) / 1e6, resource)
 
 
 def _breaches(limit_range: Raw, subject: Subject) -> Iterator[Breach]:

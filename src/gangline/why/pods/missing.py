@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.api import kinds, names
+from gangline.api.core import Pod
 from gangline.api.kinds import Kind
 from gangline.api.meta import Raw, condition
 from gangline.scheduler.why.verdict import counted
@@ -27,7 +28,7 @@ MADE_BY_KUBERNETES = ("Job", "Deployment", "StatefulSet", "ReplicaSet", "DaemonS
 
 def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """Fewer pods than the minimum, with who should make them and what he says."""
-    unasked = _asks_for_none(subject)
+    unasked = _asks_for_none(objects, subject)
     if unasked is not None:
         return unasked
     if subject.kind == "set" and subject.gang is None:
@@ -42,11 +43,11 @@ def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
         or too_few_wanted(objects, subject, short)
         or _gang_says(objects, subject)
         or _unmade(objects, subject)
-        or _just_missing(subject, short, leaves)
+        or _just_missing(objects, subject, short, leaves)
     )
 
 
-def _asks_for_none(subject: Subject) -> Cause | None:
+def _asks_for_none(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """Its owner makes no pods now: suspended, paused, between two runs, or without replicas."""
     top = subject.top or {}
     kind, name = str(top.get("kind") or ""), str(dig(top, "metadata", "name") or "")
@@ -56,17 +57,34 @@ def _asks_for_none(subject: Subject) -> Cause | None:
         return _stopped(subject, kinds.DEPLOYMENT, name, "paused", "paused")
     if kind == "CronJob":
         return _between_runs(top, subject.namespace)
-    if dig(top, "spec", "replicas") != 0:
-        return None
-    known = kinds.known(str(top.get("apiVersion")), kind)
+    suspended = _suspended_foreign(objects, subject, top, name)
+    if suspended is not None or dig(top, "spec", "replicas") != 0:
+        return suspended
+    known = objects.kind(top.get("apiVersion"), kind)
     fixes = () if known is None else ((ObjectChange(known, name, {"spec": {"replicas": 1}}, subject.namespace),),)
     return Cause("empty", f"{kind}/{name} asks for no pods (spec.replicas: 0)", fixes=fixes, pods_change=True)
 
 
+def _suspended_foreign(objects: ClusterObjects, subject: Subject, top: Raw, name: str) -> Cause | None:
+    """A workload of another system that is suspended, in one of the two places where these say so."""
+    foreign = _foreign(objects, subject)
+    if foreign is None or subject.pods:
+        return None
+    paths = (path for path in (("suspend",), ("runPolicy", "suspend")) if dig(top, "spec", *path) is True)
+    return next((_stopped(subject, foreign, name, "suspended", ".".join(path)) for path in paths), None)
+
+
 def _stopped(subject: Subject, kind: Kind[Any], name: str, word: str, field: str) -> Cause:
-    going = ObjectChange(kind, name, {"spec": {field: False}}, subject.namespace)
+    first, _, below = field.partition(".")
+    going = ObjectChange(kind, name, {"spec": {first: {below: False} if below else False}}, subject.namespace)
     why = f"{kind.kind}/{name} is {word} (spec.{field}: true), so it has no pods"
     return Cause("suspended", why, fixes=((going,),), pods_change=True)
+
+
+def _foreign(objects: ClusterObjects, subject: Subject) -> Kind[Any] | None:
+    """The kind of the object that a person made, where it is another maker's."""
+    top = subject.top or {}
+    return next((item for item in objects.foreign if (item.api_version, item.kind) == kinds.kind_of(top)), None)
 
 
 def _between_runs(top: Raw, namespace: str) -> Cause:
@@ -78,13 +96,17 @@ def _between_runs(top: Raw, namespace: str) -> Cause:
             "suspended", f"CronJob/{name} is suspended (spec.suspend: true)", fixes=((fix,),), pods_change=True
         )
     last = dig(top, "status", "lastScheduleTime")
-    told = f"; its last run began at {last}" if last else "; it has not run yet"
-    return Cause("between-runs", f"CronJob/{name} has no run now (spec.schedule: {schedule}){told}", transient=True)
+    last_run = f"; its last run began at {last}" if last else "; it has not run yet"
+    return Cause("between-runs", f"CronJob/{name} has no run now (spec.schedule: {schedule}){last_run}", transient=True)
 
 
 def _unmade(objects: ClusterObjects, subject: Subject) -> Cause | None:
     """A workload of Kubernetes itself of which its controller has made nothing, and said nothing."""
-    if subject.pods or subject.top_kind not in MADE_BY_KUBERNETES:
+    if subject.pods:
+        return None
+    if _foreign(objects, subject) is not None:
+        return _left_to_operator(subject)
+    if subject.top_kind not in MADE_BY_KUBERNETES:
         return None
     manager = dig(subject.top, "spec", "managedBy")
     if manager and manager != JOB_CONTROLLER:
@@ -101,14 +123,27 @@ def _unmade(objects: ClusterObjects, subject: Subject) -> Cause | None:
     )
 
 
-def _just_missing(subject: Subject, short: dict[str, int], leaves: dict[str, int]) -> Cause:
+def _left_to_operator(subject: Subject) -> Cause:
+    """Pods of another maker's kind are made by that maker's operator."""
+    conditions = [
+        f"condition {item.get('type')}: {item.get('message') or item.get('reason')}"
+        for item in dig(subject.top, "status", "conditions") or ()
+        if item.get("message") or item.get("reason")
+    ]
+    silent = "; it has written no status, so it may not run" if not dig(subject.top, "status") else ""
+    return Cause(
+        "no-pods",
+        f"{subject.top_kind}/{subject.name} has no pods yet: the operator of {subject.top_kind}s has made none{silent}",
+        tuple(conditions[-3:]),
+    )
+
+
+def _just_missing(objects: ClusterObjects, subject: Subject, short: dict[str, int], leaves: dict[str, int]) -> Cause:
     why = f"{lacking_pods(short, leaves)} before it can start"
     strays = [pod for pod in living(subject) if pod.labels.get(names.SUB_GROUP, "") not in leaves and "" not in leaves]
-    facts = [
-        f"pod {pod.name} names sub-group {pod.labels.get(names.SUB_GROUP) or '(none)'} (label {names.SUB_GROUP}), "
-        f"which the PodGroup does not have: {listed(sorted(leaves))}"
-        for pod in strays[:3]
-    ]
+    facts = [f"pod {pod.name} names {_named(pod)}; the PodGroup has {listed(sorted(leaves))}" for pod in strays[:3]]
+    if _foreign(objects, subject) is not None:
+        facts.append(f"the operator of {subject.top_kind}s has not made them yet")
     field = "spec.minMember" if "" in leaves else "spec.subGroups[].minMember"
     return Cause(
         "not-ready",
@@ -116,6 +151,11 @@ def _just_missing(subject: Subject, short: dict[str, int], leaves: dict[str, int
         (*facts, f"its PodGroup asks for {counted(sum(leaves.values()), 'pod')} ({field})"),
         fixes=_fewer(subject, short),
     )
+
+
+def _named(pod: Pod) -> str:
+    named = pod.labels.get(names.SUB_GROUP)
+    return f"sub-group {named} (label {names.SUB_GROUP})" if named else f"no sub-group (label {names.SUB_GROUP})"
 
 
 def _fewer(subject: Subject, short: dict[str, int]) -> tuple[tuple[ObjectChange, ...], ...]:

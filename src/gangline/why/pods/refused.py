@@ -1,5 +1,5 @@
 """Pods that the server refused: by a ResourceQuota, a LimitRange, a missing PriorityClass, RuntimeClass or
-ServiceAccount, as their controller was told."""
+ServiceAccount, in the words that their controller got."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gangline.why.states.members import ENDED, leaves_of, living
 from gangline.why.workloads import Subject, owned_by, owners
 
 MAKERS = ("Job", "Deployment", "StatefulSet", "ReplicaSet")
-QUOTA = re.compile(r"exceeded quota: ([\w.-]+), requested: (.+?), used: (.+?), limited: (.+?)(?:$|\.\s)")
+QUOTA = re.compile(r"exceeded quota: ([\w.-]+), requested: (.+?), used: (.+?), limited: (.+?)(?:$|\.\s| \(and)")
 
 
 def refused_creation(objects: ClusterObjects, subject: Subject, short: dict[str, int]) -> Cause | None:
-    """Pods that the server refused, as their controller was told."""
+    """Pods that the server refused, in the words that their controller got."""
     makers = _makers(objects, subject)
     event = last_event(
         objects,
@@ -42,18 +42,18 @@ def refused_creation(objects: ClusterObjects, subject: Subject, short: dict[str,
     )
     if refusal is None:
         return None
-    maker, told = refusal[0], refusal[1].removeprefix("Error creating: ")
+    maker, message = refusal[0], refusal[1].removeprefix("Error creating: ")
     leaves = leaves_of(subject)
     return (
-        over_resource_quota(objects, subject, told, maker)
-        or outside_limits(objects, subject, told, maker)
-        or unstated_requests(subject, told, maker)
-        or no_priority_class(objects, subject, told, maker)
-        or no_service_account(subject, told, maker)
-        or no_runtime_class(told, maker)
+        over_resource_quota(objects, subject, message, maker)
+        or outside_limits(objects, subject, message, maker)
+        or unstated_requests(subject, message, maker)
+        or no_priority_class(objects, subject, message, maker)
+        or no_service_account(subject, message, maker)
+        or no_runtime_class(message, maker)
         or Cause(
             "refused-pods",
-            f"the server refuses its pods: {told}",
+            f"the server refuses its pods: {message}",
             (f"{maker} cannot make them; {lacking_pods(short, leaves)}",),
         )
     )
@@ -78,7 +78,7 @@ def _ended(top: Raw) -> int:
 
 
 def _clique_error(objects: ClusterObjects, subject: Subject) -> tuple[str, str] | None:
-    """What the operator was told when it made pods of a clique."""
+    """What the server answered when the operator created pods of a clique."""
     if subject.gang is None:
         return None
     for clique in objects.all(kinds.POD_CLIQUE, subject.namespace):
@@ -119,8 +119,8 @@ def last_event(objects: ClusterObjects, namespace: str, uids: Iterable[str], rea
     return max(events, key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""), default=None)
 
 
-def over_resource_quota(objects: ClusterObjects, subject: Subject, told: str, maker: str) -> Cause | None:
-    match = QUOTA.search(told)
+def over_resource_quota(objects: ClusterObjects, subject: Subject, message: str, maker: str) -> Cause | None:
+    match = QUOTA.search(message)
     if match is None:
         return None
     name, asked, used, limited = match.groups()
@@ -132,6 +132,7 @@ def over_resource_quota(objects: ClusterObjects, subject: Subject, told: str, ma
     for resource, amount in _pairs(asked).items():
         held = _pairs(used).get(resource, "0")
         hard[resource] = resources.canonical(_sum(held, amount, missing))
+    what = "volume claims" if all("persistentvolumeclaims" in key or "storage" in key for key in hard) else "pods"
     fixes = (
         ((ObjectChange(kinds.RESOURCE_QUOTA, name, {"spec": {"hard": hard}}, subject.namespace),),)
         if quota is not None
@@ -139,7 +140,7 @@ def over_resource_quota(objects: ClusterObjects, subject: Subject, told: str, ma
     )
     return Cause(
         "resource-quota",
-        f"ResourceQuota {name} refuses its pods: {asked} asked, {used} used, {limited} allowed (spec.hard)",
+        f"ResourceQuota {name} refuses its {what}: {asked} asked, {used} used, {limited} allowed (spec.hard)",
         (f"{maker} cannot make them: {there} of {pods} pods are there",),
         fixes,
         pods_change=True,
@@ -171,9 +172,9 @@ def _pods_wanted(subject: Subject) -> int:
     return max(int(wanted) if isinstance(wanted, int) else 1, sum(leaves_of(subject).values()))
 
 
-def unstated_requests(subject: Subject, told: str, maker: str) -> Cause | None:
+def unstated_requests(subject: Subject, message: str, maker: str) -> Cause | None:
     """A ResourceQuota that counts what the pods do not say: a LimitRange may say it for them."""
-    match = re.search(r"failed quota: ([\w.-]+): must specify (.+)$", told)
+    match = re.search(r"failed quota: ([\w.-]+): must specify (.+)$", message)
     if match is None:
         return None
     names_said = re.findall(r"(requests|limits)?\.?([\w./-]+) for:", match[2])
@@ -196,8 +197,8 @@ def _enough(subject: Subject, resource: str) -> str:
     return max(amounts, key=resources.nanos, default="1Gi" if resource == "memory" else "1")
 
 
-def no_priority_class(objects: ClusterObjects, subject: Subject, told: str, maker: str) -> Cause | None:
-    match = re.search(r"no PriorityClass with name ([\w.-]+) was found", told)
+def no_priority_class(objects: ClusterObjects, subject: Subject, message: str, maker: str) -> Cause | None:
+    match = re.search(r"no PriorityClass with name ([\w.-]+) was found", message)
     if match is None:
         return None
     near = nearest(match[1], (item.name for item in objects.all(kinds.PRIORITY_CLASS)))
@@ -207,35 +208,35 @@ def no_priority_class(objects: ClusterObjects, subject: Subject, told: str, make
         "priority-class",
         f"PriorityClass {match[1]} does not exist, so the server refuses its pods"
         + (f"; did you mean {near}?" if near else ""),
-        (f"{maker} cannot make them: {told}",),
+        (f"{maker} cannot make them: {message}",),
         (*meant, (ObjectChange(kinds.PRIORITY_CLASS, match[1], body, how="new"),)),
         pods_change=True,
     )
 
 
-def no_service_account(subject: Subject, told: str, maker: str) -> Cause | None:
-    match = re.search(r'service ?account "?(?:[\w.-]+/)?([\w.-]+)"? (?:was )?not found', told, re.IGNORECASE)
+def no_service_account(subject: Subject, message: str, maker: str) -> Cause | None:
+    match = re.search(r'service ?account "?(?:[\w.-]+/)?([\w.-]+)"? (?:was )?not found', message, re.IGNORECASE)
     if match is None:
         return None
     change = ObjectChange(kinds.SERVICE_ACCOUNT, match[1], {}, subject.namespace, "new")
     return Cause(
         "service-account",
         f"ServiceAccount {match[1]} does not exist, so the server refuses its pods",
-        (f"{maker} cannot make them: {told}",),
+        (f"{maker} cannot make them: {message}",),
         ((change,),),
         pods_change=True,
     )
 
 
-def no_runtime_class(told: str, maker: str) -> Cause | None:
-    match = re.search(r'RuntimeClass "([\w.-]+)" not found', told)
+def no_runtime_class(message: str, maker: str) -> Cause | None:
+    match = re.search(r'RuntimeClass "([\w.-]+)" not found', message)
     if match is None:
         return None
     change = ObjectChange(kinds.RUNTIME_CLASS, match[1], {"handler": match[1]}, how="new")
     return Cause(
         "runtime-class",
         f"RuntimeClass {match[1]} (spec.runtimeClassName) does not exist, so the server refuses its pods",
-        (f"{maker} cannot make them: {told}",),
+        (f"{maker} cannot make them: {message}",),
         ((change,),),
         pods_change=True,
     )

@@ -12,7 +12,7 @@ from gangline.scheduler.session import Session
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
-from gangline.why.schedulers.components import pool_of
+from gangline.why.schedulers.components import out_of_pool, pool_of
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
 
@@ -48,13 +48,14 @@ def _of_other_pool(subject: Subject, live: Raw, leaves: Sequence[str]) -> Cause:
         "queue",
         f"queue {live['metadata']['name']} belongs to node pool {pool}, not to that of the gang "
         f"({pool_of(subject) or 'default'})",
-        fixes=tuple((_moved(subject, leaf),) for leaf in leaves[:2]),
+        fixes=(*((_moved(subject, leaf),) for leaf in leaves[:2]), (out_of_pool(subject, pool),)),
     )
 
 
 def _unknown_queue(session: Session, subject: Subject, name: str, leaves: Sequence[str]) -> Cause:
     near = [leaf for leaf in leaves if _alike(leaf, name)]
-    hint = f"; there are {listed(leaves, 6)}" if leaves else "; there is no queue at all"
+    there = "there is" if len(leaves) == 1 else "there are"
+    hint = f"; {there} {listed(leaves, 6)}" if leaves else "; there is no queue at all"
     if near:
         hint = f"; did you mean {near[0]}?"
     made = ObjectChange(kinds.QUEUE, name, _new_queue(session), how="new") if name else None

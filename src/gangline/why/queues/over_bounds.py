@@ -10,7 +10,7 @@ from gangline.scheduler.session import Session
 from gangline.scheduler.why.bounds import QUOTA
 from gangline.why.cause import Cause
 from gangline.why.fixes.gang import lower_minimum, preemptible
-from gangline.why.fixes.others import suspended_others
+from gangline.why.fixes.others import paused_others
 from gangline.why.objects import ClusterObjects
 from gangline.why.queues.bounds import excess_text, excesses, figures, firmness, raised
 from gangline.why.workloads import Subject
@@ -33,7 +33,7 @@ def over_bounds(
         raised(objects, over),
         *([preemptible(subject)] if all(item.bound == QUOTA for item in over) else []),
         *([lower] if lower else []),
-        *suspended_others(session, objects, gang, first.account.uid, titles={}),
+        *paused_others(session, objects, gang, first.account.uid),
     ]
     return Cause(
         code,

@@ -42,7 +42,7 @@ def spared_text(session: Session, gang: GangInfo, other: GangInfo) -> str:
         return _kept_text(session, other)
     held, allowed = decimals(reason.held), decimals(reason.allowed)
     asked = session.asked(gang)[GPU]
-    told = {
+    reasons = {
         "placed": "was placed a moment ago",
         "ratio": f"holds {counted(reason.held, 'GPU')}, and for {counted(asked, 'GPU')} asked at most {allowed} are "
         f"evicted ({decimals(reason.allowed / max(math.ceil(asked), 1))} times as many: argument ratio of plugin "
@@ -56,7 +56,7 @@ def spared_text(session: Session, gang: GangInfo, other: GangInfo) -> str:
         "price": f"would lose {counted(reason.held, 'GPU-hour')} of work, restart included, and starting this gang now "
         f"is worth {allowed} so far; that grows while it waits",
     }
-    return f"stays, because its eviction is too costly (EvictionTooCostly): it {told[reason.limit]}"
+    return f"stays, because its eviction is too costly (EvictionTooCostly): it {reasons[reason.limit]}"
 
 
 def _kept_text(session: Session, other: GangInfo) -> str:
@@ -67,11 +67,11 @@ def _kept_text(session: Session, other: GangInfo) -> str:
     counts = Counter(
         (budget.name, budget.allowed) for task in other.allocated_tasks for budget in budgets_of(session.cluster, task)
     )
-    told = [
+    reasons = [
         f"PodDisruptionBudget {name} lets {allowed} of its {counted(pods, 'pod')} go (status.disruptionsAllowed)"
         for (name, allowed), pods in sorted(counts.items())
     ]
-    return f"stays: {' and '.join(told)}"
+    return f"stays: {' and '.join(reasons)}"
 
 
 def raised_budgets(session: Session, gang: GangInfo) -> tuple[ObjectChange, ...]:

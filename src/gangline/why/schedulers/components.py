@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gangline.api import kinds, names
 from gangline.api.builtin import Lease
+from gangline.api.meta import Raw
 from gangline.rights import LEASES
 from gangline.rules.gangs.bind_requests import orders
 from gangline.rules.schedulers import SERVED
@@ -70,21 +71,20 @@ def no_shard(objects: ClusterObjects, subject: Subject) -> Cause | None:
     served = {str(dig(raw, "spec", "partitionLabelValue") or "") for raw in objects.raws(kinds.SCHEDULING_SHARD)}
     if pool in served or lease_of(objects, scheduler_leases(pool)) is not None:
         return None
-    word = subject.group_word
-    moved = ObjectChange(
-        kinds.POD_GROUP,
-        subject.group.name,
-        {"metadata": {"labels": {names.NODE_POOL: None}}},
-        subject.namespace,
-        word=word,
-    )
     there = ", ".join(sorted(served - {""})) or "none"
     return Cause(
         "no-shard",
         f"no scheduler serves node pool {pool} (label {names.NODE_POOL}): there is no SchedulingShard for it",
         (f"node pools with a SchedulingShard: {there}",),
-        ((moved,),),
+        ((out_of_pool(subject),),),
     )
+
+
+def out_of_pool(subject: Subject, pool: str = "default") -> ObjectChange:
+    """The gang in another node pool; by default in the one without a label."""
+    assert subject.group is not None
+    body: Raw = {"metadata": {"labels": {names.NODE_POOL: None if pool == "default" else pool}}}
+    return ObjectChange(kinds.POD_GROUP, subject.group.name, body, subject.namespace, word=subject.group_word)
 
 
 def pool_of(subject: Subject) -> str:
@@ -125,7 +125,7 @@ def binding(objects: ClusterObjects, subject: Subject) -> Cause | None:
     why = (
         f"{len(asked)} of its pods {'was given a node' if len(asked) == 1 else 'were given nodes'} "
         f"(pod {order.pod_name}: {order.selected_node}) and "
-        f"{'waits' if len(asked) == 1 else 'wait'} {spoken(age)} for the binder{tries}"
+        f"{'has' if len(asked) == 1 else 'have'} waited {spoken(age)} for the binder{tries}"
     )
     leases = (LEASES["binder"], "gangline-binder")
     note, lease = lease_text(objects, leases), lease_of(objects, leases)

@@ -10,13 +10,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
-
 from gangline.api import kinds, names
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.config import manner
 from gangline.errors import ConfigError
+from gangline.rules.values.documents import DocumentUnreadable, read_yaml
 from gangline.scheduler.loop.flags import KNOWN, read_flags
 from gangline.scheduler.settings import SchedulerSettings, native_settings, shard_settings
 from gangline.scheduler.thought.settings_note import noted_settings
@@ -73,8 +72,8 @@ def _config(objects: ClusterObjects, deployment: Raw, pod: Raw) -> Raw:
 
 def _parsed(text: str) -> Raw:
     try:
-        config = yaml.safe_load(text)
-    except yaml.YAMLError:
+        config = read_yaml(text)
+    except DocumentUnreadable:
         return {}
     return config if isinstance(config, dict) else {}
 

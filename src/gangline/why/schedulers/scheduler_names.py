@@ -34,12 +34,14 @@ def scheduler_cause(objects: ClusterObjects, subject: Subject) -> Cause | None:
     if not foreign or subject.gang is not None:
         return None
     name = foreign[0]
-    message = next((scheduler_message(pod) for pod in subject.pods if scheduler_of(pod) == name), "")
+    whose = _whose(subject, name)
+    messages = (scheduler_message(pod) for pod in subject.pods if scheduler_of(pod) == name)
+    message = next(filter(None, messages), "")
     if name in OTHER_SCHEDULERS:
-        told = f"; it says: {message}" if message else "; it has said nothing yet"
+        its_word = f"; it says: {message}" if message else "; it has said nothing yet"
         return Cause(
             "other-scheduler",
-            f"its pods are for another scheduler, {name} ({OTHER_SCHEDULERS[name]}){told}",
+            f"{whose} for another scheduler, {name} ({OTHER_SCHEDULERS[name]}){its_word}",
             facts=(f"spec.schedulerName of its pods is {name}; gangline serves {listed(SERVED)}",),
             fixes=_renamed(objects, subject, SERVED[0]),
             pods_change=True,
@@ -55,18 +57,25 @@ def scheduler_cause(objects: ClusterObjects, subject: Subject) -> Cause | None:
             fixes=_renamed(objects, subject, near[0]),
             pods_change=True,
         )
-    return _unknown_scheduler(objects, subject, name, message)
+    return _unknown_scheduler(objects, subject, name, whose, message)
 
 
-def _unknown_scheduler(objects: ClusterObjects, subject: Subject, name: str, message: str) -> Cause:
+def _whose(subject: Subject, name: str) -> str:
+    """Begins the sentence about pods of another scheduler: all of them, or those that are."""
+    theirs = [pod.name for pod in subject.pods if scheduler_of(pod) == name]
+    if len(theirs) == len(subject.pods) or not theirs:
+        return "its pods are"
+    return f"{len(theirs)} of its {len(subject.pods)} pods ({listed(theirs)}) {'is' if len(theirs) == 1 else 'are'}"
+
+
+def _unknown_scheduler(objects: ClusterObjects, subject: Subject, name: str, whose: str, message: str) -> Cause:
     lease = next((item for item in objects.all(kinds.LEASE) if item.name == name), None)
     unseen = "whether it runs cannot be told: you may not read Leases of the whole cluster"
     silent = unseen if kinds.LEASE.resource in objects.unread else "no Lease of that name says that it runs"
     running = silent if lease is None else f"Lease {lease.namespace}/{lease.name} says that it runs"
     return Cause(
         "other-scheduler",
-        f"its pods are for another scheduler, {name} (spec.schedulerName)"
-        + (f", which says: {message}" if message else ""),
+        f"{whose} for another scheduler, {name} (spec.schedulerName)" + (f", which says: {message}" if message else ""),
         facts=(f"{running}; gangline serves {listed(SERVED)}",),
         fixes=_renamed(objects, subject, SERVED[0]),
         pods_change=True,

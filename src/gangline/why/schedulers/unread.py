@@ -14,7 +14,7 @@ from gangline.why.words.refusals import ASK, may_not_read
 from gangline.why.workloads import Subject
 
 NOT_TOLD = "not-told"
-"""The code of a cause that says only that nothing can be said."""
+"""The code of a cause that is unknown because of missing rights."""
 
 
 def unread_gang(objects: ClusterObjects, subject: Subject) -> Cause | None:

@@ -28,10 +28,10 @@ def _job_ended(subject: Subject) -> Cause | None:
             succeeded = counted(dig(subject.top, "status", "succeeded") or 0, "pod")
             return Cause("finished", f"Job/{name} completed at {when}; {succeeded} succeeded", state="has finished")
         if item.get("status") == "True" and kind in ("Failed", "FailureTarget"):
-            told = ": ".join(str(part) for part in (item.get("reason"), item.get("message")) if part)
+            reason = ": ".join(str(part) for part in (item.get("reason"), item.get("message")) if part)
             return Cause(
                 "failed",
-                f"Job/{name} failed at {when}: {told}",
+                f"Job/{name} failed at {when}: {reason}",
                 facts=tuple(failure_lines(subject)),
                 state="has failed",
             )

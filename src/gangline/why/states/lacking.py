@@ -1,4 +1,4 @@
-"""What a pod on its node cannot start without: Secrets, ConfigMaps and their keys, as its kubelet said it.
+"""What a pod on its node cannot start without: Secrets, ConfigMaps and their keys, as its kubelet said it, and volumes.
 
 Read from the words of the kubelet (container states, events), because nobody who asks why should need the right to
 read Secrets. Each comes with the object that would let the pod go on; what belongs into it only people know. Pure.
@@ -15,7 +15,9 @@ from gangline.api import kinds
 from gangline.api.core import Pod
 from gangline.api.kinds import Kind
 from gangline.rules.pods.needs import named_objects
+from gangline.scheduler.objects.pods import volume_claims
 from gangline.why.changes import ObjectChange
+from gangline.why.needs.volumes import has_default_class, new_claim, new_volume, phase_of, unmet
 from gangline.why.objects import ClusterObjects, dig
 
 KINDS: dict[str, Kind[Any]] = {"secret": kinds.SECRET, "configmap": kinds.CONFIG_MAP}
@@ -28,15 +30,33 @@ MOUNT_EVENTS, PULL_EVENT = ("FailedMount",), "FailedToRetrieveImagePullSecret"
 
 @dataclass(frozen=True, slots=True)
 class LackingObject:
-    """`what`: the object, or its key, and where the pod names it; `fix`: what makes it."""
+    """`what`: the object, or its key, and where the pod names it; `fixes`: what makes it."""
 
     what: str
-    fix: ObjectChange
+    fixes: tuple[ObjectChange, ...]
 
 
 def lacking(objects: ClusterObjects, pod: Pod) -> LackingObject | None:
-    """The first thing that the pod's kubelet waits for; None: it said nothing of the kind."""
-    return next((lacks for words in _told(objects, pod) if (lacks := _read(pod, words)) is not None), None)
+    """The first thing that the pod's kubelet waits for; None: it said nothing of the kind, and its claims are bound."""
+    by_kubelet = next((lacks for words in _messages(objects, pod) if (lacks := _read(pod, words)) is not None), None)
+    return by_kubelet or _unbound_claim(objects, pod)
+
+
+def _unbound_claim(objects: ClusterObjects, pod: Pod) -> LackingObject | None:
+    """A PersistentVolumeClaim that is missing or not bound, where a scheduler placed the pod all the same."""
+    if objects.hidden(kinds.PVC):
+        return None
+    for name in volume_claims(pod):
+        live = objects.raw(kinds.PVC, name, pod.namespace)
+        if live is None:
+            what = f"PersistentVolumeClaim {name}, which does not exist in namespace {pod.namespace}"
+            made = new_claim(name, pod.namespace)
+            by_hand = () if has_default_class(objects) else (new_volume(made.document()),)
+            return LackingObject(what, (made, *by_hand))
+        if phase_of(live) != "Bound":
+            what = f"PersistentVolumeClaim {name}, which is not bound (status.phase: {phase_of(live)}): "
+            return LackingObject(what + unmet(objects, live)[0], (new_volume(live),))
+    return None
 
 
 def pull_secrets(objects: ClusterObjects, pod: Pod) -> str:
@@ -46,7 +66,7 @@ def pull_secrets(objects: ClusterObjects, pod: Pod) -> str:
     return match[1] if match is not None else ""
 
 
-def _told(objects: ClusterObjects, pod: Pod) -> Iterator[str]:
+def _messages(objects: ClusterObjects, pod: Pod) -> Iterator[str]:
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         waiting = dig(status.state, "waiting") or {}
         if waiting.get("reason") == "CreateContainerConfigError":
@@ -71,7 +91,7 @@ def _read(pod: Pod, words: str) -> LackingObject | None:
         keys = sorted({item for where, item in _references(pod, kind, name) if item})
         body = {_data_field(kind): dict.fromkeys(keys, "")}
         what = f"{kind.kind} {name}, which does not exist in namespace {pod.namespace}{_named(pod, kind, name)}"
-        return LackingObject(what, ObjectChange(kind, name, body, pod.namespace, "new"))
+        return LackingObject(what, (ObjectChange(kind, name, body, pod.namespace, "new"),))
     if key is not None:
         kind, name = KINDS[key[2].lower()], key[3]
         return _without_key(pod, kind, name, key[1])
@@ -86,7 +106,7 @@ def _read(pod: Pod, words: str) -> LackingObject | None:
 
 def _without_key(pod: Pod, kind: Kind[Any], name: str, key: str) -> LackingObject:
     what = f"key {key} of {kind.kind} {name}, which is not in it{_named(pod, kind, name)}"
-    return LackingObject(what, ObjectChange(kind, name, {_data_field(kind): {key: ""}}, pod.namespace))
+    return LackingObject(what, (ObjectChange(kind, name, {_data_field(kind): {key: ""}}, pod.namespace),))
 
 
 def _data_field(kind: Kind[Any]) -> str:

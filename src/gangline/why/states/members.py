@@ -18,10 +18,11 @@ def living(subject: Subject) -> list[Pod]:
 
 
 def leaves_of(subject: Subject) -> dict[str, int]:
-    """Sub-group → its minimum; "" where there is one group only."""
+    """Sub-group → its minimum; "" where there is one group only. Of a PodGang of another backend: its cliques."""
     group = subject.group
     if group is None:
-        return {"": 1}
+        cliques = subject.gang.spec.podgroups if subject.gang is not None else ()
+        return {clique.name: clique.min_replicas for clique in cliques} or {"": 1}
     parents = {(sub_group.parent or "").lower() for sub_group in group.spec.sub_groups}
     leaves = {
         sub_group.name: sub_group.min_member or 0
@@ -32,8 +33,9 @@ def leaves_of(subject: Subject) -> dict[str, int]:
 
 
 def count_by_leaf(subject: Subject, pods: Sequence[Pod]) -> Counter[str]:
+    label = names.SUB_GROUP if subject.group is not None else names.POD_CLIQUE
     leaves = leaves_of(subject)
-    return Counter("" if "" in leaves else pod.labels.get(names.SUB_GROUP, "") for pod in pods)
+    return Counter("" if "" in leaves else pod.labels.get(label, "") for pod in pods)
 
 
 def succeeded(subject: Subject) -> list[Pod]:

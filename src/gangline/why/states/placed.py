@@ -29,7 +29,8 @@ def placed(objects: ClusterObjects, subject: Subject) -> Cause | None:
         fixes = _what_they_lack(objects, late)
         return Cause(
             "starting",
-            f"{len(bound) - len(late)} of {counted(len(bound), 'pod')} are ready; {starting(objects, late[0])}",
+            f"{len(bound) - len(late)} of {len(bound)} pods {'is' if len(bound) - len(late) == 1 else 'are'} ready; "
+            f"{starting(objects, late[0])}",
             facts=(f"on {_where(bound)}{_queue(subject)}", *(starting(objects, pod) for pod in late[1:4])),
             fixes=fixes,
             state="is starting",
@@ -42,10 +43,15 @@ def placed(objects: ClusterObjects, subject: Subject) -> Cause | None:
         return Cause("running", why, _unevenly(objects, subject, bound), state="runs")
     return Cause(
         "surplus",
-        f"{why}; {counted(waiting, 'more pod')} above its minimum of {sum(leaves_of(subject).values())} "
-        f"{'waits' if waiting == 1 else 'wait'}",
+        f"{why}; {counted(waiting, 'more pod')}{_above(subject)} {'waits' if waiting == 1 else 'wait'}",
         state="runs",
     )
+
+
+def _above(subject: Subject) -> str:
+    """Where somebody says a minimum."""
+    known = subject.group is not None or subject.gang is not None
+    return f" above its minimum of {sum(leaves_of(subject).values())}" if known else ""
 
 
 def _unevenly(objects: ClusterObjects, subject: Subject, bound: Sequence[Pod]) -> tuple[str, ...]:
@@ -54,7 +60,7 @@ def _unevenly(objects: ClusterObjects, subject: Subject, bound: Sequence[Pod]) -
 
 def _what_they_lack(objects: ClusterObjects, late: Sequence[Pod]) -> tuple[tuple[ObjectChange, ...], ...]:
     """One change that makes every object that these pods wait for, if they wait for any."""
-    fixes = [lacks.fix for pod in late if (lacks := lacking(objects, pod)) is not None]
+    fixes = [fix for pod in late if (lacks := lacking(objects, pod)) is not None for fix in lacks.fixes]
     made = tuple({(fix.kind.kind, fix.name, str(fix.body)): fix for fix in fixes}.values())
     return (made,) if made else ()
 

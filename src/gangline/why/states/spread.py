@@ -40,10 +40,10 @@ def uneven(objects: ClusterObjects, bound: Sequence[Pod], pool: str) -> Iterator
         )
         stand = [there[place] for place in places]
         if stand and max(stand) - min(stand) > term.max_skew:
-            told = ", ".join(f"{place} {count}" for place, count in zip(places, stand, strict=True))
+            shown = ", ".join(f"{place} {count}" for place, count in zip(places, stand, strict=True))
             honoured = running_settings(objects, pool).spreads
             yield (
-                f"its pods stand unevenly by {key} ({told}): spec.topologySpreadConstraints asks for maxSkew "
+                f"its pods stand unevenly by {key} ({shown}): spec.topologySpreadConstraints asks for maxSkew "
                 f"{term.max_skew}, which this scheduler "
                 + ("looks at when a pod is placed, not later" if honoured else "does not keep")
             )

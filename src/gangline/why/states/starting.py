@@ -82,15 +82,15 @@ def _parents(objects: ClusterObjects, pod: Pod) -> str:
         (init_container for init_container in pod.spec.init_containers if init_container.name == names.INIT_CONTAINER),
         None,
     )
-    told = []
+    parents = []
     for argument in init.args if init is not None else ():
         clique, _, minimum = argument.removeprefix("--podcliques=").rpartition(":")
         pods = [item for item in objects.all(kinds.POD, pod.namespace) if item.labels.get(names.POD_CLIQUE) == clique]
         ready = sum(is_ready(item) for item in pods)
         if ready < int(minimum or 1):
             late = next((item for item in pods if not is_ready(item)), None)
-            told.append(
+            parents.append(
                 f"clique {clique}: {ready} of {minimum} pods ready"
                 + (f", {late.name} is not" if late is not None else "")
             )
-    return "; ".join(told) or "the cliques it starts after"
+    return "; ".join(parents) or "the cliques it starts after"

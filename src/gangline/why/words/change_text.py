@@ -34,6 +34,8 @@ def _path(keys: tuple[str, ...]) -> str:
 def shown(value: Any) -> str:
     if value is None:
         return "(none)"
+    if value == "":
+        return '""'
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
@@ -64,6 +66,8 @@ USUAL_AMOUNTS = {"ephemeral-storage": "1Ti"}
 USUAL_LABELS = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
 PLAIN_LABELS = ("kubernetes.io/hostname", "gangline.io/", "nvidia.com/gpu.count", "nvidia.com/gpu.present")
 """Of a new node, what goes without saying."""
+OWN_ATTRIBUTES = ("uuid", "index", "minor", "pcieRoot")
+"""Of a device, what no other one has."""
 
 
 def more_nodes_text(node_names: Sequence[str], bodies: Sequence[Raw]) -> str:
@@ -88,13 +92,26 @@ def more_nodes_text(node_names: Sequence[str], bodies: Sequence[Raw]) -> str:
     )
 
 
+def devices_text(slices: Sequence[Raw]) -> str:
+    """The devices of a new node, with what is known of the first: ` and 2 devices of gpu.nvidia.com (memory: 80Gi)`."""
+    told = []
+    for item in slices:
+        devices = dig(item, "spec", "devices") or []
+        first: Raw = devices[0] if devices else {}
+        known = {**(first.get("attributes") or {}), **(first.get("capacity") or {})}
+        facts = [f"{key}: {next(iter(value.values()))}" for key, value in known.items() if key not in OWN_ATTRIBUTES]
+        count = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
+        told.append(f" and {count} of {dig(item, 'spec', 'driver')}" + (f" ({', '.join(facts)})" if facts else ""))
+    return "".join(told)
+
+
 def about_text(kind: Kind[Any], body: Raw) -> str:
     """What matters of a new object, in brackets."""
     if kind is QUEUE:
         parent = dig(body, "spec", "parentQueue")
         return f" (without limits{f', spec.parentQueue: {parent}' if parent else ''})"
-    told = {"spec": body["spec"]} if body.get("spec") else {key: body[key] for key in TOLD_BESIDE if key in body}
-    fields = [f"{path}: {shown(value)}" for path, _, value in leaves(told) if path and not isinstance(value, Mapping)]
+    body = {"spec": body["spec"]} if body.get("spec") else {key: body[key] for key in TOLD_BESIDE if key in body}
+    fields = [f"{path}: {shown(value)}" for path, _, value in leaves(body) if path and not isinstance(value, Mapping)]
     return f" ({', '.join(fields[:SHOWN_LEAVES])})" if fields else ""
 
 

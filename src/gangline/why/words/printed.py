@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import yaml
-
+from gangline.api.yaml_text import yaml_text
 from gangline.errors import BadInput
 from gangline.rules.values.documents import json_text
 from gangline.rules.verdicts import GangAnswer
@@ -33,9 +32,9 @@ def printed(answers: Sequence[GangAnswer], output: str) -> str:
     if output == "json":
         return json_text(data)
     if output == "yaml":
-        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True)).rstrip()
-    told = [line for alike in _alike(answers) for line in _lines(alike)]
-    return "\n".join(told) or "nothing waits"
+        return yaml_text(data, unicode=True).rstrip()
+    lines = [line for alike in _alike(answers) for line in _lines(alike)]
+    return "\n".join(lines) or "nothing waits"
 
 
 def _alike(answers: Sequence[GangAnswer]) -> list[list[GangAnswer]]:
@@ -79,10 +78,7 @@ def printed_fix(answers: Sequence[tuple[GangAnswer, Sequence[Remedy]]], number: 
     if output == "json":
         return json_text({"apiVersion": "v1", "kind": "List", "items": remedy.documents()}) + "\n"
     head = [f"# {answer.data['gang']} would start if {answer.data['remedies'][number - 1]['text']}", *_hints(remedy)]
-    documents = [
-        f"# gangline: {change.how}\n{yaml.safe_dump(change.document(), sort_keys=False, allow_unicode=True)}"
-        for change in remedy.changes
-    ]
+    documents = [f"# gangline: {change.how}\n{yaml_text(change.document(), unicode=True)}" for change in remedy.changes]
     return "\n".join(head) + "\n" + "---\n".join(documents)
 
 
@@ -94,11 +90,11 @@ def marks(text: str) -> list[str]:
 def _hints(remedy: Remedy) -> list[str]:
     """How each kind of change is applied."""
     ways = {change.how for change in remedy.changes}
-    told = {
+    texts = {
         "patch": "# objects that exist are merge patches: kubectl patch KIND NAME --type merge --patch-file, or "
         "kubectl apply --server-side",
         "new": "# objects that do not exist are new: kubectl create -f",
         "replace": "# made anew in place of itself: kubectl replace --force -f",
     }
-    hints = [told[way] for way in ("patch", "new", "replace") if way in ways]
+    hints = [texts[way] for way in ("patch", "new", "replace") if way in ways]
     return ["# gangline apply -f - does all of this as it is meant; with kubectl:", *hints]

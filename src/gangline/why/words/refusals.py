@@ -1,4 +1,4 @@
-"""Words for what whoever asks may not read, and whom to ask for it."""
+"""Words for what the user may not read, and whom to ask for it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.server.hypothesis_settings import patient
-from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
+from gangline.cluster.server.patch.json_patch import PatchFailed, PatchTooLong, json_patch
 from gangline.errors import ApiError
 from gangline.rules.values.merge_patch import merge_patch
 
@@ -74,7 +74,7 @@ def test_an_object_is_no_list_of_operations() -> None:
 
 
 def test_too_many_operations_are_refused_before_the_first() -> None:
-    with pytest.raises(PatchFailed, match="The allowed maximum operations in a JSON patch is 10000, got 10001"):
+    with pytest.raises(PatchTooLong, match="The allowed maximum operations in a JSON patch is 10000, got 10001"):
         json_patch({}, [{"op": "add", "path": "/a", "value": 1}] * 10_001)
 
 
@@ -118,6 +118,18 @@ def test_any_patch_works_or_is_refused_and_never_touches_its_input(document: Any
 def test_merging_twice_is_merging_once(document: Any, patch: Any) -> None:
     once = merge_patch(document, patch)
     assert merge_patch(once, patch) == once
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        [{"op": "add", "path": "/a" * depth, "value": {}} for depth in range(1, 150)],
+        [{"op": "copy", "from": "/a", "path": "/a" + "/b" * (2**times)} for times in range(7)],
+    ],
+)
+def test_no_patch_leaves_an_object_that_nests_deeper_than_any_that_is_read(operations: list[dict[str, Any]]) -> None:
+    with pytest.raises(PatchFailed, match="the patch leaves an object that exceeds the max depth of 100"):
+        json_patch({"a": {"b": {}}}, operations)
 
 
 def test_copies_of_copies_end_where_they_would_fill_the_memory() -> None:

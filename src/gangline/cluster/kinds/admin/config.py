@@ -220,8 +220,8 @@ class NodeRules(KindRules):
         ]
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        told = ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]
-        return told if (obj.get("spec") or {}).get("externalID") else []
+        deprecated = ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]
+        return deprecated if (obj.get("spec") or {}).get("externalID") else []
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         taints = (new.get("spec") or {}).get("taints") or []

@@ -39,9 +39,9 @@ def scale_problems(scale: Obj, path: str) -> Iterator[Problem]:
             continue
         yield from _json_path(f"{path}.{name}", value)
         if value.startswith(".") and not value.startswith(parents):
-            told = " or ".join(parent.rstrip(".") for parent in parents)
+            allowed = " or ".join(parent.rstrip(".") for parent in parents)
             yield say.invalid(
-                f"{path}.{name}", value, f"should be a json path under {'either ' if len(parents) > 1 else ''}{told}"
+                f"{path}.{name}", value, f"should be a json path under {'either ' if len(parents) > 1 else ''}{allowed}"
             )
 
 
@@ -69,8 +69,8 @@ def selectable_problems(fields: list[Obj], schema: Any, path: str) -> Iterator[P
             yield say.required(where)
             continue
         if value[0] not in ".[":
-            told = f"is an invalid path: expected [ or . but got: {re.split(r'[.[]', value)[0]}"
-            yield say.invalid(where, value, told)
+            message = f"is an invalid path: expected [ or . but got: {re.split(r'[.[]', value)[0]}"
+            yield say.invalid(where, value, message)
             continue
         target = _resolve(schema, value)
         if target is None or value.startswith(".metadata"):

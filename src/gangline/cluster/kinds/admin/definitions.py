@@ -97,9 +97,11 @@ def _unknown_formats(schema: Any, formats: list[str]) -> None:
 
 def _name(obj: Obj) -> Iterator[Problem]:
     spec = obj["spec"]
-    name = obj["metadata"].get("name") or ""
-    if name != f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}":
-        yield say.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+    right = f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}"
+    for field in ("generateName", "name"):
+        name = obj["metadata"].get(field) or ""
+        if name and name != right:
+            yield say.invalid(f"metadata.{field}", name, 'must be spec.names.plural+"."+spec.group')
 
 
 def _approval(obj: Obj) -> Iterator[Problem]:
@@ -107,14 +109,14 @@ def _approval(obj: Obj) -> Iterator[Problem]:
     group = f".{obj['spec'].get('group') or ''}"
     if not group.endswith((".k8s.io", ".kubernetes.io")):
         return
-    told = str((obj["metadata"].get("annotations") or {}).get(APPROVED) or "")
+    approval = str((obj["metadata"].get("annotations") or {}).get(APPROVED) or "")
     where = f"metadata.annotations[{APPROVED}]"
     needed = f'protected groups must have approval annotation "{APPROVED}"'
-    if not told:
+    if not approval:
         yield say.required(where, f"{needed}, see {APPROVAL_RULES}")
-    elif not told.startswith("unapproved") and not _is_url(told):
+    elif not approval.startswith("unapproved") and not _is_url(approval):
         yield say.invalid(
-            where, told, f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_RULES}'
+            where, approval, f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_RULES}'
         )
 
 
@@ -276,22 +278,31 @@ def _conversion(conversion: Obj) -> Iterator[Problem]:
     elif strategy not in ("None", "Webhook"):
         yield say.unsupported(f"{path}.strategy", strategy, ("None", "Webhook"))
     if strategy != "Webhook":
-        for name, told in (
+        for name, field in (
             ("clientConfig", "webhookClientConfig"),
             ("conversionReviewVersions", "conversionReviewVersions"),
         ):
             if webhook.get(name):
-                yield say.forbidden(f"{path}.{told}", "should not be set when strategy is not set to Webhook")
+                yield say.forbidden(f"{path}.{field}", "should not be set when strategy is not set to Webhook")
         return
     client = webhook.get("clientConfig")
     if client is None:
         yield say.required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook")
     else:
         yield from client_config(client, f"{path}.webhookClientConfig")
-    versions = webhook.get("conversionReviewVersions") or []
+    yield from _review_versions(webhook.get("conversionReviewVersions") or [], path)
+
+
+def _review_versions(versions: list[str], path: str) -> Iterator[Problem]:
     if not versions:
         yield say.required(f"{path}.conversionReviewVersions")
-    elif not {"v1", "v1beta1"} & set(versions):
+    for index, version in enumerate(versions):
+        where = f"{path}.conversionReviewVersions[{index}]"
+        if version in versions[:index]:
+            yield say.invalid(where, version, "duplicate version")
+        else:
+            yield from (say.invalid(where, version, why) for why in dns1035_problems(version))
+    if versions and not {"v1", "v1beta1"} & set(versions):
         yield say.invalid(f"{path}.conversionReviewVersions", versions, "must include at least one of v1, v1beta1")
 
 

@@ -63,8 +63,8 @@ class NewEventRules(KindRules):
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         problems = [*_cluster_scoped(new), *self._reporter(new)]
-        for name, told in _UNCHANGED:
-            problems += immutable(new.get(name), old.get(name), told)
+        for name, path in _UNCHANGED:
+            problems += immutable(new.get(name), old.get(name), path)
         return [*problems, *_series(new)]
 
     def _reporter(self, obj: Obj) -> Problems:
@@ -110,6 +110,6 @@ def _new(obj: Obj) -> Problems:
         yield say.required("eventTime")
     if obj.get("type") not in ("Normal", "Warning"):
         yield say.invalid("type", "", f"has invalid value: {obj.get('type') or ''}")
-    for name, told in _UNSET:
+    for name, path in _UNSET:
         if obj.get(name):
-            yield say.invalid(told, "", "needs to be unset")
+            yield say.invalid(path, "", "needs to be unset")

@@ -7,7 +7,7 @@ from typing import Any
 
 from gangline.api import resources
 from gangline.cluster.kinds.checks import NOT_NEGATIVE, Obj, Problems, immutable, label_key, with_paths
-from gangline.cluster.kinds.pods.placement import COUNTED, resource_names
+from gangline.cluster.kinds.pods.placement import COUNTED, container_resource_name, resource_name
 from gangline.cluster.kinds.rules import KindRules
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
@@ -69,7 +69,8 @@ def _limit(item: Obj, kind: str, path: str) -> Problems:
 
 def _names(item: Obj, part: str, kind: str, path: str) -> Problems:
     for name in sorted(item.get(part) or {}):
-        yield from resource_names(name, f"{path}.{part}[{name}]", container=kind in ("Pod", "Container"))
+        check = container_resource_name if kind in ("Pod", "Container") else resource_name
+        yield from check(name, f"{path}.{part}[{name}]")
 
 
 _LIMITED = ("Pod", "Container", "PersistentVolumeClaim")
@@ -189,7 +190,7 @@ class QuotaRules(KindRules):
 def _amounts(amounts: Obj, path: str) -> Problems:
     for name, amount in sorted(amounts.items()):
         where = f"{path}[{name}]"
-        yield from resource_names(name, where, container=False)
+        yield from resource_name(name, where)
         if "/" not in name and not name.startswith(("hugepages-", "requests.hugepages-")) and name not in COUNTED:
             yield say.invalid(where, name, "must be a standard resource for quota")
         if resources.nanos(amount) < 0:

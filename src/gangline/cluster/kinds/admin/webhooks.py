@@ -34,8 +34,8 @@ def expression(text: str, path: str, env: cel.Env, kinds: tuple[str, ...] = ("bo
         yield say.invalid(path, text, f"compilation failed: {error}")
         return
     if program.kind.name not in (*kinds, "dyn"):
-        told = kinds[0] if len(kinds) == 1 else f"one of [{' '.join(kinds)}]"
-        yield say.invalid(path, text, f"must evaluate to {told} but got {program.kind.name}")
+        expected = kinds[0] if len(kinds) == 1 else f"one of [{' '.join(kinds)}]"
+        yield say.invalid(path, text, f"must evaluate to {expected} but got {program.kind.name}")
 
 
 def match_conditions(items: list[Obj], path: str, env: cel.Env) -> Problems:

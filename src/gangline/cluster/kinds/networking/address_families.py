@@ -62,9 +62,9 @@ def _cluster_ips(first: str, addresses: list[str], families: list[str]) -> Probl
 def _configured(spec: Obj, only: str) -> Problems:
     policy, families, addresses = spec.get("ipFamilyPolicy"), spec.get("ipFamilies") or [], spec.get("clusterIPs") or []
     if (policy or "SingleStack") == "SingleStack":
-        for items, told in ((families, "IP families"), (addresses, "cluster IPs")):
+        for items, noun in ((families, "IP families"), (addresses, "cluster IPs")):
             if len(items) > 1:
-                yield say.invalid("spec.ipFamilyPolicy", "SingleStack", f"{_TWO} {told} are specified")
+                yield say.invalid("spec.ipFamilyPolicy", "SingleStack", f"{_TWO} {noun} are specified")
     for index, address in enumerate(addresses):
         read = read_ip(address)
         if read is not None and f"IPv{read.version}" != only:

@@ -108,8 +108,8 @@ def field_ref(reference: Obj, path: str, files: bool = False) -> Problems:
         yield say.required(f"{path}.fieldPath")
         return
     if reference["apiVersion"] != "v1":
-        told = f"error converting fieldPath: unsupported pod version: {reference['apiVersion']}"
-        yield say.invalid(f"{path}.fieldPath", text, told)
+        message = f"error converting fieldPath: unsupported pod version: {reference['apiVersion']}"
+        yield say.invalid(f"{path}.fieldPath", text, message)
         return
     match = re.fullmatch(r"(metadata\.(?:labels|annotations))\['(.*)'\]", text)
     if match:
@@ -137,10 +137,10 @@ def resource_ref(reference: Obj, path: str, volume: bool = False) -> Problems:
 def _divisor(divisor: Any, name: str, path: str) -> Problems:
     kind = name.partition(".")[2].partition("-")[0]
     allowed = _CPU_UNITS if kind == "cpu" else _BYTE_UNITS
-    told = {"cpu": "cpu", "memory": "memory", "ephemeral": "local ephemeral storage", "hugepages": "hugepages"}[kind]
+    noun = {"cpu": "cpu", "memory": "memory", "ephemeral": "local ephemeral storage", "hugepages": "hugepages"}[kind]
     if divisor is not None and resources.nanos(divisor) and divisor not in allowed:
         shown = "1m and 1" if kind == "cpu" else ", ".join(_BYTE_UNITS)
-        yield say.invalid(path, name, f"only divisor's values {shown} are supported with the {told} resource")
+        yield say.invalid(path, name, f"only divisor's values {shown} are supported with the {noun} resource")
 
 
 def key_ref(reference: Obj, path: str) -> Problems:

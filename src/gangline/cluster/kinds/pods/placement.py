@@ -54,24 +54,33 @@ COUNTED = frozenset(
 _STANDARD = COUNTED | {"storage"}
 
 
-def resource_names(name: str, path: str, container: bool = True) -> Problems:
-    """A resource by its name: qualified, or one of the standard ones; of a container, one that containers use."""
+def resource_name(name: str, path: str) -> Problems:
+    """A resource by its name: qualified, or one of the standard ones."""
     wrong = [say.invalid(path, name, why) for why in qualified_name_problems(name)]
     yield from wrong
-    if "/" in name or name.startswith(("hugepages-", "requests.hugepages-")):
-        return
-    if not wrong and name not in _STANDARD:
+    standard = name in _STANDARD or name.startswith(("hugepages-", "requests.hugepages-"))
+    if not wrong and "/" not in name and not standard:
         yield say.invalid(path, name, "must be a standard resource type or fully qualified")
-    if container and name not in _STANDARD_CONTAINER:
-        yield say.invalid(path, name, "must be a standard resource for containers")
 
 
-def is_misnamed_extended(name: str) -> bool:
-    """A resource that is none of Kubernetes' own, by a name that such a resource cannot have."""
-    prefix, slash, _ = name.partition("/")
-    if not slash or prefix == "kubernetes.io":
-        return False
-    return bool(qualified_name_problems(name)) or prefix.endswith(".kubernetes.io") or prefix.startswith("requests.")
+def container_resource_name(name: str, path: str) -> Problems:
+    """A resource that a container may ask for."""
+    yield from resource_name(name, path)
+    if "/" not in name:
+        if name not in _STANDARD_CONTAINER and not name.startswith("hugepages-"):
+            yield say.invalid(path, name, "must be a standard resource for containers")
+    elif not is_native(name) and not is_extended(name):
+        yield say.invalid(path, name, "doesn't follow extended resource name standard")
+
+
+def is_native(name: str) -> bool:
+    """One of Kubernetes' own."""
+    return "/" not in name or "kubernetes.io/" in name
+
+
+def is_extended(name: str) -> bool:
+    """Somebody else's, by a name that a quota can also write."""
+    return not is_native(name) and not name.startswith("requests.") and not qualified_name_problems(f"requests.{name}")
 
 
 def affinity(about: Obj | None, path: str) -> Problems:

@@ -59,7 +59,7 @@ def pod_warnings(pod: Obj, path: str = "") -> list[str]:
     where = f"{start}spec"
     return [
         *_placement(spec, where),
-        *(f"{start}metadata.annotations[{key}]: {told}" for key, told in _OLD_ANNOTATIONS.items() if key in notes),
+        *(f"{start}metadata.annotations[{key}]: {text}" for key, text in _OLD_ANNOTATIONS.items() if key in notes),
         *_volumes(spec.get("volumes"), f"{where}.volumes"),
         *_repeated(spec.get("hostAliases"), f"{where}.hostAliases", "ip"),
         *_repeated(spec.get("imagePullSecrets"), f"{where}.imagePullSecrets", "name"),
@@ -68,7 +68,7 @@ def pod_warnings(pod: Obj, path: str = "") -> list[str]:
             for at, secret in with_paths(spec.get("imagePullSecrets"), f"{where}.imagePullSecrets")
             if not secret.get("name")
         ),
-        *(told for name in _BYTES for told in _fraction(spec.get("overhead"), name, f"{where}.overhead")),
+        *(text for name in _BYTES for text in _fraction(spec.get("overhead"), name, f"{where}.overhead")),
         *_seccomp(spec.get("securityContext"), notes, "seccomp.security.alpha.kubernetes.io/pod", start),
         *_containers(spec, where, notes, start, bool(path)),
         *_ports(spec, where),
@@ -81,8 +81,8 @@ def pod_warnings(pod: Obj, path: str = "") -> list[str]:
 def name_warnings(name: str, uses: str = "Pod names and hostnames") -> list[str]:
     """A name that pods get theirs from should be a label."""
     problems = label_problems(name)
-    told = f"metadata.name: this is used in {uses}, which can result in surprising behavior; a DNS label is recommended"
-    return [f"{told}: [{' '.join(problems)}]"] if problems else []
+    text = f"metadata.name: this is used in {uses}, which can result in surprising behavior; a DNS label is recommended"
+    return [f"{text}: [{' '.join(problems)}]"] if problems else []
 
 
 def claim_warnings(spec: Obj, path: str) -> Warnings:
@@ -128,9 +128,9 @@ def _placement(spec: Obj, path: str) -> Warnings:
 
 def _volumes(items: Any, path: str) -> Warnings:
     for where, volume in with_paths(items, path):
-        for name, told in _OLD_VOLUMES.items():
+        for name, text in _OLD_VOLUMES.items():
             if volume.get(name) is not None:
-                yield f"{where}.{_SHOWN.get(name, name)}: {told}"
+                yield f"{where}.{_SHOWN.get(name, name)}: {text}"
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
         if template is not None:
             yield from claim_warnings(template.get("spec") or {}, f"{where}.ephemeral.volumeClaimTemplate.spec")
@@ -146,8 +146,8 @@ def _overlaps(volume: Obj) -> Warnings:
     name = quote(volume.get("name") or "")
     for kind, called, noun in (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret")):
         source = volume.get(kind) or {}
-        told = f"{noun} {quote(source.get(called) or '')}"
-        yield from (f"volume {name} ({told}): overlapping paths: {pair}" for pair in _clashes(_paths(source, "")))
+        shown = f"{noun} {quote(source.get(called) or '')}"
+        yield from (f"volume {name} ({shown}): overlapping paths: {pair}" for pair in _clashes(_paths(source, "")))
     own = _clashes(_paths(volume.get("downwardAPI") or {}, ""))
     yield from (f"volume {name} (DownwardAPI): overlapping paths: {pair}" for pair in own)
     every: list[_Source] = []
@@ -173,23 +173,23 @@ def _projected(source: Obj) -> list[_Source]:
     return [(bundle.get("path") or "", f"ClusterTrustBundle {quote(name)}")]
 
 
-def _paths(source: Obj, told: str) -> list[_Source]:
-    return [(item.get("path") or "", told) for item in source.get("items") or []]
+def _paths(source: Obj, origin: str) -> list[_Source]:
+    return [(item.get("path") or "", origin) for item in source.get("items") or []]
 
 
 def _clashes(sources: list[_Source]) -> Warnings:
     """Files that would lie upon or inside one another, each with the earlier one."""
     earlier: list[_Source] = []
-    for path, told in sources:
+    for path, origin in sources:
         path = path.rstrip("/")
         for other, by in earlier:
             if path and other and (f"{other}/".startswith(f"{path}/") or f"{path}/".startswith(f"{other}/")):
-                yield f"{_source(path, told)} with {_source(other, by)}"
-        earlier.append((path, told))
+                yield f"{_source(path, origin)} with {_source(other, by)}"
+        earlier.append((path, origin))
 
 
-def _source(path: str, told: str) -> str:
-    return f"{quote(path)} ({told})" if told else quote(path)
+def _source(path: str, origin: str) -> str:
+    return f"{quote(path)} ({origin})" if origin else quote(path)
 
 
 def _repeated(items: Any, path: str, key: str) -> Warnings:

@@ -57,6 +57,9 @@ class PodRules(KindRules):
             new.setdefault("status", {})["qosClass"] = (old.get("status") or {}).get("qosClass", "BestEffort")
         if subresource == "status":
             _agree_on_address(new["status"])
+            new["metadata"].pop("deletionTimestamp", None)
+            if "deletionTimestamp" in old["metadata"]:
+                new["metadata"]["deletionTimestamp"] = old["metadata"]["deletionTimestamp"]
         before = old["metadata"].get("generation", 0)
         new["metadata"]["generation"] = (
             before + 1 if subresource not in ("status", "binding") and self.spec_changed(new, old) else before

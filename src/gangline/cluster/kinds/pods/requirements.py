@@ -5,46 +5,63 @@ Pure; containers.py and spec_checks.py ask.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from gangline.api import resources
 from gangline.cluster.kinds.checks import Obj, Problems, quantity_not_negative, with_paths
-from gangline.cluster.kinds.pods.placement import is_misnamed_extended, resource_names
+from gangline.cluster.kinds.pods.placement import container_resource_name, is_extended, is_native, resource_name
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
-
-_PLAIN_RESOURCES = ("cpu", "memory", "ephemeral-storage")
-
 
 Amounts = tuple[tuple[str, Any], ...]
 
 
 def requirements(about: Obj, path: str, claims: Mapping[str, None]) -> Problems:
     """Requests and limits, and the claims of a container."""
-    yield from _amounts(tuple((about.get("limits") or {}).items()), tuple((about.get("requests") or {}).items()), path)
+    yield from _amounts(*_lists(about), path)
     if about.get("claims"):
         yield from _claims(about["claims"], f"{path}.claims", claims)
+
+
+def pod_requirements(about: Obj, path: str) -> Problems:
+    """What the containers of a pod share."""
+    yield from _judged(about.get("limits") or {}, about.get("requests") or {}, path, _pod_resource_name)
+
+
+def overhead(amounts: Obj, path: str) -> Problems:
+    """What a pod takes beside its containers: judged as if it were a container's limits."""
+    yield from _amounts(tuple(amounts.items()), (), path)
+
+
+def _lists(about: Obj) -> tuple[Amounts, Amounts]:
+    return tuple((about.get("limits") or {}).items()), tuple((about.get("requests") or {}).items())
 
 
 @lru_cache(maxsize=4096)
 def _amounts(limited: Amounts, requested: Amounts, path: str) -> tuple[Problem, ...]:
     """The containers of a workload ask for the same again and again."""
-    return (*_judged(dict(limited), dict(requested), path),)
+    return (*_judged(dict(limited), dict(requested), path, container_resource_name),)
 
 
-def _judged(limits: Obj, requests: Obj, path: str) -> Problems:
+NameRule = Callable[[str, str], Problems]
+
+
+def _judged(limits: Obj, requests: Obj, path: str, check: NameRule) -> Problems:
     for name, amount in sorted(limits.items()):
-        yield from _resource(name, amount, f"{path}.limits[{name}]")
+        where = f"{path}.limits[{name}]"
+        yield from _resource(name, amount, where, check)
+        yield from _pages(name, amount, where)
     for name, amount in sorted(requests.items()):
         where = f"{path}.requests[{name}]"
-        yield from _resource(name, amount, where)
+        yield from _resource(name, amount, where, check)
         if name in limits:
             yield from _against_limit(name, amount, limits[name], f"{path}.requests")
         elif not overcommits(name):
             yield say.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+        yield from _pages(name, amount, where)
     named_here = {*limits, *requests}
     if any(name.startswith("hugepages-") for name in named_here) and not {"cpu", "memory"} & named_here:
         yield say.forbidden(path, "HugePages require cpu or memory")
@@ -52,33 +69,35 @@ def _judged(limits: Obj, requests: Obj, path: str) -> Problems:
 
 def overcommits(name: str) -> bool:
     """Native resources other than huge pages may be requested below their limit."""
-    return (
-        name in _PLAIN_RESOURCES
-        or ("/" not in name and not name.startswith("hugepages-"))
-        or name.startswith("kubernetes.io/")
-    )
+    return is_native(name) and not name.startswith("hugepages-")
 
 
-def _resource(name: str, amount: Any, path: str) -> Problems:
-    yield from resource_names(name, path)
-    if is_misnamed_extended(name):
-        yield say.invalid(path, name, "doesn't follow extended resource name standard")
+_SHARED = ("cpu", "hugepages-", "memory")
+
+
+def _pod_resource_name(name: str, path: str) -> Problems:
+    wrong = list(resource_name(name, path))
+    yield from wrong
+    if not wrong and name not in ("cpu", "memory") and not name.startswith("hugepages-"):
+        yield say.unsupported(path, name, _SHARED)
+
+
+def _resource(name: str, amount: Any, path: str, check: NameRule) -> Problems:
+    yield from check(name, path)
     yield from quantity_not_negative(amount, path)
-    if name.startswith("hugepages-"):
-        yield from _pages(name, amount, path)
-    if _whole(name) and resources.nanos(amount) % resources.NANO:
+    if is_extended(name) and resources.nanos(amount) % resources.NANO:
         yield say.invalid(path, amount, "must be an integer")
 
 
 def _pages(name: str, amount: Any, path: str) -> Problems:
-    size, asked = resources.nanos(name.removeprefix("hugepages-")), resources.nanos(amount)
-    if size > 0 and asked % size:
+    if not name.startswith("hugepages-"):
+        return
+    try:
+        size = resources.nanos(name.removeprefix("hugepages-"))
+    except resources.QuantityError:
+        size = 0
+    if size <= 0 or size % resources.NANO or resources.units(amount) * resources.NANO % size:
         yield say.invalid(path, amount, f"{amount} is not positive integer multiple of {name}")
-
-
-def _whole(name: str) -> bool:
-    """Extended resources are counted in whole units."""
-    return "/" in name and not name.partition("/")[0].endswith("kubernetes.io")
 
 
 def _against_limit(name: str, amount: Any, limit: Any, path: str) -> Problems:
@@ -100,10 +119,10 @@ def _claims(items: list[Obj], path: str, known: Mapping[str, None]) -> Problems:
             yield say.duplicate(where, name)
         seen.add((name, item.get("request")))
         if name not in known:
-            told = ": " + ", ".join(islice(sorted(known), say.MOST_SHOWN)) if known else " which is empty"
+            choices = ": " + ", ".join(islice(sorted(known), say.MOST_SHOWN)) if known else " which is empty"
             yield Problem(
                 where,
-                f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims{told}",
+                f"Not found: {say.show(name)}: must be one of the names in pod.spec.resourceClaims{choices}",
                 "FieldValueNotFound",
                 name,
             )

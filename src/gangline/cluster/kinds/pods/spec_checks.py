@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gangline.api import resources
 from gangline.cluster.kinds.checks import (
     Obj,
     Problems,
@@ -15,13 +14,12 @@ from gangline.cluster.kinds.checks import (
     named,
     one_of,
     qualified,
-    quantity_not_negative,
     subdomain,
     with_paths,
     within,
 )
 from gangline.cluster.kinds.pods import containers, placement
-from gangline.cluster.kinds.pods.placement import resource_names
+from gangline.cluster.kinds.pods.requirements import overhead, pod_requirements
 from gangline.cluster.kinds.pods.volumes import volumes
 from gangline.cluster.schema.labels import check_annotations, check_labels
 from gangline.errors import Problem
@@ -112,15 +110,14 @@ def _rest(spec: Obj, path: str) -> Problems:
         yield from one_of(
             spec["preemptionPolicy"], ("PreemptLowerPriority", "Never"), f"{path}.preemptionPolicy", required=True
         )
-    for name, amount in sorted((spec.get("overhead") or {}).items()):
-        yield from resource_names(name, f"{path}.overhead.limits[{name}]")
-        yield from quantity_not_negative(amount, f"{path}.overhead.limits[{name}]")
+    if spec.get("overhead"):
+        yield from overhead(spec["overhead"], f"{path}.overhead")
     if spec.get("os") is not None:
         if not spec["os"].get("name"):
             yield say.required(f"{path}.os.name")
         yield from one_of(spec["os"].get("name"), ("linux", "windows"), f"{path}.os")
     if spec.get("resources"):
-        yield from _pod_resources(spec["resources"], f"{path}.resources")
+        yield from pod_requirements(spec["resources"], f"{path}.resources")
     if spec.get("workloadRef") is not None:
         yield from _workload(spec["workloadRef"], f"{path}.workloadRef")
     if spec.get("schedulingGroup") is not None:
@@ -211,21 +208,6 @@ def _sysctls(items: list[Obj], path: str) -> Problems:
         elif name in seen:
             yield say.duplicate(f"{where}.name", name)
         seen.add(name)
-
-
-def _pod_resources(about: Obj, path: str) -> Problems:
-    """What the containers of a pod share."""
-    limits, requests = about.get("limits") or {}, about.get("requests") or {}
-    for part, amounts in (("limits", limits), ("requests", requests)):
-        for name, amount in sorted(amounts.items()):
-            where = f"{path}.{part}[{name}]"
-            if name not in ("cpu", "memory") and not name.startswith("hugepages-"):
-                yield say.unsupported(where, name, ("cpu", "hugepages-", "memory"))
-            yield from quantity_not_negative(amount, where)
-            if part == "requests" and name in limits and resources.nanos(amount) > resources.nanos(limits[name]):
-                yield say.invalid(
-                    f"{path}.requests", amount, f"must be less than or equal to {name} limit of {limits[name]}"
-                )
 
 
 def _dns_config(spec: Obj, path: str) -> Problems:

@@ -77,15 +77,21 @@ _MODE = "must be a number between 0 and 0777 (octal), both inclusive"
 def volumes(items: list[Obj], path: str) -> Problems:
     names: set[str] = set()
     for where, volume in with_paths(items, path):
-        yield from source(volume, where)
         name = volume.get("name") or ""
-        if not name:
-            yield say.required(f"{where}.name")
-        else:
-            yield from label(name, f"{where}.name")
-            if name in names:
-                yield say.duplicate(f"{where}.name", name)
-        names.add(name)
+        problems = [*source(volume, where), *_volume_name(name, f"{where}.name", names)]
+        yield from problems
+        if not problems:
+            names.add(name)
+
+
+def _volume_name(name: str, path: str, taken: set[str]) -> Problems:
+    """Only a volume that is sound takes its name."""
+    if not name:
+        yield say.required(path)
+        return
+    yield from label(name, path)
+    if name in taken:
+        yield say.duplicate(path, name)
 
 
 def source(volume: Obj, path: str) -> Problems:

@@ -195,7 +195,7 @@ class DeclaredRules(KindRules):
 
     shape: DeclaredShape
     repeated_at = ""
-    """Below a condition: where it is told that there are two of its type."""
+    """Below a condition: where a second one of its type is reported."""
     unconditional_update = False
 
     def validate(self, obj: Obj) -> list[Problem]:
@@ -307,13 +307,13 @@ def _depth(composite: Obj) -> int:
 
 
 def _priorities(spec: Obj) -> Problems:
-    told = {
+    messages = {
         False: "detected multiple priority configurations",
         True: "all priority and priorityClassName values must be identical, detected multiple values",
     }
     for composite, templates in ((False, spec.get("podGroupTemplates") or []), (True, [*_below(spec)])):
         if len({(item.get("priorityClassName") or "", item.get("priority")) for item in templates}) > 1:
-            yield say.invalid("spec", None, told[composite])
+            yield say.invalid("spec", None, messages[composite])
             return
 
 

@@ -13,10 +13,10 @@ from gangline.cluster.kinds.checks import (
     not_negative,
     one_of,
     percent_at_most_100,
-    quantity_not_negative,
     repeated,
 )
-from gangline.cluster.kinds.pods.placement import resource_names, tolerations
+from gangline.cluster.kinds.pods.placement import tolerations
+from gangline.cluster.kinds.pods.requirements import overhead
 from gangline.cluster.kinds.rules import KindRules
 from gangline.cluster.schema.labels import check_labels
 from gangline.errors import Problem
@@ -110,9 +110,7 @@ class RuntimeClassRules(KindRules):
 
     def validate(self, obj: Obj) -> list[Problem]:
         problems = [*label(obj.get("handler") or "", "handler")]
-        for name, amount in sorted(((obj.get("overhead") or {}).get("podFixed") or {}).items()):
-            problems += resource_names(name, f"overhead.limits[{name}]")
-            problems += quantity_not_negative(amount, f"overhead.limits[{name}]")
+        problems += overhead((obj.get("overhead") or {}).get("podFixed") or {}, "overhead")
         where = obj.get("scheduling") or {}
         problems += check_labels(where.get("nodeSelector") or {}, "scheduling.nodeSelector")
         return [*problems, *_tolerations(where.get("tolerations") or [], "scheduling.tolerations")]

@@ -70,12 +70,12 @@ def _slice_place(spec: Obj) -> Problems:
         for name in ("nodeName", "nodeSelector", "allNodes")
         if spec.get(name) or (name == "nodeSelector" and name in spec)
     ]
-    told = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+    message = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
     if not chosen:
-        yield say.required("spec", told)
+        yield say.required("spec", message)
     elif len(chosen) > 1:
         yield say.invalid(
-            "spec", "{" + ", ".join(f"`{name}`" for name in chosen) + "}", f"{told}, but multiple fields are set"
+            "spec", "{" + ", ".join(f"`{name}`" for name in chosen) + "}", f"{message}, but multiple fields are set"
         )
 
 

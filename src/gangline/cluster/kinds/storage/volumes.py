@@ -91,14 +91,14 @@ class VolumeRules(KindRules):
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         spec, notes = obj["spec"], obj["metadata"].get("annotations") or {}
-        told = (
+        deprecated = (
             "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended "
             "approach is to use dynamic provisioning."
         )
         terms = ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms")
         return [
             *(f"metadata.annotations[{key}]: {use}" for key, use in _OLD_NOTES.items() if key in notes),
-            *([told] if spec.get("persistentVolumeReclaimPolicy") == "Recycle" else ()),
+            *([deprecated] if spec.get("persistentVolumeReclaimPolicy") == "Recycle" else ()),
             *(
                 warning
                 for where, term in with_paths(terms, "spec.nodeAffinity.required.nodeSelectorTerms")
@@ -209,9 +209,9 @@ class VolumeClaimRules(KindRules):
         _agree_on_source(obj["spec"])
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
-        told = f"metadata.annotations[{_OLD_CLASS}]: {_OLD_NOTES[_OLD_CLASS]}"
+        deprecated = f"metadata.annotations[{_OLD_CLASS}]: {_OLD_NOTES[_OLD_CLASS]}"
         old_class = _OLD_CLASS in (obj["metadata"].get("annotations") or {})
-        return [*([told] if old_class else ()), *claim_warnings(obj["spec"], "spec")]
+        return [*([deprecated] if old_class else ()), *claim_warnings(obj["spec"], "spec")]
 
     def validate(self, obj: Obj) -> list[Problem]:
         return [*claim_spec(obj["spec"], "spec")]
@@ -240,8 +240,8 @@ def _agree_on_source(spec: Obj) -> None:
 def _claim_status(status: Obj) -> Problems:
     for name, amount in sorted((status.get("capacity") or {}).items()):
         yield from _a_quantity(amount, f"status.capacity[{name}]")
-    for name, told in sorted((status.get("allocatedResourceStatuses") or {}).items()):
-        if told not in _RESIZING:
+    for name, state in sorted((status.get("allocatedResourceStatuses") or {}).items()):
+        if state not in _RESIZING:
             yield say.unsupported("status.allocatedResourceStatuses", name, _RESIZING)
     for name in sorted(status.get("allocatedResources") or {}):
         if name != "storage" and "/" not in name:

@@ -39,13 +39,13 @@ class CronJobRules(KindRules):
         job, path = (obj["spec"].get("jobTemplate") or {}).get("spec") or {}, "spec.jobTemplate.spec"
         if old is None:
             return [*name_warnings(obj["metadata"].get("name") or ""), *job_warnings(job, path)]
-        told = (
+        deprecated = (
             "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
             "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
         )
         return [
             *(job_warnings(job, path) if self.spec_changed(obj, old) else ()),
-            *([told] if "TZ" in (obj["spec"].get("schedule") or "") else ()),
+            *([deprecated] if "TZ" in (obj["spec"].get("schedule") or "") else ()),
         ]
 
     def _checks(self, spec: Obj, before: str = "") -> Problems:

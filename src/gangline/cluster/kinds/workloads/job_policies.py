@@ -101,8 +101,8 @@ def _success_rule(rule: Obj, path: str, completions: int) -> Problems:
         yield _too_many_succeeded(path, count, chosen, "the number of indexes in the specified succeededIndexes field")
 
 
-def _too_many_succeeded(path: str, count: int, limit: int, told: str) -> Problem:
-    return say.invalid(f"{path}.succeededCount", count, f"must be less than or equal to {limit} ({told})")
+def _too_many_succeeded(path: str, count: int, limit: int, meaning: str) -> Problem:
+    return say.invalid(f"{path}.succeededCount", count, f"must be less than or equal to {limit} ({meaning})")
 
 
 def count_indexes(text: str, completions: int) -> int:

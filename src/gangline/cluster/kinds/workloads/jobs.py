@@ -85,11 +85,11 @@ class JobRules(KindRules):
 def job_warnings(spec: Obj, path: str) -> list[str]:
     indexed = spec.get("completionMode") == "Indexed"
     many = indexed and (spec.get("completions") or 0) > 100_000 and (spec.get("parallelism") or 0) > 10_000
-    told = (
+    warning = (
         f"{path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
         "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
     )
-    return [*([told] if many else ()), *pod_warnings(spec.get("template") or {}, f"{path}.template")]
+    return [*([warning] if many else ()), *pod_warnings(spec.get("template") or {}, f"{path}.template")]
 
 
 def _own_selector(obj: Obj) -> None:
@@ -224,13 +224,13 @@ def _indexed(spec: Obj, path: str) -> Problems:
 def _many_indexes(spec: Obj, path: str) -> Problems:
     """So many indexes that only few may fail at a time."""
     failed, parallelism = spec.get("maxFailedIndexes"), spec.get("parallelism") or 0
-    told = f"when completions are above {_MOST} and used with backoff limit per index"
+    condition = f"when completions are above {_MOST} and used with backoff limit per index"
     if failed is None:
         yield say.required(f"{path}.maxFailedIndexes", f"must be specified when completions is above {_MOST}")
     elif failed > _FEW:
-        yield say.invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {_FEW} {told}")
+        yield say.invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {_FEW} {condition}")
     if parallelism > _FEW:
-        yield say.invalid(f"{path}.parallelism", parallelism, f"must be less than or equal to {_FEW} {told}")
+        yield say.invalid(f"{path}.parallelism", parallelism, f"must be less than or equal to {_FEW} {condition}")
 
 
 def _replacement(spec: Obj, path: str) -> Problems:

@@ -73,7 +73,7 @@ class StatefulSetRules(WorkloadRules):
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         limit = obj["spec"].get("revisionHistoryLimit")
-        told = [
+        negative_limit = [
             "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
         ]
         below = "" if old is None else ".Spec"
@@ -84,7 +84,7 @@ class StatefulSetRules(WorkloadRules):
                 for where, claim in with_paths(obj["spec"].get("volumeClaimTemplates"), "spec.volumeClaimTemplates")
                 for warning in claim_warnings(claim.get("spec") or {}, f"{where}{below}")
             ),
-            *(told if limit is not None and limit < 0 else ()),
+            *(negative_limit if limit is not None and limit < 0 else ()),
         ]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:

@@ -116,8 +116,8 @@ class WorkloadRules(KindRules):
         if old is not None and not self.spec_changed(obj, old):
             return []
         name = (obj["metadata"].get("name") or "") if old is None and self.names_pods else ""
-        told = name_warnings(name) if name else []
-        return [*told, *pod_warnings((obj.get("spec") or {}).get("template") or {}, "spec.template")]
+        of_name = name_warnings(name) if name else []
+        return [*of_name, *pod_warnings((obj.get("spec") or {}).get("template") or {}, "spec.template")]
 
 
 def selects(selector: Any, about: Obj) -> Problems:

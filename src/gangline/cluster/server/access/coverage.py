@@ -1,4 +1,4 @@
-"""Whether rules grant everything that another rule grants, told without listing every single thing it grants.
+"""Whether rules grant everything that another rule grants, decided without listing every single thing it grants.
 
 A rule grants each of its verbs on each of its groups, resources and names: lists of a thousand words each are a
 billion rights. For each word one asks which of the held rules have it; words that the same rules have are alike, and
@@ -62,7 +62,7 @@ class HeldRules:
         return {number for pattern, numbers in self._paths.items() if path_covers(pattern, path) for number in numbers}
 
     def _alike(self, words: Iterable[set[int]]) -> set[Holders]:
-        """The words of one list, each told by who holds it; those that the same rules hold are one."""
+        """The words of one list, each with the rules that hold it; those that the same rules hold are one."""
         alike: set[Holders] = set()
         for holders in words:
             self._spend(1 + len(holders))

@@ -1,4 +1,4 @@
-"""Nobody gives away more than he has: whoever writes a role or a binding must hold every right it grants.
+"""No privilege escalation: a user who writes a role or a binding must hold every right it grants.
 
 Exempt are the administrators' group, holders of `escalate` on roles, and holders of `bind` on the role that is bound.
 A role that aggregates others can come to grant anything, so it takes everything on everything. A write that only
@@ -66,13 +66,13 @@ class Escalation:
             raise forbidden(GROUP, review.resource.plural, review.name, _TOO_MUCH) from None
         if missing:
             groups = "[" + " ".join(f'"{group}"' for group in review.user.groups) + "]"
-            told = "\n".join(sorted(_shown(rule) for rule in missing))
+            shown = "\n".join(sorted(_shown(rule) for rule in missing))
             raise forbidden(
                 GROUP,
                 review.resource.plural,
                 review.name,
                 f'{why}user "{review.user.name}" (groups={groups}) '
-                f"is attempting to grant RBAC permissions not currently held:\n{told}",
+                f"is attempting to grant RBAC permissions not currently held:\n{shown}",
             )
 
 

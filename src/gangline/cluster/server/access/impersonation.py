@@ -34,7 +34,7 @@ def impersonated(request: Request) -> Impersonation | None:
     headers = {key: value for key, value in request.headers.items() if key.startswith("impersonate-")}
     if not headers:
         return None
-    name, uid = headers.get("impersonate-user", ""), headers.get("impersonate-uid", "")
+    name, uid = (headers.get(f"impersonate-{what}", "").partition("\n")[0] for what in ("user", "uid"))
     groups = tuple(group for group in headers.get("impersonate-group", "").split("\n") if group)
     extra = {
         unquote(key.removeprefix(_EXTRA)): tuple(value.split("\n"))
@@ -79,10 +79,10 @@ def _groups(name: str, asked: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_nothing_asked(asked: User) -> None:
-    told = [f"{{UID  {asked.uid}  {AUTHENTICATION}/v1  }}"] if asked.uid else []
-    told += [f"{{Group  {group}    }}" for group in asked.groups]
-    told += [
+    extras = [f"{{UID  {asked.uid}  {AUTHENTICATION}/v1  }}"] if asked.uid else []
+    extras += [f"{{Group  {group}    }}" for group in asked.groups]
+    extras += [
         f"{{UserExtra  {value}  {AUTHENTICATION}/v1  {key}}}" for key, values in asked.extra.items() for value in values
     ]
-    if told:
-        raise bad_request(f"requested [{' '.join(told)}] without impersonating a user")
+    if extras:
+        raise bad_request(f"requested [{' '.join(extras)}] without impersonating a user")

@@ -7,7 +7,7 @@ bootstrap_roles.py; who may write roles and bindings is escalation.py."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -55,9 +55,23 @@ class _BoundRoles:
 
     rules: list[tuple[list[Obj], str]]
     missing: list[str]
+    by_resource: dict[tuple[str, str], list[tuple[Obj, str]]] = field(default_factory=dict)
+    """Rules that may cover a resource of a group, in their order: few of many."""
+
+    def about(self, action: Action) -> list[tuple[Obj, str]]:
+        """The rules that name the action's group and resource, or all of either."""
+        key = action.group, action.resource
+        known = self.by_resource.get(key) if not action.path else None
+        if known is None:
+            known = [(rule, why) for rules, why in self.rules for rule in rules if action.path or _names(rule, action)]
+            short = len(action.group) + len(action.resource) <= LONGEST_KEPT
+            if not action.path and short and len(self.by_resource) < MOST_KEPT:
+                self.by_resource[key] = known
+        return known
 
 
 _ANYTHING = AccessVerdict(True)
+MOST_KEPT = 1_000
 LONGEST_KEPT = 2_000
 """Letters of a question whose answer is kept: a review may ask about a name of a megabyte, and ten thousand others."""
 
@@ -113,10 +127,14 @@ class Authorizer:
         return verdict
 
     def _decide(self, user: User, action: Action) -> AccessVerdict:
-        missing: list[str] = []
-        for rules, told in self._rules(user, action.namespace, missing):
+        everywhere = self._rules_everywhere(user)
+        for rule, reason in everywhere.about(action):
+            if covers(rule, action):
+                return AccessVerdict(True, reason)
+        missing = [*everywhere.missing]
+        for rules, reason in self._rules_here(user, action.namespace, missing):
             if any(covers(rule, action) for rule in rules):
-                return AccessVerdict(True, told)
+                return AccessVerdict(True, reason)
         return AccessVerdict(False, "RBAC: " + _several(missing) if missing else "")
 
     def rules(self, user: User, namespace: str) -> list[Obj]:
@@ -133,6 +151,10 @@ class Authorizer:
         everywhere = self._rules_everywhere(user)
         missing += everywhere.missing
         yield from everywhere.rules
+        yield from self._rules_here(user, namespace, missing)
+
+    def _rules_here(self, user: User, namespace: str, missing: list[str]) -> Iterator[tuple[list[Obj], str]]:
+        """What role bindings of a namespace give a user."""
         if namespace:
             for (where, name), binding in self._objects["rolebindings"].items():
                 if where == namespace:
@@ -157,7 +179,7 @@ class Authorizer:
         return known
 
     def _bound(
-        self, binding: Obj, told: str, namespace: str, user: User, missing: list[str]
+        self, binding: Obj, binding_text: str, namespace: str, user: User, missing: list[str]
     ) -> Iterator[tuple[list[Obj], str]]:
         subject = next(
             (subject for subject in binding.get("subjects") or [] if matches(subject, user, namespace)), None
@@ -175,7 +197,7 @@ class Authorizer:
             return
         yield (
             self.resolved(role),
-            f'RBAC: allowed by {told} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}',
+            f'RBAC: allowed by {binding_text} of {ref["kind"]} "{ref["name"]}" to {_subject_text(subject)}',
         )
 
     def resolved(self, role: Obj) -> list[Obj]:
@@ -242,6 +264,14 @@ def covers(rule: Mapping[str, Any], action: Action) -> bool:
     fits = "*" in resources or wanted in resources or (action.subresource and f"*/{action.subresource}" in resources)
     names = rule.get("resourceNames") or []
     return bool(fits and (not names or (action.name in names and not action.any_name)))
+
+
+def _names(rule: Mapping[str, Any], action: Action) -> bool:
+    """Whether a rule may be about the action's resource, whatever its verb, subresource or name."""
+    return _listed(rule.get("apiGroups"), action.group) and any(
+        resource == "*" or resource.startswith("*/") or resource.partition("/")[0] == action.resource
+        for resource in rule.get("resources") or ()
+    )
 
 
 def _listed(allowed: list[str] | None, wanted: str) -> bool:

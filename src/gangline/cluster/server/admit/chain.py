@@ -14,8 +14,12 @@ from gangline.client.wire import User
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.status import invalid
 from gangline.errors import ApiError, Problem
+from gangline.rules.cel import Budget
 
-CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
+CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
+CEL_STEPS = 2_500_000
+"""Of all expressions about one write, as Kubernetes has them for the matchConditions of one policy: about a second of
+processor time here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,9 @@ class WriteReview:
     query: tuple[tuple[str, str], ...] = ()
     face: Face | None = None
     requested: Resource | None = None
-    """What was written to, where the review is told in an equivalent version of it."""
+    """What was written to, where the review has it in an equivalent version."""
+    budget: Budget = field(default_factory=lambda: Budget(CEL_STEPS))
+    """What all expressions of webhooks and policies may still cost together."""
 
     @property
     def told_name(self) -> str:
@@ -81,7 +87,7 @@ class Admission:
         self.mutating_hook: Hook | None = None
         self.validating_hook: Hook | None = None
         self.last: Callable[[WriteReview], None] | None = None
-        """What books a write that everybody else let pass."""
+        """What books a write that all other plugins let pass."""
 
     def add(
         self,

@@ -38,22 +38,22 @@ class Limits:
             return
         for limit in self._limits(review.namespace):
             if limit.get("type") == "Container":
-                told = [*_filled(obj["spec"], limit)]
-                if told:
-                    obj["metadata"].setdefault("annotations", {})[NOTE] = "LimitRanger plugin set: " + "; ".join(told)
+                filled = [*_filled(obj["spec"], limit)]
+                if filled:
+                    obj["metadata"].setdefault("annotations", {})[NOTE] = "LimitRanger plugin set: " + "; ".join(filled)
 
     def check(self, review: WriteReview) -> Iterable[Problem]:
         obj = review.object
         assert obj is not None
         if review.subresource:
             return ()
-        told = [
+        violations = [
             text
             for limit in self._limits(review.namespace)
             for text in _broken(review.resource.plural, obj["spec"], limit)
         ]
-        if told:
-            why = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+        if violations:
+            why = violations[0] if len(violations) == 1 else f"[{', '.join(violations)}]"
             raise forbidden("", review.resource.plural, review.told_name, why)
         return ()
 
@@ -101,23 +101,23 @@ def _outside(kind: str, limits: Obj, requests: Obj, limit: Obj, claims: bool = F
 
 
 def _below(kind: str, name: str, least: str, limits: Obj, requests: Obj, claims: bool) -> Iterator[str]:
-    told = f"minimum {name} usage per {kind} is {least}"
+    rule = f"minimum {name} usage per {kind} is {least}"
     if name not in requests:
-        yield f"{told}.  No request is specified"
+        yield f"{rule}.  No request is specified"
     elif nanos(requests[name]) < nanos(least):
-        yield f"{told}, but request is {requests[name]}"
+        yield f"{rule}, but request is {requests[name]}"
     elif not claims and name in limits and nanos(limits[name]) < nanos(least):
-        yield f"{told}, but limit is {limits[name]}"
+        yield f"{rule}, but limit is {limits[name]}"
 
 
 def _above(kind: str, name: str, most: str, limits: Obj, requests: Obj, claims: bool) -> Iterator[str]:
-    told = f"maximum {name} usage per {kind} is {most}"
+    rule = f"maximum {name} usage per {kind} is {most}"
     if not claims and name not in limits:
-        yield f"{told}.  No limit is specified"
+        yield f"{rule}.  No limit is specified"
     elif not claims and nanos(limits[name]) > nanos(most):
-        yield f"{told}, but limit is {limits[name]}"
+        yield f"{rule}, but limit is {limits[name]}"
     elif name in requests and nanos(requests[name]) > nanos(most):
-        yield f"{told}, but request is {requests[name]}"
+        yield f"{rule}, but request is {requests[name]}"
 
 
 def _total(spec: Obj, field: str) -> Obj:

@@ -17,7 +17,7 @@ from gangline.cluster.server.admit.chain import Face, WriteReview
 from gangline.cluster.server.call import is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selector_test
-from gangline.rules.cel import DYN, CelError, CelProgram, Env
+from gangline.rules.cel import CALL_LIMIT, DYN, Budget, CelError, CelProgram, Env
 from gangline.rules.cel import compile as compile_cel
 from gangline.rules.cel.functions.access import AccessQuestion, CelAuthorizer
 
@@ -209,13 +209,23 @@ class Unanswerable(CelError):
     """A condition that cannot be evaluated, with its text."""
 
 
+def evaluated(text: str, seen: dict[str, Any], review: WriteReview) -> Any:
+    """What an expression says; it spends what the write has left for all of them."""
+    most = max(0, min(CALL_LIMIT, review.budget.left))
+    call = Budget(most)
+    try:
+        return program(text).evaluate(seen, call)
+    finally:
+        review.budget.left -= most - max(call.left, 0)
+
+
 def conditions_hold(conditions: list[Obj], review: WriteReview, namespace: Obj | None, may: May) -> bool:
     """All matchConditions; one that is false decides, otherwise one that cannot be evaluated raises CelError."""
     failed: CelError | None = None
     seen = variables(review, namespace, may)
     for condition in conditions:
         try:
-            if program(condition["expression"]).evaluate(seen) is not True:
+            if evaluated(condition["expression"], seen, review) is not True:
                 return False
         except CelError as error:
             failed = failed or Unanswerable(f"expression '{condition['expression']}' resulted in error: {error}")

@@ -10,7 +10,7 @@ from typing import Any
 from gangline.cluster.server.admit import pod_security as podsecurity
 from gangline.cluster.server.admit.chain import CREATE, DELETE, UPDATE, WriteReview
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.status import forbidden
+from gangline.cluster.server.status import forbidden, internal
 from gangline.errors import Problem
 from gangline.rules.volumes import DEFAULT_CLASS
 
@@ -89,8 +89,10 @@ class Plugins:
         """A pod takes over what its class adds to it, and where its class runs."""
         spec = _spec(review)
         name = spec.get("runtimeClassName")
-        if not name:
+        if name is None:
             return
+        if not name:
+            raise internal("resource name may not be empty")
         runtime = self._object("node.k8s.io", "runtimeclasses", name)
         if runtime is None:
             raise _refuse(review, f'pod rejected: RuntimeClass "{name}" not found')
@@ -110,8 +112,8 @@ class Plugins:
         spec = _spec(review)
         runtime = self._object("node.k8s.io", "runtimeclasses", spec.get("runtimeClassName") or "")
         if "overhead" in spec and not ((runtime or {}).get("overhead") or {}).get("podFixed"):
-            told = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
-            raise _refuse(review, told)
+            message = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+            raise _refuse(review, message)
         return ()
 
     def pod_security(self, review: WriteReview) -> Iterable[Problem]:
@@ -236,14 +238,14 @@ def system_class_stays(review: WriteReview) -> Iterable[Problem]:
 
 
 def system_classes() -> list[tuple[str, Obj]]:
-    told = {
+    texts = {
         "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
         "system-cluster-critical": "Used for system critical pods that must run in the cluster, but can be moved to "
         "another node if "
         "necessary.",
     }
     return [
-        (name, {"metadata": {"generation": 1}, "value": value, "description": told[name], "preemptionPolicy": LOWER})
+        (name, {"metadata": {"generation": 1}, "value": value, "description": texts[name], "preemptionPolicy": LOWER})
         for name, value in SYSTEM_CLASSES.items()
     ]
 

@@ -77,8 +77,8 @@ def _capabilities(spec: Obj) -> str | None:
         'must set securityContext.capabilities.drop=["ALL"]',
     )
     added = _added(spec, {"NET_BIND_SERVICE"})
-    told = [text for text in (dropped and dropped.strip(" ()"), added) if text]
-    return f"unrestricted capabilities ({'; '.join(told)})" if told else None
+    details = [text for text in (dropped and dropped.strip(" ()"), added) if text]
+    return f"unrestricted capabilities ({'; '.join(details)})" if details else None
 
 
 def _added(spec: Obj, allowed: set[str]) -> str | None:
@@ -94,8 +94,8 @@ def _added(spec: Obj, allowed: set[str]) -> str | None:
 
 
 def _common_capabilities(spec: Obj) -> str | None:
-    told = _added(spec, _HARMLESS)
-    return f"non-default capabilities ({told})" if told else None
+    details = _added(spec, _HARMLESS)
+    return f"non-default capabilities ({details})" if details else None
 
 
 def _host_namespaces(spec: Obj) -> str | None:
@@ -164,10 +164,10 @@ def _non_root(spec: Obj) -> str | None:
 
 
 def _user(spec: Obj) -> str | None:
-    told = ["pod must not set runAsUser=0"] if (spec.get("securityContext") or {}).get("runAsUser") == 0 else []
+    details = ["pod must not set runAsUser=0"] if (spec.get("securityContext") or {}).get("runAsUser") == 0 else []
     names = [name for name, _, context in _containers(spec) if context.get("runAsUser") == 0]
-    told += [f"{_named('container', names)} must not set runAsUser=0"] if names else []
-    return f"runAsUser=0 ({' and '.join(told)})" if told else None
+    details += [f"{_named('container', names)} must not set runAsUser=0"] if names else []
+    return f"runAsUser=0 ({' and '.join(details)})" if details else None
 
 
 def _seccomp(spec: Obj) -> str | None:
@@ -203,7 +203,7 @@ LEVELS: dict[str, tuple[Check, ...]] = {"privileged": (), "baseline": _BASELINE,
 def violations(labels: dict[str, str], mode: str, spec: Obj) -> str | None:
     """What a pod does that the namespace's `mode` (enforce, warn) does not like; None if nothing."""
     level = labels.get(PREFIX + mode, "privileged")
-    tolds = [told for check in LEVELS.get(level, _RESTRICTED) if (told := check(spec))]
+    tolds = [text for check in LEVELS.get(level, _RESTRICTED) if (text := check(spec))]
     if not tolds:
         return None
     version = labels.get(f"{PREFIX}{mode}-version", "latest")

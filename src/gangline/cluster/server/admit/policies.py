@@ -9,8 +9,8 @@ from typing import Any
 from gangline.cluster.server.admit.chain import WriteReview
 from gangline.cluster.server.admit.matching import (
     conditions_hold,
+    evaluated,
     exempt,
-    program,
     rule_matches,
     selectors_match,
     variables,
@@ -31,15 +31,15 @@ _CODES = {"Unauthorized": 401, "Forbidden": 403, "Invalid": 422, "RequestEntityT
 class _Composed(Mapping[str, Any]):
     """A policy's own variables, each evaluated when first asked for."""
 
-    def __init__(self, given: list[Obj], seen: dict[str, Any]) -> None:
+    def __init__(self, given: list[Obj], seen: dict[str, Any], review: WriteReview) -> None:
         self._texts = {item["name"]: item["expression"] for item in given}
-        self._seen = seen
+        self._seen, self._review = seen, review
         self._known: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
             try:
-                self._known[name] = program(self._texts[name]).evaluate(self._seen)
+                self._known[name] = evaluated(self._texts[name], self._seen, self._review)
             except CelError as error:
                 raise CelError(f'composited variable "{name}" fails to evaluate: {error}') from None
         return self._known[name]
@@ -99,9 +99,9 @@ class Policies:
             return
         for params in self._params(policy, binding, review):
             seen = variables(review, namespace, self._core.may, params)
-            seen["variables"] = _Composed(spec.get("variables") or [], seen)
+            seen["variables"] = _Composed(spec.get("variables") or [], seen, review)
             for validation in spec.get("validations") or []:
-                why = _judge_one(validation, seen, fails)
+                why = _judge_one(validation, seen, review, fails)
                 if why is not None:
                     self._refuse(policy, binding, review, why, validation.get("reason") or "")
 
@@ -148,18 +148,18 @@ class Policies:
         raise type(error)(status, status["code"])
 
 
-def _judge_one(validation: Obj, seen: dict[str, Any], fails: bool) -> str | None:
+def _judge_one(validation: Obj, seen: dict[str, Any], review: WriteReview, fails: bool) -> str | None:
     """Why a validation does not hold; None if it does."""
     try:
-        if program(validation["expression"]).evaluate(seen) is True:
+        if evaluated(validation["expression"], seen, review) is True:
             return None
     except CelError as error:
         return f"expression '{validation['expression']}' resulted in error: {error}" if fails else None
-    told = validation.get("message")
+    message = validation.get("message")
     if validation.get("messageExpression"):
         with suppress(CelError):
-            told = program(validation["messageExpression"]).evaluate(seen) or told
-    return str(told).strip() if told else f"failed expression: {validation['expression'].strip()}"
+            message = evaluated(validation["messageExpression"], seen, review) or message
+    return str(message).strip() if message else f"failed expression: {validation['expression'].strip()}"
 
 
 def _is_about(policy: Obj, binding: Obj, review: WriteReview, namespace: Obj | None) -> bool:

@@ -87,8 +87,8 @@ def _named(review: WriteReview) -> str:
 def _check_stated(review: WriteReview, quota: Obj, resource: str, names: Iterable[str]) -> None:
     missing = quotas.unstated(review.object or {}, names) if resource == quotas.PODS else {}
     if missing:
-        told = "; ".join(f"{name} for: {','.join(containers)}" for name, containers in missing.items())
-        raise _refusal(review, f"failed quota: {quota['metadata']['name']}: must specify {told}")
+        unstated = "; ".join(f"{name} for: {','.join(containers)}" for name, containers in missing.items())
+        raise _refusal(review, f"failed quota: {quota['metadata']['name']}: must specify {unstated}")
 
 
 def _check_known(review: WriteReview, quota: Obj, names: Iterable[str]) -> None:

@@ -157,6 +157,6 @@ def _node_ports(spec: Obj) -> Iterator[tuple[str, int]]:
         yield "TCP", spec["healthCheckNodePort"]
 
 
-def full_range(told: str) -> ApiError:
+def full_range(message: str) -> ApiError:
     """A real server answers 500, in the same words; nothing is broken here."""
-    return failure(422, "Invalid", told)
+    return failure(422, "Invalid", message)

@@ -1,16 +1,14 @@
-"""The AdmissionReview protocol: where a webhook is, what its answer must look like, and what is said of one that fails.
+"""The AdmissionReview protocol: where a webhook is, what its answer must look like, and the error for one that fails.
 
 Pure: webhooks.py sends and receives.
 """
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import ssl
 from typing import Annotated, Any
 
-import aiohttp
 import msgspec
 
 from gangline.cluster.schema import BadForm, WrongType
@@ -78,7 +76,7 @@ def read_response(body: bytes, versions: list[str]) -> Obj:
 
 
 class ReviewStatus(msgspec.Struct):
-    """The part of a Status that is counted with, or told."""
+    """The part of a Status that decides, or is shown."""
 
     code: Annotated[int, msgspec.Meta(ge=0, le=599)] | None = None
     message: str | None = None
@@ -116,16 +114,18 @@ def operations_of(answer: Obj) -> list[Any]:
 def check_left(hook: Obj, resource: Resource, before: Obj, after: Any, *, whole: bool) -> None:
     """What a patch leaves must be an object of the same kind still. `whole`: as it is stored, not as a subresource
     shows it."""
-    told = f'the patch of webhook "{hook["name"]}" leaves'
+    subject = f'the patch of webhook "{hook["name"]}" leaves'
     if not isinstance(after, dict) or not isinstance(after.get("metadata"), dict):
-        raise internal_failure(f"{told} no object with metadata")
+        raise internal_failure(f"{subject} no object with metadata")
     if any(after.get(key) != before.get(key) for key in ("kind", "apiVersion")):
-        raise internal_failure(f"{told} an object of another kind: {after.get('apiVersion')}, Kind={after.get('kind')}")
+        raise internal_failure(
+            f"{subject} an object of another kind: {after.get('apiVersion')}, Kind={after.get('kind')}"
+        )
     try:
         if whole:
             rules_for(resource).schema.admit(after)
     except (WrongType, BadForm) as error:
-        raise internal_failure(f"{told} what cannot be read: {error}") from None
+        raise internal_failure(f"{subject} what cannot be read: {error}") from None
 
 
 def server_name(client: Obj) -> str | None:
@@ -136,16 +136,6 @@ def server_name(client: Obj) -> str | None:
 def tls_of(client: Obj) -> ssl.SSLContext | bool:
     bundle = client.get("caBundle")
     return ssl.create_default_context(cadata=base64.b64decode(bundle).decode()) if bundle else True
-
-
-def connection_problem(error: BaseException) -> str:
-    if isinstance(error, asyncio.TimeoutError):
-        return "context deadline exceeded"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return "tls: failed to verify certificate: x509: certificate signed by unknown authority"
-    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ConnectionRefusedError):
-        return f"dial tcp {error.host}:{error.port}: connect: connection refused"
-    return str(error) or type(error).__name__
 
 
 def call_failed(hook: Obj, why: str) -> ApiError:

@@ -1,9 +1,8 @@
 """Calling admission webhooks: Mutating- and ValidatingWebhookConfigurations that lie in the store, over HTTPS.
 
 Mutating ones are called one after the other (and once more where they ask for it and others changed the object after
-them), validating ones together. A webhook that cannot be reached counts as its failurePolicy says. One that answers too
-late, with more than a request may have, or with a redirect has not answered: what it says is never followed elsewhere,
-nor read without end."""
+them), validating ones together. A webhook that cannot be reached counts as its failurePolicy says. webhook_calls.py
+sends."""
 
 from __future__ import annotations
 
@@ -11,9 +10,9 @@ import asyncio
 import copy
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-import aiohttp
 import msgspec
 
 from gangline.cluster.server.admit.chain import WriteReview
@@ -25,25 +24,21 @@ from gangline.cluster.server.admit.matching import (
     selectors_match,
     told_as,
 )
+from gangline.cluster.server.admit.webhook_calls import WebhookCaller
 from gangline.cluster.server.admit.webhook_protocol import (
     ADMISSION,
     NoAnswer,
-    address,
     call_failed,
     check_left,
-    connection_problem,
     denied,
     internal_failure,
     operations_of,
     read_response,
-    rejection,
-    server_name,
-    tls_of,
-    url_of,
 )
 from gangline.cluster.server.catalogue import Resource
+from gangline.cluster.server.convert.conversion_plan import plan_of
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
+from gangline.cluster.server.patch.json_patch import PatchFailed, PatchTooLong, json_patch
 from gangline.cluster.server.status import bad_request, forbidden
 from gangline.cluster.server.store.shelf import ShelfKey, StoreChange
 from gangline.rules.cel import CelError
@@ -55,9 +50,8 @@ Obj = dict[str, Any]
 
 
 class Webhooks:
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        self._session: aiohttp.ClientSession | None = None
+    def __init__(self, core: Core, caller: WebhookCaller) -> None:
+        self._core, self._caller = core, caller
         self._hooks: dict[str, list[Obj]] = {MUTATING: [], VALIDATING: []}
         for plural in self._hooks:
             self._read(plural)
@@ -74,21 +68,36 @@ class Webhooks:
         self._core.admission.mutating_hook = self.mutate if self._hooks[MUTATING] else None
         self._core.admission.validating_hook = self.validate if self._hooks[VALIDATING] else None
 
-    async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-
     async def mutate(self, review: WriteReview) -> None:
         called: list[tuple[Obj, Resource, Obj | None]] = []
         for hook, seen in self._about(MUTATING, review):
-            await self._change(hook, seen)
-            review.object = seen.object
+            await self._change_seen(hook, review, seen)
             called.append((hook, seen.resource, copy.deepcopy(review.object)))
         for hook, resource, left in called:
             if hook.get("reinvocationPolicy") == "IfNeeded" and left != review.object:
                 seen = review if resource is review.resource else told_as(review, resource)
-                await self._change(hook, seen)
-                review.object = seen.object
+                await self._change_seen(hook, review, seen)
+
+    async def _change_seen(self, hook: Obj, review: WriteReview, seen: WriteReview) -> None:
+        """What a webhook that sees a write in another version changes is taken back into the version of the write."""
+        shown = await self._converted(seen)
+        before = copy.deepcopy(shown.object) if shown is not seen else None
+        await self._change(hook, shown)
+        if shown is seen:
+            review.object = seen.object
+        elif shown.object is not None and shown.object != before:
+            review.object = await self._core.views.between(shown.resource, review.resource, shown.object)
+
+    async def _converted(self, seen: WriteReview) -> WriteReview:
+        """A write in another version, where only a conversion webhook can tell it."""
+        mine, other = seen.requested, seen.resource
+        if mine is None or plan_of(mine) is None:
+            return seen
+        told = [
+            await self._core.views.between(mine, other, obj) if obj is not None else None
+            for obj in (seen.object, seen.old)
+        ]
+        return replace(seen, object=told[0], old=told[1], face=None)
 
     async def _change(self, hook: Obj, review: WriteReview) -> None:
         answer = await self._call(hook, review)
@@ -103,18 +112,21 @@ class Webhooks:
         shown = review.shown(review.object)
         try:
             changed = json_patch(shown, operations)
-        except PatchFailed as error:
+        except (PatchFailed, PatchTooLong) as error:
             raise internal_failure(str(error)) from None
         check_left(hook, review.resource, shown or {}, changed, whole=review.face is None)
         review.object = changed if review.face is None else review.face.take(review.object, changed)
 
     async def validate(self, review: WriteReview) -> None:
         answers = await asyncio.gather(
-            *(self._call(*item) for item in self._about(VALIDATING, review)), return_exceptions=True
+            *(self._validate(*item) for item in self._about(VALIDATING, review)), return_exceptions=True
         )
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
+
+    async def _validate(self, hook: Obj, seen: WriteReview) -> None:
+        await self._call(hook, await self._converted(seen))
 
     def _about(self, plural: str, review: WriteReview) -> Iterator[tuple[Obj, WriteReview]]:
         """The webhooks to ask, and what each is asked."""
@@ -171,39 +183,7 @@ class Webhooks:
         return response
 
     async def _post(self, hook: Obj, body: bytes) -> bytes:
-        seconds = hook.get("timeoutSeconds") or DEFAULT_SECONDS
-        client = hook["clientConfig"]
-        query = f"?timeout={seconds}s"
         try:
-            if self._session is None:
-                self._session = aiohttp.ClientSession(auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar())
-            async with self._session.post(
-                url_of(self._core, client) + query,
-                data=body,
-                ssl=tls_of(client),
-                timeout=aiohttp.ClientTimeout(seconds),
-                headers=_HEADERS,
-                server_hostname=server_name(client),
-                allow_redirects=False,
-            ) as answer:
-                content = await _read(answer, self._core.settings.body_limit)
-                if answer.status != 200:
-                    raise NoAnswer(f"failed to call webhook: {rejection(answer.status, content)}")
-                return content
-        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
-            raise NoAnswer(
-                f'failed to call webhook: Post "{address(client)}{query}": {connection_problem(error)}'
-            ) from None
-
-
-_HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-
-
-async def _read(answer: aiohttp.ClientResponse, limit: int) -> bytes:
-    """What was answered, as long as it is no longer than a request may be."""
-    content = bytearray()
-    async for chunk in answer.content.iter_any():
-        content += chunk
-        if len(content) > limit:
-            raise NoAnswer(f"failed to call webhook: its answer is longer than {limit} bytes")
-    return bytes(content)
+            return await self._caller.post(hook["clientConfig"], body, hook.get("timeoutSeconds") or DEFAULT_SECONDS)
+        except NoAnswer as error:
+            raise NoAnswer(f"failed to call webhook: {error}") from None

@@ -42,12 +42,12 @@ def audit_event(request: Request, response: Response, user: User | None, times: 
 def _user(user: User | None) -> Obj:
     if user is None:
         return {}
-    told: Obj = {"username": user.name, "groups": list(user.groups)}
+    audited: Obj = {"username": user.name, "groups": list(user.groups)}
     if user.uid:
-        told["uid"] = user.uid
+        audited["uid"] = user.uid
     if user.extra:
-        told["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return told
+        audited["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return audited
 
 
 def _reference(parts: PathParts) -> Obj:

@@ -2,7 +2,7 @@
 
 server.py notes each answer; events.py says what a line holds. Lines reach the file within a second. A file that
 has grown to `LARGEST` becomes FILE.1, in place of the one before it. A disk that takes no more ends the log, not the
-server: that is said once."""
+server: that is logged once."""
 
 from __future__ import annotations
 

@@ -15,12 +15,17 @@ import msgspec
 
 from gangline.cluster.server.status import failure
 from gangline.errors import GanglineError
+from gangline.rules.values.documents import DEPTH, is_deep
 
 LIMIT = 10_000
 COPIED = 3 * 1024 * 1024
 """Bytes that the copies of one patch may add: copies of copies would double it with each."""
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 """An index as Go reads a number: no spaces, no underscores, and nothing that no list is long enough for."""
+
+
+class PatchTooLong(GanglineError):
+    """The patch has more operations than anybody carries out (413)."""
 
 
 class PatchFailed(GanglineError):
@@ -41,9 +46,7 @@ def json_patch(target: Any, operations: Any) -> Any:
     if odd is not None:
         raise _misread(odd, "handlers.jsonPatchOp")
     if len(operations) > LIMIT:
-        raise PatchFailed(
-            f"The allowed maximum operations in a JSON patch is {LIMIT}, got {len(operations)}", malformed=True
-        )
+        raise PatchTooLong(f"The allowed maximum operations in a JSON patch is {LIMIT}, got {len(operations)}")
     document = msgspec.json.decode(msgspec.json.encode(target))
     copied = 0
     for operation in operations:
@@ -60,6 +63,8 @@ def json_patch(target: Any, operations: Any) -> Any:
                     {},
                 )
         document = _apply(document, operation)
+    if is_deep(document):
+        raise PatchFailed(f"the patch leaves an object that exceeds the max depth of {DEPTH}")
     return document
 
 

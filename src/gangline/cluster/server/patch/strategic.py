@@ -14,7 +14,7 @@ from typing import Any
 
 from gangline.cluster.schema import Schema, SchemaNode
 from gangline.errors import GanglineError
-from gangline.rules.values.problems import compact
+from gangline.rules.values.problems import compact, go_text, go_type
 from gangline.rules.values.schema_node import ANY
 
 Obj = dict[str, Any]
@@ -31,17 +31,6 @@ class MisshapenPatch(BadDirective):
 
 def strategic_merge(obj: Obj, patch: Obj, schema: Schema) -> Obj:
     return _merge_map(obj, patch, schema.root)
-
-
-def go_text(value: Any) -> str:
-    """A value the way the real server prints it in these messages."""
-    if isinstance(value, dict):
-        return "map[" + " ".join(f"{name}:{go_text(value[name])}" for name in sorted(value)) + "]"
-    if isinstance(value, list):
-        return "[" + " ".join(go_text(item) for item in value) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "<nil>" if value is None else str(value)
 
 
 def _merge_map(original: Obj, patch: Obj, node: SchemaNode) -> Obj:
@@ -64,18 +53,7 @@ def _merge_map(original: Obj, patch: Obj, node: SchemaNode) -> Obj:
 
 def _named(directive: Any) -> str:
     """A directive as Go prints one that is no text."""
-    return directive if isinstance(directive, str) else f"%!s({_GO_TYPES[type(directive)]}={go_text(directive)})"
-
-
-_GO_TYPES: dict[type, str] = {
-    str: "string",
-    int: "int64",
-    float: "float64",
-    bool: "bool",
-    dict: "map[string]interface {}",
-    list: "[]interface {}",
-    type(None): "<nil>",
-}
+    return directive if isinstance(directive, str) else f"%!s({go_type(directive)}={go_text(directive)})"
 
 
 def _retained(original: Obj, patch: Obj) -> Obj:
@@ -145,7 +123,7 @@ def _order_untouched(out: Obj, patch: Obj, node: SchemaNode) -> None:
 
 def _order(order: Any, node: SchemaNode) -> list[Any]:
     if not isinstance(order, list):
-        raise BadDirective(f"expected a []interface {{}}, but received a {_GO_TYPES[type(order)]}")
+        raise BadDirective(f"expected a []interface {{}}, but received a {go_type(order)}")
     for index, item in enumerate(order if node.merge_key else ()):
         if not isinstance(item, dict):
             raise BadDirective(f"value for key {index} is not a map")

@@ -51,7 +51,7 @@ def _row(core: Core, call: ServerCall, record: Record, shape: AnswerShape) -> Ob
 
 def object_shape(call: ServerCall) -> AnswerShape:
     """To be asked before anything is written: what nobody can read is not done."""
-    return read_accept(call.request.accept, not call.name, bool(call.resource.custom))
+    return read_accept(call.request.accept, streams=False, custom=bool(call.resource.custom))
 
 
 def object_response(core: Core, call: ServerCall, shape: AnswerShape, record: Record, status: int = 200) -> Response:
@@ -65,13 +65,12 @@ def object_response(core: Core, call: ServerCall, shape: AnswerShape, record: Re
     if shape.kind == "PartialObjectMetadata":
         return finished(shape, encode(partial(record.object(), shape.version)), status)
     rows = [_row(core, call, record, shape)]
-    about = {"resourceVersion": str(record.revision)}
+    about = {"resourceVersion": str(record.revision)} if record.revision else {}
     return finished(shape, encode(table(shape.version, printer(resource), about, rows)), status)
 
 
-def scale_response(core: Core, call: ServerCall, scale: Obj) -> Response:
+def scale_response(core: Core, call: ServerCall, shape: AnswerShape, scale: Obj) -> Response:
     """The Scale that stands for an object, in the shape that is asked for."""
-    shape = read_accept(call.request.accept, streams=False)
     if shape.kind == "PartialObjectMetadata":
         return finished(shape, encode(partial(scale, shape.version)))
     if shape.kind == "Table":
@@ -121,7 +120,7 @@ def plain_response(call: ServerCall, obj: Obj, status: int) -> Response:
 
 
 def watch_form(core: Core, call: ServerCall) -> WatchForm:
-    """How a watcher is told."""
+    """The form in which a watcher gets changes."""
     resource, shape = call.resource, read_watch_accept(call.request.accept, bool(call.resource.custom))
     if shape.kind == "Table":
         return WatchForm(_table_event(core, call, shape))
@@ -137,10 +136,10 @@ def _table_event(core: Core, call: ServerCall, shape: AnswerShape) -> Line:
     how, headed = printer(call.resource), [True]
     include_option(call)
 
-    def told(kind: str, record: Record) -> bytes:
+    def watch_line(kind: str, record: Record) -> bytes:
         about = {"resourceVersion": str(record.revision)}
         body = encode(table(shape.version, how, about, [_row(core, call, record, shape)], headed[0]))
         headed[0] = False
         return event(kind, body)
 
-    return told
+    return watch_line

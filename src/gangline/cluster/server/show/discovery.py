@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from gangline.cluster.server.access.identity import ISSUER
 from gangline.cluster.server.catalogue import Catalogue, Resource, Subresource
 
 AGGREGATED = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -37,10 +38,14 @@ _ORDER = (
 )
 
 
-def group_names(catalogue: Catalogue) -> list[str]:
-    """Named groups, in the order a kube-apiserver prefers them; custom ones last, by name."""
+def group_names(catalogue: Catalogue, aggregated: bool = False) -> list[str]:
+    """Named groups, in the order a kube-apiserver prefers them; custom ones last, by name. Where they are listed one by
+    one, the name begins with the version."""
     known = [group for group in _ORDER if catalogue.group(group)]
-    return known + sorted(group for group in catalogue.groups() if group and group not in _ORDER)
+    custom = [group for group in catalogue.groups() if group and group not in _ORDER]
+    if aggregated:
+        return known + sorted(custom)
+    return known + sorted(custom, key=lambda group: min(f"{version}.{group}" for version in catalogue.group(group)))
 
 
 def versions(catalogue: Catalogue, group: str) -> list[str]:
@@ -140,7 +145,7 @@ def _sub_entry(resource: Resource, sub: Subresource) -> Obj:
 
 def aggregated(catalogue: Catalogue, named: bool) -> Obj:
     """/api (`named` false) or /apis in one document."""
-    groups = group_names(catalogue) if named else [""]
+    groups = group_names(catalogue, aggregated=True) if named else [""]
     items = []
     for group in groups:
         about: Obj = {"name": group} if group else {}
@@ -196,7 +201,29 @@ def root_paths(catalogue: Catalogue) -> Obj:
     paths = ["/api", "/api/v1", "/apis", "/apis/"]
     for group in group_names(catalogue):
         paths += [f"/apis/{group}", *(f"/apis/{group}/{version}" for version in versions(catalogue, group))]
-    return {"paths": [*paths, "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]}
+    others = (
+        "/.well-known/openid-configuration",
+        "/openid/v1/jwks",
+        "/healthz",
+        "/livez",
+        "/metrics",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/readyz",
+        "/version",
+    )
+    return {"paths": sorted([*paths, *others])}
+
+
+def issuer_configuration(host: str) -> Obj:
+    """What OpenID asks of an issuer: where its keys are, and how it signs."""
+    return {
+        "issuer": ISSUER,
+        "jwks_uri": f"https://{host}/openid/v1/jwks",
+        "response_types_supported": ["id_token"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["HS256"],
+    }
 
 
 def server_version() -> Obj:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from gangline.api.kept import kept
 
@@ -46,10 +46,15 @@ class Visits:
             yield value
 
 
+class PathFinder(Protocol):
+    def __call__(self, obj: Any, visits: Visits | None = None) -> list[Any]: ...
+
+
 @kept(4096)
-def compile_path(path: str) -> Callable[[Any], list[Any]]:
+def compile_path(path: str) -> PathFinder:
+    """What finds a path's values in an object; several that share `visits` look at no more together than one."""
     steps = _steps(path)
-    return lambda obj: _walk(obj, steps, Visits())
+    return lambda obj, visits=None: _walk(obj, steps, visits or Visits())
 
 
 def _steps(path: str) -> list[Step]:
@@ -73,6 +78,8 @@ def _steps(path: str) -> list[Step]:
 def _walk(obj: Any, steps: list[Step], visits: Visits) -> list[Any]:
     values = [obj]
     for step in steps:
+        if not values:
+            break
         values = list(islice((item for value in visits.each(values) for item in step(visits, value)), MOST))
     return values
 

@@ -60,7 +60,7 @@ def read_accept(accept: str, streams: bool = True, custom: bool = False) -> Answ
 
 
 def read_watch_accept(accept: str, custom: bool = False) -> AnswerShape:
-    """The same for a watch, which is never told in YAML."""
+    """The same for a watch, which is never sent in YAML."""
     shape = read_accept(accept, custom=custom)
     if shape.media == YAML:
         raise not_acceptable(f"only the following media types are accepted: {_STREAMS}")
@@ -68,15 +68,29 @@ def read_watch_accept(accept: str, custom: bool = False) -> AnswerShape:
 
 
 def plain_media(accept: str) -> str:
-    """In which form a plain object is told, whatever was asked for: a refusal, or the outcome of a deletion."""
+    """In which form a plain object is sent, whatever was asked for: a refusal, or the outcome of a deletion."""
     if accept in ("", JSON, _EVERY):
         return JSON
     wanted = (_meant(clause.media, False) for clause in _clauses(accept) if _target(clause.parameters) is None)
     return next((media for offered in wanted for media in offered), JSON)
 
 
+def read_plain_accept(accept: str, by_route: bool) -> str:
+    """In which form something is told that has one shape only; whoever asks for another cannot be answered. `by_route`:
+    what nobody offers by its name is refused before anything is looked at."""
+    if accept in ("", JSON, _EVERY):
+        return JSON
+    for clause in _clauses(accept):
+        offered = _meant(clause.media, not by_route) if _target(clause.parameters) is None else ()
+        if offered:
+            return offered[0]
+    if by_route and not any(clause.media in (*OFFERED, _EVERY) for clause in _clauses(accept)):
+        raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {_KNOWN}", {})
+    raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
+
+
 def read_discovery_accept(accept: str) -> AnswerShape:
-    """How groups are told: one by one, or (with a kind) all in one document, which there is not in protobuf."""
+    """How groups are listed: one by one, or (with a kind) all in one document, which there is not in protobuf."""
     if accept in ("", JSON, _EVERY):
         return PLAIN
     for clause in _clauses(accept):
@@ -86,6 +100,10 @@ def read_discovery_accept(accept: str) -> AnswerShape:
         if target == _AGGREGATED and offered and offered[0] != PROTOBUF:
             return AnswerShape(target[0], target[2], offered[0])
     raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
+
+
+def takes_json(accept: str) -> bool:
+    return not accept or any(clause.media in (JSON, _EVERY, "application/*") for clause in _clauses(accept))
 
 
 def check_takes_json(accept: str) -> None:
@@ -101,7 +119,7 @@ def _meant(media: str, custom: bool) -> tuple[str, ...]:
 
 
 def _target(parameters: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Which kind an object is to be told as, with its group and version."""
+    """Which kind an object is to be sent as, with its group and version."""
     if not {"as", "g", "v"} & parameters.keys():
         return None
     return parameters.get("as", ""), parameters.get("g", ""), parameters.get("v", "")

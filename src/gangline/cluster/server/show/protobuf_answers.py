@@ -56,12 +56,12 @@ def _kind(resource: Resource, shape: AnswerShape) -> tuple[str, str]:
 
 
 def protobuf_form(resource: Resource, shape: AnswerShape) -> WatchForm:
-    def told(kind: str, record: Record) -> bytes:
+    def watch_frame(kind: str, record: Record) -> bytes:
         obj = whole(resource, record)
         return protobuf.watch_event(kind, protobuf.encode(partial(obj, shape.version) if shape.kind else obj))
 
     key = protobuf.MAGIC + shape.kind.encode() + shape.version.encode() + resource.prefix
-    return WatchForm(told, key, _failure, f"{PROTOBUF};stream=watch")
+    return WatchForm(watch_frame, key, _failure, f"{PROTOBUF};stream=watch")
 
 
 def _failure(status: Mapping[str, Any]) -> bytes:

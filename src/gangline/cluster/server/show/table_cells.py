@@ -213,10 +213,6 @@ def _param_ref(obj: Obj) -> str:
     return f"{ref.get('namespace') or '*'}/{ref['name']}" if ref.get("name") else "*"
 
 
-def _flag(name: str) -> Any:
-    return lambda obj: bool(value_at(obj, "spec", name))
-
-
 def _service_cidrs(obj: Obj) -> str:
     return ",".join(value_at(obj, "spec", "cidrs") or [])
 

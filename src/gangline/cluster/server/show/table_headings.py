@@ -49,5 +49,5 @@ def common(name: str) -> Column:
 
 def headings(group: str, plural: str) -> tuple[Column, ...]:
     """The columns of a built-in kind; none for a kind that has no columns of its own."""
-    told = _recorded().get(f"{plural}.{group}" if group else plural, ())
-    return tuple(common(item) if isinstance(item, str) else Column(*item) for item in told)
+    columns = _recorded().get(f"{plural}.{group}" if group else plural, ())
+    return tuple(common(item) if isinstance(item, str) else Column(*item) for item in columns)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from gangline.cluster.server.show.jsonpath import BadPath, compile_path
+from gangline.cluster.server.show.jsonpath import BadPath, PathFinder, Visits, compile_path
 from gangline.cluster.server.show.table_headings import Column, common
 from gangline.rules.values.times import seconds
 
@@ -20,7 +20,8 @@ Obj = dict[str, Any]
 Cells = Callable[[Obj, float], list[Any]]
 """From an object and the present time to one row."""
 META = "meta.k8s.io"
-
+MOST_TEXT = 256 * 1024
+"""Characters of the printer columns of one row, at most: ten thousand columns may each ask for the whole object."""
 
 NAME, AGE, CREATED = (common(name) for name in ("NAME", "AGE", "CREATED"))
 
@@ -96,10 +97,17 @@ def custom_printer(version: Obj) -> Printer:
         for item in given
     ]
 
-    def cells(obj: Obj, now: float) -> list[Any]:
-        return [obj["metadata"].get("name", ""), *(_custom_cell(kind, find(obj), now) for kind, find in paths)]
+    return Printer((NAME, *columns), lambda obj, now: _custom_cells(obj, now, paths))
 
-    return Printer((NAME, *columns), cells)
+
+def _custom_cells(obj: Obj, now: float, paths: list[tuple[str, PathFinder]]) -> list[Any]:
+    """A row, within bounds on what is looked at and what is written: beyond them cells are empty."""
+    cells, visits, room = [obj["metadata"].get("name", "")], Visits(), MOST_TEXT
+    for kind, find in paths:
+        cell = _custom_cell(kind, find(obj, visits), now) if room > 0 else None
+        room -= len(cell) if isinstance(cell, str) else 0
+        cells.append(cell if room >= 0 else None)
+    return cells
 
 
 def _custom_cell(kind: str, values: list[Any], now: float) -> Any:

@@ -2,7 +2,7 @@
 folder held.
 
 How old a stored event is stands in the times that the server itself put into it. Nobody can make one stay longer: what
-an event says about itself does not count. Watchers are told as of any deletion."""
+an event says about itself does not count. Watchers get it as any other deletion."""
 
 from __future__ import annotations
 

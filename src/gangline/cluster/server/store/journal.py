@@ -19,7 +19,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from gangline.cluster.server.store.private_files import check_regular, private_folder, tighten, told
+from gangline.cluster.server.store.private_files import check_regular, file_errors, private_folder, tighten
 from gangline.cluster.server.store.shelf import Place, ShelfKey
 from gangline.errors import DataFolderError
 
@@ -255,7 +255,7 @@ def _checkpoint(database: sqlite3.Connection, how: str) -> sqlite3.Error | None:
 
 def _lock(folder: Path) -> int:
     private_folder(folder)
-    with told(folder / LOCK, "open"):
+    with file_errors(folder / LOCK, "open"):
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -269,10 +269,10 @@ def _lock(folder: Path) -> int:
 
 def _open(folder: Path) -> sqlite3.Connection:
     path = folder / FILE
-    with told(path, "open"):
+    with file_errors(path, "open"):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     for item in (folder / LOCK, *folder.glob(f"{FILE}*")):
-        with told(item, "open"):
+        with file_errors(item, "open"):
             check_regular(item)
             tighten(item, 0o600)
     database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)

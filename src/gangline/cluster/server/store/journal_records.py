@@ -45,7 +45,7 @@ def read_records(
         ) as error:
             raise damaged(folder, f"{_named(row)} cannot be read: {error!r}") from None
         if record.revision > latest:
-            why = f"{_named(row)} has revision {record.revision}, but the latest is said to be {latest}"
+            why = f"{_named(row)} has revision {record.revision}, but the latest should be {latest}"
             raise damaged(folder, why)
         yield row[0], record
 

@@ -1,8 +1,8 @@
 """Files that only their owner may read: folders 0700, files 0600, and secrets written whole or not at all.
 
 A secret is written beside its place, brought to the disk, and then renamed into place: whoever reads it finds all of
-it or none, whenever the writer was killed. What exists with wider modes is tightened, and that is told. What is in a
-file is the business of who asked for it.
+it or none, whenever the writer was killed. A file with wider modes is tightened and logged. What is in a file is the
+business of the caller.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HALF = ".part"
 
 def private_folder(folder: Path) -> Path:
     """Make a folder, and those above it that are missing, for its owner only; one that is open to others is closed."""
-    with told(folder, "make"):
+    with file_errors(folder, "make"):
         for missing in [item for item in (*reversed(folder.parents), folder) if not item.exists()]:
             missing.mkdir(mode=0o700, exist_ok=True)
         if not folder.is_dir():
@@ -54,7 +54,7 @@ def check_regular(path: Path) -> None:
 def write_private(path: Path, content: bytes) -> None:
     """Put a whole file in place, readable by its owner only, and wait for the disk."""
     half = path.with_name(path.name + _HALF)
-    with told(path, "write"):
+    with file_errors(path, "write"):
         half.unlink(missing_ok=True)
         handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -71,7 +71,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 def read_private(path: Path) -> bytes:
     """What a file holds; nothing if there is none, which is what a writer that was killed leaves."""
-    with told(path, "read"):
+    with file_errors(path, "read"):
         try:
             check_regular(path)
             tighten(path, 0o600)
@@ -83,7 +83,7 @@ def read_private(path: Path) -> bytes:
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Nobody else makes secrets in a folder meanwhile."""
-    with told(folder, "lock"):
+    with file_errors(folder, "lock"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(handle, fcntl.LOCK_EX)
     try:
@@ -101,8 +101,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def told(path: Path, what: str) -> Iterator[None]:
-    """What the system refuses is a sentence, with what helps against it."""
+def file_errors(path: Path, what: str) -> Iterator[None]:
+    """An error of the operating system becomes one sentence that says what to do about it."""
     try:
         yield
     except OSError as error:

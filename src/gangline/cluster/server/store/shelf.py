@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -31,6 +31,10 @@ PAUSE = 0.002
 
 OVERHEAD = 1024
 """Bytes a change takes besides the texts of its object."""
+
+
+MOST_PAGED = 8
+"""Lists that are kept for those who read them page by page."""
 
 
 _decode = msgspec.json.Decoder().decode
@@ -84,13 +88,36 @@ class Shelf:
         """Bytes its changes take."""
         self.floor = floor
         self._history = history
-        self.told: tuple[object, bytes] = (None, b"")
-        """The lines that were told last, and what they are: watchers at the same place are told the same bytes."""
+        self.last_lines: tuple[object, bytes] = (None, b"")
+        """The lines that were sent last, and what they are: watchers at the same position get the same bytes."""
         self._waiters: dict[object, Callable[[], None]] = {}
         self.ringing = False
-        """Watchers are about to be told of changes."""
+        """Watchers are about to be sent changes."""
         self._not_before = 0.0
         self._order: list[Record] | None = None
+        self._paged: dict[tuple[int, str], list[Record]] = {}
+        """Lists of which not every page was read yet, by revision and namespace."""
+        self.retired = False
+        """Nothing is added any more: whoever follows it must look elsewhere."""
+        self.failure: Mapping[str, Any] | None = None
+        """The Status that says why it cannot be followed now."""
+
+    @property
+    def has_waiters(self) -> bool:
+        return bool(self._waiters)
+
+    def reached(self, visible: int) -> int:
+        """Up to which revision it holds everything, of those that may be shown."""
+        return visible
+
+    def restart(self, revision: int, records: Iterable[Record]) -> None:
+        """Hold these as of a revision, and remember nothing: whoever follows it starts anew."""
+        self.first += len(self.changes) + 1
+        self.changes, self.size, self.floor = [], 0, revision
+        self._paged.clear()
+        self.records, self.by_namespace = {}, {}
+        for record in records:
+            self.put(record)
 
     def begin(self, revision: int) -> None:
         """What happened before this revision cannot be watched here."""
@@ -127,13 +154,14 @@ class Shelf:
         self.size -= sum(change.size for change in self.changes[:count])
         del self.changes[:count]
         self.first += count
+        self._paged = {key: records for key, records in self._paged.items() if key[0] >= self.floor}
 
     def listing(self, namespace: str = "") -> list[Record]:
         """Current records in the order of their keys."""
         if namespace:
-            return sorted(self.by_namespace.get(namespace, {}).values(), key=_place)
+            return sorted(self.by_namespace.get(namespace, {}).values(), key=place_of)
         if self._order is None:
-            self._order = sorted(self.records.values(), key=_place)
+            self._order = sorted(self.records.values(), key=place_of)
         return self._order
 
     def listing_at(self, revision: int, namespace: str = "") -> list[Record]:
@@ -149,7 +177,21 @@ class Shelf:
                 records.pop(change.record.place, None)
             else:
                 records[change.record.place] = change.previous
-        return sorted(records.values(), key=_place)
+        return sorted(records.values(), key=place_of)
+
+    def begin_pages(self, revision: int, namespace: str, records: list[Record]) -> None:
+        """A list whose further pages will be asked for: they are cut out of the same list."""
+        self._paged[revision, namespace] = records
+        if len(self._paged) > MOST_PAGED:
+            del self._paged[next(iter(self._paged))]
+
+    def paged(self, revision: int, namespace: str) -> list[Record]:
+        """The list that somebody reads page by page."""
+        records = self._paged.get((revision, namespace))
+        return self.listing_at(revision, namespace) if records is None else records
+
+    def end_pages(self, revision: int, namespace: str) -> None:
+        self._paged.pop((revision, namespace), None)
 
     def position_after(self, revision: int) -> int:
         """The position of the first change newer than a revision."""
@@ -161,10 +203,10 @@ class Shelf:
         fresh = self.changes[start : start + most]
         while fresh and fresh[-1].revision > visible:
             fresh.pop()
-        told = 0
+        size = 0
         for count, change in enumerate(fresh):
-            told += len(change.record.body)
-            if told > most_bytes and count:
+            size += len(change.record.body)
+            if size > most_bytes and count:
                 return fresh[:count]
         return fresh
 
@@ -194,7 +236,7 @@ class Shelf:
             ring()
 
 
-def _place(record: Record) -> Place:
+def place_of(record: Record) -> Place:
     return record.place
 
 

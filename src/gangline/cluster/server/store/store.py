@@ -33,6 +33,8 @@ class Store:
         self.listeners: list[Callable[[ShelfKey, StoreChange], None]] = []
         self.broken: Exception | None = None
         self._history, self._history_bytes = history, history_bytes
+        self.bytes = 0
+        """What all objects take."""
         self._remembered = 0
         """Bytes that the changes of all shelves take."""
         self._start = 0
@@ -57,12 +59,14 @@ class Store:
         self.revision = self.visible = self._start = revision
         for key, record in rows:
             self.shelf(key).put(record)
+            self.bytes += len(record.body)
 
     def commit(self, key: ShelfKey, record: Record) -> StoreChange:
         """Store a new version whose revision the caller took from `next_revision`."""
         shelf = self.shelf(key)
         previous = shelf.records.get(record.place)
         shelf.put(record)
+        self.bytes += len(record.body) - (len(previous.body) if previous else 0)
         return self._changed(
             shelf, StoreChange(MODIFIED if previous else ADDED, record.revision, record, previous, {}), record.body
         )
@@ -72,6 +76,7 @@ class Store:
         shelf = self.shelf(key)
         previous = shelf.records[last.place]
         shelf.drop(last.place)
+        self.bytes -= len(previous.body)
         return self._changed(shelf, StoreChange(DELETED, last.revision, last, previous, {}), None)
 
     @property

@@ -1,7 +1,7 @@
 """Watches: a position in a shelf's changes, turned into events.
 
 Nothing is queued per watcher. A watcher reads on from its position whenever the shelf wakes it, many changes in one
-write; one that is so slow that its position has been forgotten is told 410 and ends; one whose resource is served no
+write; one that is so slow that its position has been forgotten gets 410 and ends; one whose resource is served no
 more ends without a word, as on a real server. An event's bytes are made once and shared by all plain watchers."""
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import weakref
 from collections.abc import Callable
 
 from gangline.cluster.server.call import ServerCall, truth
+from gangline.cluster.server.convert.conversion_plan import plan_of
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import too_large_revision, too_old
-from gangline.cluster.server.store.shelf import StoreChange
+from gangline.cluster.server.store.shelf import Shelf, StoreChange
 from gangline.cluster.server.store.watch_lines import (
     AHEAD,
     BATCH,
@@ -32,10 +33,17 @@ class StoreWatch:
     """One watcher. `take` what there is to tell, and `wait` for more; whoever is done must `close`."""
 
     def __init__(
-        self, core: Core, call: ServerCall, wanted: Filter, begin: WatchPlan, seconds: int, form: WatchForm
+        self,
+        core: Core,
+        call: ServerCall,
+        shelf: Shelf,
+        wanted: Filter,
+        begin: WatchPlan,
+        seconds: int,
+        form: WatchForm,
     ) -> None:
         self._core, self._resource, self._wanted, self._form = core, call.resource, wanted, form
-        self._shelf = core.store.shelf(call.resource.shelf)
+        self._shelf = shelf
         self._position, self._seen = begin.position, begin.revision
         self._first = first_lines(form.line, begin)
         self.loop = asyncio.get_running_loop()
@@ -54,6 +62,9 @@ class StoreWatch:
             return b""
         for lines in self._first:
             return lines
+        if self.loop.time() >= self._end:
+            self.ended = True
+            return b""
         return self._fresh() or self._nothing_new()
 
     def _fresh(self) -> bytes:
@@ -69,36 +80,48 @@ class StoreWatch:
                 return self._form.failure(why.status)
             changes = shelf.since(self._position, visible, BATCH, BATCH_BYTES)
             if not changes:
-                return b""
-            lines = self._told(changes)
+                return self._failed()
+            lines = self._shared_lines(changes)
             self._position += len(changes)
             self._seen = changes[-1].revision
             if lines:
                 return lines
         return b""
 
-    def _told(self, changes: list[StoreChange]) -> bytes:
+    def _failed(self) -> bytes:
+        """Why no more can be sent, if that is so."""
+        if self._shelf.failure is None:
+            return b""
+        self.ended = True
+        return self._form.failure(self._shelf.failure)
+
+    def _shared_lines(self, changes: list[StoreChange]) -> bytes:
         """The lines of some changes; those who see all of a shelf share them."""
         if not self._form.key or self._wanted.selects:
             return b"".join(lines_of(changes, self._wanted, self._form))
         key = (self._position, len(changes), self._form.key, self._wanted.namespace)
-        if self._shelf.told[0] != key:
-            self._shelf.told = key, b"".join(lines_of(changes, self._wanted, self._form))
-        return self._shelf.told[1]
+        if self._shelf.last_lines[0] != key:
+            self._shelf.last_lines = key, b"".join(lines_of(changes, self._wanted, self._form))
+        return self._shelf.last_lines[1]
 
     def _nothing_new(self) -> bytes:
         now = self.loop.time()
-        if now >= self._end or self._core.closing or self._orphaned():
+        if self._core.closing or self._orphaned():
             self.ended = True
         elif now >= self._due:
             self._due = now + self._pause
-            return bookmark(self._form.line, max(self._seen, self._core.store.visible), False)
+            return bookmark(self._form.line, max(self._seen, self._shelf.reached(self._core.store.visible)), False)
         return b""
 
     def _orphaned(self) -> bool:
-        """Whether its resource is served no more, and it has been told how the last object went."""
-        told = self._position >= self._shelf.first + len(self._shelf.changes)
-        return told and not self._core.catalogue.serves(self._resource)
+        """Whether its resource is served no more, or otherwise, and it has got the deletion of the last object."""
+        caught_up = self._position >= self._shelf.first + len(self._shelf.changes)
+        return caught_up and (self._shelf.retired or not self._is_served())
+
+    def _is_served(self) -> bool:
+        resource = self._resource
+        now = self._core.catalogue.find(resource.group, resource.version, resource.plural)
+        return now is not None and plan_of(now) == plan_of(resource)
 
     def wait(self, ring: Callable[[], None]) -> None:
         """Ring once when there may be more to take."""
@@ -123,7 +146,7 @@ class StoreWatch:
         self.ring()
 
     def tidy(self) -> None:
-        """Whoever fell so far behind that it can only be told 410 is not told what was there first either: those
+        """A watcher that fell so far behind that it can only get 410 does not get what was there first either: those
         objects may be kept by nobody else."""
         if self._position < self._shelf.first:
             self._first = iter(())

@@ -1,4 +1,4 @@
-"""What a watcher is told: where a watch begins, and changes as events.
+"""What a watcher gets: where a watch begins, and changes as events.
 
 Pure; watch.py keeps the position of each watcher. An event is encoded once and shared by all watchers of one plain
 form.
@@ -16,7 +16,7 @@ from gangline.client.wire import JSON
 from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.store.shelf import ADDED, DELETED, MODIFIED, Record, StoreChange
+from gangline.cluster.server.store.shelf import ADDED, DELETED, MODIFIED, Record, Shelf, StoreChange
 from gangline.cluster.server.verbs.reads import Filter, body_of, check_list_options, read_exact_revision
 
 DEFAULT_SECONDS = 3600
@@ -24,7 +24,7 @@ INITIAL_END = "k8s.io/initial-events-end"
 
 
 BATCH, BATCH_BYTES = 500, 1024 * 1024
-"""Changes a watcher is told in one go, at most, and their bytes."""
+"""The most changes that a watcher gets in one go, and their most bytes."""
 
 
 KEPT_LINE = 64 * 1024
@@ -49,11 +49,11 @@ def _failure_line(status: Mapping[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class WatchForm:
-    """How a watcher is told."""
+    """The form in which a watcher gets changes."""
 
     line: Line
     key: bytes = b""
-    """The same for all watchers that are told the same bytes; empty: this one is told alone."""
+    """The same for all watchers that get the same bytes; empty: this one shares with nobody."""
     failure: Callable[[Mapping[str, Any]], bytes] = _failure_line
     """How a watch that cannot go on says why before it ends, from a Status."""
     content_type: str = JSON
@@ -62,7 +62,7 @@ class WatchForm:
 @dataclass(slots=True)
 class WatchPlan:
     position: int
-    """Before the first change that is remembered: the watch is told so and ends."""
+    """Before the first change that is remembered: the watch gets 410 and ends."""
     revision: int
     initial: list[Record]
     end_mark: bool
@@ -73,10 +73,9 @@ def plain_form(resource: Resource) -> WatchForm:
     return WatchForm(lambda kind, record: event(kind, prefix + body_of(resource, record)[1:]), prefix)
 
 
-def watch_plan(core: Core, call: ServerCall, wanted: Filter) -> WatchPlan:
-    """Where a watch begins, and what it is told first."""
+def watch_plan(core: Core, call: ServerCall, shelf: Shelf, wanted: Filter) -> WatchPlan:
+    """Where a watch begins, and what it gets first."""
     check_list_options(call)
-    shelf = core.store.shelf(call.resource.shelf)
     argument = call.request.argument
     revision = read_exact_revision(call)
     call.number("limit")
@@ -97,7 +96,7 @@ def watch_plan(core: Core, call: ServerCall, wanted: Filter) -> WatchPlan:
 
 
 def bookmark(make: Line, revision: int, end: bool) -> bytes:
-    """How far a watch is, told as an object of its kind that has nothing but a revision."""
+    """How far a watch is, as an object of its kind that has nothing but a revision."""
     about: dict[str, object] = {"resourceVersion": str(revision)}
     if end:
         about["annotations"] = {INITIAL_END: "true"}

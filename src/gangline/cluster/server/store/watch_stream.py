@@ -10,17 +10,18 @@ from functools import partial
 
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.core import Core
+from gangline.cluster.server.store.shelf import Shelf
 from gangline.cluster.server.store.watch import StoreWatch
 from gangline.cluster.server.store.watch_lines import DEFAULT_SECONDS, WatchForm, watch_plan
 from gangline.cluster.server.verbs.reads import read_filter
 
 
-def open_watch(core: Core, call: ServerCall, form: WatchForm) -> WatchStream:
+def open_watch(core: Core, call: ServerCall, shelf: Shelf, form: WatchForm) -> WatchStream:
     """Refuses at once what cannot be watched; the watch does the rest."""
     wanted = read_filter(call)
-    begin = watch_plan(core, call, wanted)
+    begin = watch_plan(core, call, shelf, wanted)
     seconds = call.number("timeoutSeconds") or DEFAULT_SECONDS
-    return WatchStream(core, call, wanted, begin, seconds, form)
+    return WatchStream(core, call, shelf, wanted, begin, seconds, form)
 
 
 class WatchStream(StoreWatch):

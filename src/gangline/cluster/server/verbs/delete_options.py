@@ -11,7 +11,10 @@ from typing import Any
 from gangline.cluster.schema import BadForm, WrongType, builtin_schema
 from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.status import bad_request, conflict, invalid
+from gangline.cluster.server.verbs.bodies import dry_run_problems
+from gangline.cluster.server.verbs.body_kinds import unreadable_kind
 from gangline.cluster.server.verbs.meta import Obj
+from gangline.cluster.server.wire.codec import not_an_object
 from gangline.errors import Problem
 
 POLICIES = ("Foreground", "Background", "Orphan")
@@ -25,61 +28,69 @@ class DeleteOptions:
     uid: str = ""
     revision: str = ""
     dry_run: bool = False
-    dry_run_given: list[str] = field(default_factory=lambda: ["All"])
+    dry_run_given: list[str] = field(default_factory=list)
     raw: dict[str, Any] = field(default_factory=dict)
 
 
 def read_options(call: ServerCall) -> DeleteOptions:
     """DeleteOptions from the body, or else from the query."""
-    request = call.request
-    asked = request.argument("dryRun")
-    options = DeleteOptions(dry_run=call.dry_run, dry_run_given=[asked] if asked else ["All"])
-    if request.body.strip():
-        body = call.data("")
-        if not isinstance(body, dict):
-            raise bad_request("couldn't get version/kind; json parse error: the body is not an object")
-        kind = body.get("kind") or "DeleteOptions"
-        if kind != "DeleteOptions":
-            raise bad_request(
-                f'no kind "{kind}" is registered for version "{body.get("apiVersion")}" in scheme '
-                '"pkg/runtime/scheme.go:111"'
-            )
-        try:
-            wanted_options, _ = builtin_schema("meta", "DeleteOptions").admit(body)
-        except (WrongType, BadForm) as error:
-            raise bad_request(f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {error}') from None
-        wanted = wanted_options.get("preconditions") or {}
-        dry_run, given = (
-            options.dry_run or bool(wanted_options.get("dryRun")),
-            wanted_options.get("dryRun") or options.dry_run_given,
-        )
-        options = DeleteOptions(
-            wanted_options.get("gracePeriodSeconds"),
-            wanted_options.get("propagationPolicy"),
-            wanted_options.get("orphanDependents"),
-            wanted.get("uid") or "",
-            wanted.get("resourceVersion") or "",
-            dry_run,
-            given,
-            body,
-        )
-    else:
-        options.grace = call.number("gracePeriodSeconds")
-        options.policy = next((value for name, value in request.query if name == "propagationPolicy"), None)
-        if request.argument("orphanDependents"):
-            options.orphan = truth(request.argument("orphanDependents"))
+    options = _from_body(call) if call.request.body.strip() else _from_query(call)
     check_options(options)
     return options
 
 
-def check_options(options: DeleteOptions) -> None:
-    problems = []
-    path = "propagationPolicy"
-    if options.dry_run and set(options.dry_run_given) != {"All"}:
-        shown = ",".join(f'"{item}"' for item in options.dry_run_given)
-        problems.append(
-            Problem("dryRun", f'Unsupported value: [{shown}]: supported values: "All"', "FieldValueNotSupported")
+def _from_query(call: ServerCall) -> DeleteOptions:
+    argument = call.request.argument
+    options = DeleteOptions(dry_run=call.dry_run, dry_run_given=call.request.arguments("dryRun"))
+    if call.verb == "delete":
+        options.uid, options.revision = argument("uid"), argument("resourceVersion")
+    options.grace = call.number("gracePeriodSeconds")
+    options.policy = next(iter(call.request.arguments("propagationPolicy")), None)
+    if argument("orphanDependents"):
+        options.orphan = truth(argument("orphanDependents"))
+    return options
+
+
+def _from_body(call: ServerCall) -> DeleteOptions:
+    body = _read_body(call)
+    try:
+        wanted, _ = builtin_schema("meta", "DeleteOptions").admit(body)
+    except (WrongType, BadForm) as error:
+        raise bad_request(f'DeleteOptions in version "v1" cannot be handled as a DeleteOptions: {error}') from None
+    conditions = wanted.get("preconditions") or {}
+    return DeleteOptions(
+        wanted.get("gracePeriodSeconds"),
+        wanted.get("propagationPolicy"),
+        wanted.get("orphanDependents"),
+        conditions.get("uid") or "",
+        conditions.get("resourceVersion") or "",
+        call.dry_run or bool(wanted.get("dryRun")),
+        wanted.get("dryRun") or call.request.arguments("dryRun"),
+        body,
+    )
+
+
+def _read_body(call: ServerCall) -> Obj:
+    body = call.data("")
+    if body is None:
+        return {}
+    if not isinstance(body, dict):
+        raise not_an_object(body)
+    if why := unreadable_kind(body):
+        raise bad_request(why)
+    kind = body.get("kind") or "DeleteOptions"
+    if kind != "DeleteOptions":
+        raise bad_request(
+            f'no kind "{kind}" is registered for version "{body.get("apiVersion") or "meta.k8s.io/v1"}" in scheme '
+            '"pkg/runtime/scheme.go:111"'
         )
+    return body
+
+
+def check_options(options: DeleteOptions) -> None:
+    problems: list[Problem] = []
+    path = "propagationPolicy"
+    problems += dry_run_problems(options.dry_run_given)
     if options.policy is not None and options.orphan is not None:
         problems.append(
             Problem(

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from gangline.cluster.server.admit.chain import DELETE, WriteReview
 from gangline.cluster.server.call import ServerCall
+from gangline.cluster.server.convert.conversion_plan import stored_as
 from gangline.cluster.server.core import Core, unstored, whole
-from gangline.cluster.server.status import forbidden, not_found
+from gangline.cluster.server.status import absent, forbidden
 from gangline.cluster.server.store.shelf import Record
 from gangline.cluster.server.verbs.delete_options import DeleteOptions, check_preconditions, read_options
 from gangline.cluster.server.verbs.deletion import decide, pod_grace
@@ -28,8 +29,10 @@ async def delete_one(
     while True:
         current = core.store.get(resource.shelf, call.place)
         if current is None:
-            raise not_found(resource.group, resource.plural, call.name)
-        obj = whole(resource, current)
+            raise absent(resource.group, resource.plural, call.name)
+        seen = await core.views.shown(resource, current)
+        obj = whole(resource, seen)
+        kept = await core.views.shown(stored_as(resource), current)
         check_preconditions(call, options, obj)
         review = WriteReview(
             DELETE,
@@ -48,11 +51,12 @@ async def delete_one(
             await core.admission.mutate(review)
             await core.admission.validate(review)
         if core.store.get(resource.shelf, call.place) is current:
-            return _carry_out(core, call, current, options)
+            record, is_gone = _carry_out(core, call, kept, options)
+            return seen if record is kept else await core.views.shown(resource, record), is_gone
 
 
 def _carry_out(core: Core, call: ServerCall, current: Record, options: DeleteOptions) -> tuple[Record, bool]:
-    resource, place = call.resource, call.place
+    resource, place = stored_as(call.resource), call.place
     obj = whole(resource, current)
     if resource.shelf == ("batch", "jobs") and not options.policy and options.orphan is None:
         call.warnings.append(

@@ -14,12 +14,13 @@ import msgspec
 
 from gangline.cluster import kinds
 from gangline.cluster.kinds import KindRules
-from gangline.cluster.schema import Schema, compile_schema
+from gangline.cluster.schema import NOWHERE, Schema, compile_schema
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.wire.codec import encode
 from gangline.errors import Problem
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import subdomain_problems
+from gangline.rules.values.problems import go_text, go_type
 
 Obj = dict[str, Any]
 ORPHANING = {("batch", "jobs"), ("", "replicationcontrollers")}
@@ -126,22 +127,40 @@ class CustomRules:
         ignored = ("metadata", "status") if self.has_status else ("metadata",)
         return {name: value for name, value in obj.items() if name not in ignored}
 
-    def validate(self, obj: Obj) -> list[Problem]:
-        return self.schema.validate(obj) + self._scale_problems(obj)
+    def validate(self, obj: Obj, known: Sequence[Problem] = ()) -> list[Problem]:
+        return self._with_scale(self.schema.validate(obj, known=known), obj)
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
         status = subresource == "status"
-        return self.schema.validate(new, old, status=status) + ([] if status else self._scale_problems(new))
+        problems = self.schema.validate(new, old, status=status)
+        return problems if status else self._with_scale(problems, new)
+
+    def _with_scale(self, problems: list[Problem], obj: Obj) -> list[Problem]:
+        """And what is wrong with the number that a Scale would show; that rules were not evaluated is told last."""
+        last = problems[-1:] if problems and problems[-1].path == NOWHERE else []
+        return [*problems[: len(problems) - len(last)], *self._scale_problems(obj), *last]
 
     def _scale_problems(self, obj: Obj) -> list[Problem]:
-        """A number that no Scale could show."""
         value: Any = obj
-        for name in filter(None, self.replicas.split(".")):
-            value = value.get(name) if isinstance(value, dict) else None
-        if type(value) is not int or 0 <= value < 2**31:
+        names = [name for name in self.replicas.split(".") if name]
+        for name in names:
+            if not isinstance(value, dict):
+                return [self._unreadable(value, "map[string]interface{}")]
+            if name not in value:
+                return []
+            value = value[name]
+        if not names:
+            return []
+        if type(value) is not int:
+            return [self._unreadable(value, "int64")]
+        if 0 <= value < 2**31:
             return []
         wrong = "should be a non-negative integer" if value < 0 else f"should be less than or equal to {2**31 - 1}"
         return [say.invalid(self.replicas, value, wrong)]
+
+    def _unreadable(self, value: Any, wanted: str) -> Problem:
+        what = f"{go_text(value)} is of the type {go_type(value)}, expected {wanted}"
+        return say.invalid(self.replicas, 0, f".{self.replicas.strip('.')} accessor error: {what}")
 
     def warnings(self, obj: Obj, old: Obj | None = None) -> list[str]:
         return []

@@ -14,6 +14,8 @@ from gangline.rules.values.names import qualified_name_problems
 from gangline.rules.values.problems import MOST_TOLD
 
 Obj = dict[str, Any]
+MANAGER_LIMIT = 128
+"""Bytes of a field manager's name."""
 NameCheck = Callable[[str], list[str]]
 SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
@@ -82,7 +84,7 @@ def check(obj: Obj, name_problems: NameCheck, standard: bool = True) -> list[Pro
     if meta.get("generateName"):
         prefix = meta["generateName"]
         masked = prefix[:-1] + "a" if prefix.endswith("-") else prefix
-        problems += [invalid("metadata.generateName", prefix, why) for why in name_problems(masked) if "253" not in why]
+        problems += [invalid("metadata.generateName", prefix, why) for why in name_problems(masked)]
     if not meta.get("name"):
         problems.append(
             Problem("metadata.name", "Required value: name or generateName is required", "FieldValueRequired")
@@ -97,13 +99,23 @@ def _parts(meta: Obj) -> list[Problem]:
         *check_labels(meta.get("labels") or {}, "metadata.labels"),
         *check_annotations(meta.get("annotations") or {}, "metadata.annotations"),
         *_check_owners(meta.get("ownerReferences") or []),
+        *_check_managers(meta.get("managedFields") or []),
+    ]
+
+
+def _check_managers(entries: list[Obj]) -> list[Problem]:
+    told = f"Too long: may not be more than {MANAGER_LIMIT} bytes"
+    return [
+        Problem(f"metadata.managedFields[{index}].manager", told, "FieldValueTooLong")
+        for index, entry in enumerate(entries)
+        if len((entry.get("manager") or "").encode()) > MANAGER_LIMIT
     ]
 
 
 def _check_owners(owners: list[Obj]) -> list[Problem]:
     problems: list[Problem] = []
     path = "metadata.ownerReferences"
-    controller, told = "", 0
+    controller, reported = "", 0
     for owner in owners:
         group, _, version = (owner.get("apiVersion") or "").rpartition("/")
         if not version or "/" in group:
@@ -114,8 +126,8 @@ def _check_owners(owners: list[Obj]) -> list[Problem]:
             problems.append(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"))
         if owner.get("controller"):
             this = f"{owner.get('kind', '')}/{owner.get('name', '')}"
-            if controller and told < MOST_TOLD:
-                told += 1
+            if controller and reported < MOST_TOLD:
+                reported += 1
                 problems.append(
                     invalid(
                         path,
@@ -147,13 +159,13 @@ def _standard_finalizers(meta: Obj) -> list[Problem]:
 
 
 def check_update(new: Obj, old: Obj, asked: str = "UC") -> list[Problem]:
-    """What an update may not do to metadata, as often as it is told.
+    """What an update may not do to metadata, as often as a kube-apiserver reports it.
 
     A kube-apiserver asks once for every kind, and each kind may ask again: `asked` is U for its question about updates,
     C for the one about whole objects, in small letters without the rule on finalizers' names."""
     meta, before = metadata(new), metadata(old)
     changes = _changes(meta, before)
-    if _same_parts(meta, before):
+    if _same_parts(meta, before) and not _check_managers(meta.get("managedFields") or []):
         return changes * (1 + sum(letter in "Uu" for letter in asked))
     parts, finalizers, standard = _parts(meta), _finalizers(meta), _standard_finalizers(meta)
     questions = {
@@ -172,12 +184,12 @@ def _changes(meta: Obj, before: Obj) -> list[Problem]:
         present = set(before.get("finalizers") or [])
         added = [name for name in meta.get("finalizers") or [] if name not in present]
         if added:
-            told = "[]string{" + ", ".join(f'"{name}"' for name in sorted(added)) + "}"
+            shown = "[]string{" + ", ".join(f'"{name}"' for name in sorted(added)) + "}"
             problems.append(
                 Problem(
                     "metadata.finalizers",
                     "Forbidden: no new finalizers can be added if the object is being "
-                    f"deleted, found new finalizers {told}",
+                    f"deleted, found new finalizers {shown}",
                     "FieldValueForbidden",
                 )
             )

@@ -15,15 +15,16 @@ import msgspec
 from gangline.client.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from gangline.cluster.schema import Schema, WrongType
 from gangline.cluster.server.call import ServerCall
-from gangline.cluster.server.patch.json_patch import PatchFailed, json_patch
+from gangline.cluster.server.patch.json_patch import PatchFailed, PatchTooLong, json_patch
 from gangline.cluster.server.patch.strategic import BadDirective, MisshapenPatch, strategic_merge
 from gangline.cluster.server.status import bad_request, failure, internal, invalid, unsupported_media_type
-from gangline.cluster.server.verbs.bodies import Refuse, admit, not_that_kind
+from gangline.cluster.server.verbs.bodies import Refuse, admit
+from gangline.cluster.server.verbs.body_kinds import not_that_kind
 from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.cluster.server.verbs.meta import Obj
-from gangline.cluster.server.verbs.patch_refusals import as_told, strategic_refusal
+from gangline.cluster.server.verbs.patch_refusals import as_printed, strategic_refusal
 from gangline.cluster.server.verbs.writes import Change
-from gangline.cluster.server.wire.codec import duplicate_fields, has_duplicates, media_type
+from gangline.cluster.server.wire.codec import duplicate_fields, has_duplicates, json_name, media_type
 from gangline.errors import ApiError, Problem
 from gangline.rules.values.documents import DocumentUnreadable, read_json
 from gangline.rules.values.merge_patch import merge_patch
@@ -36,10 +37,10 @@ _CUSTOM_FORMS = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 
 def patch_form(call: ServerCall) -> str:
     form = media_type(call.request.content_type)
+    if call.resource.custom and form not in _CUSTOM_FORMS:
+        raise unsupported_media_type(_CUSTOM_FORMS)
     if form not in FORMS:
         raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
-    if call.resource.custom and form == STRATEGIC_PATCH:
-        raise unsupported_media_type(_CUSTOM_FORMS)
     return form
 
 
@@ -48,29 +49,29 @@ class ReadPatch:
     """What a patch body stands for (apply aside)."""
 
     make: Change
-    told: list[str]
+    warnings: list[str]
     """What the patch itself says that nobody knows, or says twice."""
 
 
 def patcher(call: ServerCall, schema: Schema) -> ReadPatch:
     form = patch_form(call)
-    body, told = _decode(call, form)
+    body, warnings = _decode(call, form)
     if form == JSON_PATCH:
-        return ReadPatch(lambda old: _json(old, body), told)
+        return ReadPatch(lambda old: _json(old, body), warnings)
     if body is None and form == STRATEGIC_PATCH:
         body = {}
     if body is None:
         raise bad_request("Invalid JSON Patch")
     if not isinstance(body, dict):
         start = "" if form == STRATEGIC_PATCH else "error decoding patch: "
-        told_type = _JSON_TYPES[type(body)]
-        raise bad_request(f"{start}json: cannot unmarshal {told_type} into Go value of type map[string]interface {{}}")
+        raise bad_request(
+            f"{start}json: cannot unmarshal {json_name(body)} into Go value of type map[string]interface {{}}"
+        )
     if form == MERGE_PATCH:
-        return ReadPatch(lambda old: merge_patch(old, body), told)
-    return ReadPatch(lambda old: _strategic(old, body, schema), told)
+        return ReadPatch(lambda old: merge_patch(old, body), warnings)
+    return ReadPatch(lambda old: _strategic(old, body, schema), warnings)
 
 
-_JSON_TYPES: dict[type, str] = {list: "array", str: "string", int: "number", float: "number", bool: "bool"}
 _OPERATION = ("op", "path", "from", "value")
 
 
@@ -82,10 +83,10 @@ def _decode(call: ServerCall, form: str) -> tuple[Any, list[str]]:
     if call.request.argument("fieldValidation") == "Ignore":
         return body, []
     doubled = duplicate_fields(call.request.body) if has_duplicates(call.request.body, body) else []
-    told = [f'duplicate field "{path}"' for path in doubled]
+    warnings = [f'duplicate field "{path}"' for path in doubled]
     if form == JSON_PATCH:
-        return body, [f"json patch {text}" for text in [*told, *_odd_operations(body)]]
-    return body, told
+        return body, [f"json patch {text}" for text in [*warnings, *_odd_operations(body)]]
+    return body, warnings
 
 
 def _odd_operations(body: Any) -> Iterator[str]:
@@ -94,7 +95,7 @@ def _odd_operations(body: Any) -> Iterator[str]:
     for operation in operations:
         for name in ("op", "path", "from"):
             if not isinstance(operation.get(name), str | None):
-                given = _JSON_TYPES.get(type(operation[name]), "object")
+                given = json_name(operation[name])
                 raise bad_request(
                     f"error decoding patch: json: cannot unmarshal {given} into Go struct field jsonPatchOp.{name} "
                     "of type string"
@@ -106,6 +107,8 @@ def _odd_operations(body: Any) -> Iterator[str]:
 def _json(old: Obj, operations: Any) -> Any:
     try:
         return json_patch(old, operations)
+    except PatchTooLong as error:
+        raise failure(413, "RequestEntityTooLarge", f"Request entity too large: {error}") from None
     except PatchFailed as error:
         if error.malformed:
             raise bad_request(f"error decoding patch: {error}") from None
@@ -121,7 +124,7 @@ def _strategic(old: Obj, body: Obj, schema: Schema) -> Obj:
         raise internal(str(error)) from None
 
 
-def read_patched(call: ServerCall, new: Any, old: Obj, told: Sequence[str] = ()) -> Obj:
+def read_patched(call: ServerCall, new: Any, old: Obj, warnings: Sequence[str] = ()) -> Obj:
     """A patch's result, read as an object of its kind again; parts it shares with the stored object were read
     before."""
     resource = call.resource
@@ -129,7 +132,7 @@ def read_patched(call: ServerCall, new: Any, old: Obj, told: Sequence[str] = ())
     def refuse(why: str | WrongType) -> ApiError:
         if patch_form(call) == STRATEGIC_PATCH and isinstance(new, dict):
             return strategic_refusal(call, why)
-        text = msgspec.json.encode(msgspec.json.encode(as_told(new)).decode()).decode()
+        text = msgspec.json.encode(msgspec.json.encode(as_printed(new)).decode()).decode()
         return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {why}")])
 
     if not isinstance(new, dict):
@@ -144,23 +147,23 @@ def read_patched(call: ServerCall, new: Any, old: Obj, told: Sequence[str] = ())
                 f"the patch would change the object's kind or apiVersion to {new.get('kind')}, {new.get('apiVersion')}"
             )
         raise refuse(not_that_kind(new, resource))
-    return readmitted(call, new, old, refuse, told)
+    return readmitted(call, new, old, refuse, warnings)
 
 
-def readmitted(call: ServerCall, new: Obj, old: Obj, refuse: Refuse, told: Sequence[str] = ()) -> Obj:
+def readmitted(call: ServerCall, new: Obj, old: Obj, refuse: Refuse, warnings: Sequence[str] = ()) -> Obj:
     """Admitted, apart from the parts it shares with the stored object."""
     rules = rules_for(call.resource)
     shared = [name for name in ("spec", "status") if name in new and name in old and new[name] is old[name]]
     if not shared:
-        return admit(call, new, rules, [*told], refuse)
+        return admit(call, new, rules, [*warnings], refuse)
     rest = {name: value for name, value in new.items() if name not in shared}
     accounts = _accounts(old)
     if accounts is not None and accounts is _accounts(new):
         rest["metadata"] = {name: value for name, value in new["metadata"].items() if name != "managedFields"}
-        clean = admit(call, rest, rules, [*told], refuse, complete=False)
+        clean = admit(call, rest, rules, [*warnings], refuse, complete=False)
         clean["metadata"]["managedFields"] = accounts
     else:
-        clean = admit(call, rest, rules, [*told], refuse, complete=False)
+        clean = admit(call, rest, rules, [*warnings], refuse, complete=False)
     clean.update((name, old[name]) for name in shared)
     rules.defaults(clean)
     return clean
@@ -171,9 +174,10 @@ def _accounts(obj: Obj) -> Any:
     return about.get("managedFields") if isinstance(about, dict) else None
 
 
-def read_applied(call: ServerCall) -> Obj:
-    """What is to be applied: an object of the kind it is sent to, with nobody's managed fields."""
-    body = _read_yaml(call)
+def read_applied(call: ServerCall, doubled: list[str] | None = None) -> Obj:
+    """What is to be applied: an object of the kind it is sent to, with nobody's managed fields. `doubled` receives what
+    is to be told of keys given twice, once it is applied."""
+    body = _read_yaml(call, [] if doubled is None else doubled)
     _check_applied_kind(call, body)
     about = body.get("metadata")
     given = about.get("managedFields") if isinstance(about, dict) else None
@@ -182,8 +186,7 @@ def read_applied(call: ServerCall) -> Obj:
     return body
 
 
-def _read_yaml(call: ServerCall) -> Obj:
-    doubled: list[str] = []
+def _read_yaml(call: ServerCall, doubled: list[str]) -> Obj:
     try:
         body = call.yaml_data(call.resource.kind, doubled)
     except ApiError as error:
@@ -193,14 +196,14 @@ def _read_yaml(call: ServerCall) -> Obj:
         raise bad_request(
             "error decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  " + "\n  ".join(doubled)
         )
-    if strictness != "Ignore":
-        call.warnings.extend(doubled)
+    if strictness == "Ignore":
+        doubled.clear()
     if body is None:
         return {}
     if not isinstance(body, dict):
         raise bad_request(
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: "
-            f"json: cannot unmarshal {_JSON_TYPES[type(body)]} into Go value of type map[string]interface {{}}"
+            f"json: cannot unmarshal {json_name(body)} into Go value of type map[string]interface {{}}"
         )
     return body
 

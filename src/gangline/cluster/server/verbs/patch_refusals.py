@@ -11,16 +11,16 @@ import msgspec
 
 from gangline.cluster.schema import WrongType
 from gangline.cluster.server.call import ServerCall
-from gangline.cluster.server.patch.strategic import go_text
 from gangline.cluster.server.status import invalid
 from gangline.errors import ApiError, Problem
+from gangline.rules.values.problems import go_text
 
 
 def strategic_refusal(call: ServerCall, why: str | WrongType) -> ApiError:
-    """A strategic patch is told by its own text; of a wrong type only what was found and what was wanted."""
-    told = _conversion_refusal(why.given, why.wanted) if isinstance(why, WrongType) else why
+    """A strategic patch is quoted by its own text; of a wrong type only what was found and what was wanted."""
+    message = _conversion_refusal(why.given, why.wanted) if isinstance(why, WrongType) else why
     text = msgspec.json.encode(go_text(msgspec.json.decode(call.request.body))).decode()
-    return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {told}")])
+    return invalid("", "", "", [Problem("patch", f"Invalid value: {text}: {message}")])
 
 
 _GO_KINDS = {
@@ -67,7 +67,7 @@ _META_ORDER = (
 )
 
 
-def as_told(obj: Any) -> Any:
+def as_printed(obj: Any) -> Any:
     """An object in the order in which a refusal prints it."""
     if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
         return obj

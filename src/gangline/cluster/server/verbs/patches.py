@@ -13,7 +13,7 @@ from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
 from gangline.cluster.server.patch.apply import apply as server_side_apply
-from gangline.cluster.server.status import conflict, failure, internal, not_found
+from gangline.cluster.server.status import absent, bad_request, conflict, failure, internal
 from gangline.cluster.server.verbs.bodies import check_options
 from gangline.cluster.server.verbs.field_owners import track
 from gangline.cluster.server.verbs.kind_rules import rules_for
@@ -31,15 +31,17 @@ from gangline.errors import ApiError
 
 async def patch(core: Core, call: ServerCall) -> WrittenRecord:
     form = patch_form(call)
+    if not call.name:
+        raise bad_request("name must be provided")
     check_options(call, applying=form == APPLY_PATCH)
     if form == APPLY_PATCH:
         return await _apply(core, call)
     if core.store.get(call.resource.shelf, call.place) is None:
-        raise not_found(call.resource.group, call.resource.plural, call.name)
+        raise absent(call.resource.group, call.resource.plural, call.name)
     sent = patcher(call, rules_for(call.resource).schema)
 
     def patched(old: Obj) -> Obj:
-        new = read_patched(call, sent.make(old), old, sent.told)
+        new = read_patched(call, sent.make(old), old, sent.warnings)
         _check_patched(call, new, old)
         deduplicate_owners(call, new)
         return track(core, call, old, new)
@@ -58,12 +60,13 @@ def _check_patched(call: ServerCall, new: Obj, old: Obj) -> None:
 
 async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
     resource, rules = call.resource, rules_for(call.resource)
-    absent = core.store.get(resource.shelf, call.place) is None
-    if absent and call.subresource:
-        raise not_found(resource.group, resource.plural, call.name)
-    if absent:
+    is_new = core.store.get(resource.shelf, call.place) is None
+    if is_new and call.subresource:
+        raise absent(resource.group, resource.plural, call.name)
+    if is_new:
         core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
-    applied = read_applied(call)
+    doubled: list[str] = []
+    applied = read_applied(call, doubled)
     force = truth(call.request.argument("force"))
     kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
 
@@ -88,13 +91,14 @@ async def _apply(core: Core, call: ServerCall) -> WrittenRecord:
             raise failure(409, "Conflict", str(error), {"causes": error.causes}) from None
         except Untypable as error:
             raise internal(f"failed to create typed patch object ({_named(applied)}; {kind}): {error}") from None
+        call.warnings.extend(doubled)
         new = readmitted(call, result, live or {}, unreadable)
         check_namespace(call, new)
         check_name(call, new)
         check_revision_readable(new)
         return new
 
-    if absent:
+    if is_new:
         new = merged(None)
         new["metadata"].pop("resourceVersion", None)
         if new["metadata"].get("uid"):

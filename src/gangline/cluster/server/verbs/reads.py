@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -17,10 +18,11 @@ import msgspec
 from gangline.api.selectors import LabelTest
 from gangline.cluster.server.call import ServerCall, is_digits, is_number
 from gangline.cluster.server.catalogue import Resource
+from gangline.cluster.server.convert.version_mark import unmarked
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.selectors import Test, field_test, label_test
-from gangline.cluster.server.status import bad_request, expired, internal, invalid, not_found, too_large_revision
-from gangline.cluster.server.store.shelf import Record
+from gangline.cluster.server.status import absent, bad_request, expired, internal, invalid, too_large_revision
+from gangline.cluster.server.store.shelf import Record, Shelf, place_of
 from gangline.errors import Problem
 
 
@@ -60,7 +62,7 @@ def get(core: Core, call: ServerCall) -> Record:
         raise too_large_revision(asked, core.store.revision)
     record = core.store.get(resource.shelf, call.place)
     if record is None:
-        raise not_found(resource.group, resource.plural, call.name)
+        raise absent(resource.group, resource.plural, call.name)
     return record
 
 
@@ -93,10 +95,10 @@ class ListPage:
     remaining: int | None = None
 
 
-def listing(core: Core, call: ServerCall) -> ListPage:
-    """The records of a list call."""
+def listing(core: Core, call: ServerCall, shelf: Shelf | None = None) -> ListPage:
+    """The records of a list call, cut out of a shelf that holds them in the version that is asked for."""
     check_list_options(call)
-    shelf = core.store.shelf(call.resource.shelf)
+    shelf = shelf or core.store.shelf(call.resource.shelf)
     wanted = read_filter(call)
     token = call.request.argument("continue")
     from_memory = call.request.argument("resourceVersion") == "0" and not token
@@ -115,32 +117,42 @@ def listing(core: Core, call: ServerCall) -> ListPage:
             if token
             else "The resourceVersion for the provided list is too old."
         )
-    if wanted.only is not None and revision == core.store.revision and wanted.namespace:
+    if token:
+        return _further_page(shelf, wanted, limit, start, revision)
+    return _first_page(shelf, wanted, limit, revision, revision == core.store.revision)
+
+
+def _first_page(shelf: Shelf, wanted: Filter, limit: int, revision: int, now: bool) -> ListPage:
+    """`now`: the revision is the present one."""
+    if wanted.only is not None and now and wanted.namespace:
         record = shelf.records.get((wanted.namespace, wanted.only))
-        records = [record] if record is not None and wanted(record) else []
-        return ListPage(records, revision)
-    records = (
-        shelf.listing_at(revision, wanted.namespace)
-        if revision != core.store.revision
-        else shelf.listing(wanted.namespace)
-    )
-    return _page(records, wanted, limit, start, revision)
+        return ListPage([record] if record is not None and wanted(record) else [], revision)
+    records = shelf.listing(wanted.namespace) if now else shelf.listing_at(revision, wanted.namespace)
+    page = _page(records, wanted, limit, ("", ""), revision)
+    if page.token:
+        shelf.begin_pages(revision, wanted.namespace, records)
+    return page
+
+
+def _further_page(shelf: Shelf, wanted: Filter, limit: int, start: tuple[str, str], revision: int) -> ListPage:
+    page = _page(shelf.paged(revision, wanted.namespace), wanted, limit, start, revision)
+    if not page.token:
+        shelf.end_pages(revision, wanted.namespace)
+    return page
 
 
 def _page(all_records: list[Record], wanted: Filter, limit: int, start: tuple[str, str], revision: int) -> ListPage:
-    matching = (
-        (record for record in all_records if record.place > start and wanted(record))
-        if start[1] or wanted.selects
-        else iter(all_records)
-    )
+    """`all_records`, in their order, from the first after `start` on."""
+    begin = bisect_right(all_records, start, key=place_of) if start[1] else 0
+    following = islice(all_records, begin, None)
+    matching = filter(wanted, following) if wanted.selects else following
     if not limit:
         return ListPage(list(matching), revision)
     records = list(islice(matching, limit + 1))
     if len(records) <= limit:
         return ListPage(records, revision)
-    last = records[limit - 1].place
-    remaining = None if wanted.selects else sum(1 for record in all_records if record.place > last)
-    return ListPage(records[:limit], revision, write_token(revision, last), remaining)
+    remaining = None if wanted.selects else len(all_records) - begin - limit
+    return ListPage(records[:limit], revision, write_token(revision, records[limit - 1].place), remaining)
 
 
 def _revision_to_read(core: Core, call: ServerCall) -> int:
@@ -198,7 +210,8 @@ def _why_unreadable(text: str, error: Exception) -> str:
 
 def check_list_options(call: ServerCall) -> None:
     """What resourceVersionMatch, continue and sendInitialEvents may not be together."""
-    call.number("timeoutSeconds")
+    for name in ("timeoutSeconds", "limit"):
+        call.number(name)
     problems = _watch_problems(call) if call.verb == "watch" else _list_problems(call)
     if problems:
         raise invalid("meta.k8s.io", "ListOptions", "", problems)
@@ -263,7 +276,7 @@ def body_of(resource: Resource, record: Record) -> bytes:
         return msgspec.json.encode(resource.conversion.from_stored(record.object()))
     if resource.custom and record.revision <= resource.custom.since:
         return msgspec.json.encode(resource.custom.seen(record.object()))
-    return record.body
+    return unmarked(record.body) if resource.custom else record.body
 
 
 def list_metadata(page: ListPage) -> dict[str, Any]:

@@ -18,10 +18,11 @@ from gangline.cluster.server.access.rbac import Action, Authorizer
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core
+from gangline.cluster.server.show.negotiation import read_plain_accept
 from gangline.cluster.server.status import bad_request, conflict, invalid, not_found
 from gangline.cluster.server.verbs.bodies import check_options, read_object
 from gangline.cluster.server.verbs.kind_rules import rules_for
-from gangline.cluster.server.verbs.write_checks import check_namespace
+from gangline.cluster.server.verbs.write_checks import check_namespace, check_namespace_lives
 from gangline.errors import Problem
 
 Obj = dict[str, Any]
@@ -36,6 +37,8 @@ class Reviews:
 
     def answer(self, call: ServerCall) -> Obj:
         """The review that was sent, with its status."""
+        read_plain_accept(call.request.accept, by_route=True)
+        check_options(call)
         body = read_object(call, rules_for(call.resource))
         body["status"] = _ANSWERS[call.resource.kind](self, call, body)
         if call.resource.kind == "SelfSubjectRulesReview":
@@ -80,8 +83,8 @@ class Reviews:
             else:
                 kept = {key: rule[key] for key in ("verbs", "apiGroups", "resources", "resourceNames") if rule.get(key)}
                 resources.append(kept)
-        told = {"evaluationError": problem} if problem else {}
-        return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False, **told}
+        trouble = {"evaluationError": problem} if problem else {}
+        return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False, **trouble}
 
     def who(self, call: ServerCall, body: Obj) -> Obj:
         return {"userInfo": _user_info(call.user)}
@@ -107,6 +110,7 @@ class Reviews:
 
     def token_request(self, call: ServerCall) -> Obj:
         """A fresh token of a service account."""
+        check_namespace_lives(self._core, call, call.name)
         account = self._core.read(call.resource, call.place)
         kind = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", True)
         asked = ServerCall(
@@ -125,7 +129,8 @@ class Reviews:
         if account is None:
             raise not_found("", "serviceaccounts", call.name)
         spec = body.get("spec") or {}
-        seconds = spec.get("expirationSeconds") or DEFAULT_TOKEN
+        wished = spec.get("expirationSeconds")
+        seconds = DEFAULT_TOKEN if wished is None else wished
         _check_token_request(call, body, seconds)
         audiences = spec.get("audiences") or [ISSUER]
         uid = account["metadata"]["uid"]
@@ -220,6 +225,8 @@ def _local_problems(call: ServerCall, spec: Obj) -> Iterator[Problem]:
         )
 
 
+_WIPED = ("creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "selfLink", "uid")
+"""What a caller may say of a new object's metadata, and nobody reads."""
 _NOBODY = Problem("spec.user", 'Invalid value: "": at least one of user or group must be specified')
 
 
@@ -228,7 +235,7 @@ def _go_path(path: Obj) -> str:
 
 
 def _named(about: Obj) -> Iterator[Problem]:
-    if set(about) - {"namespace", "managedFields", "creationTimestamp"}:
+    if set(about) - {"namespace", "managedFields", *_WIPED}:
         yield Problem("metadata", f"Invalid value: {msgspec.json.encode(about).decode()}: must be empty")
 
 

@@ -25,13 +25,14 @@ from gangline.errors import Problem
 
 
 def check_namespace(call: ServerCall, obj: Obj) -> None:
-    """An object that is in no namespace loses the one it names."""
+    """An object that is in no namespace loses the one it names; any other is in that of its request."""
     if not call.resource.namespaced:
         obj["metadata"].pop("namespace", None)
         return
     given = obj["metadata"].get("namespace") or ""
     if given and given != call.namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    obj["metadata"]["namespace"] = call.namespace
 
 
 def deduplicate_owners(call: ServerCall, obj: Obj) -> None:

@@ -16,12 +16,12 @@ from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.core import Core, unstored, whole
 from gangline.cluster.server.features import drop_disabled
-from gangline.cluster.server.status import already_exists, internal, invalid, modified, not_found
+from gangline.cluster.server.status import absent, already_exists, internal, invalid, modified
 from gangline.cluster.server.store.shelf import Place, Record, is_deleting
 from gangline.cluster.server.verbs import meta
 from gangline.cluster.server.verbs.bodies import check_options, read_object
 from gangline.cluster.server.verbs.field_owners import track
-from gangline.cluster.server.verbs.kind_rules import metadata_questions, rules_for
+from gangline.cluster.server.verbs.kind_rules import CustomRules, metadata_questions, rules_for
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.cluster.server.verbs.write_checks import (
     check_identity,
@@ -34,6 +34,7 @@ from gangline.cluster.server.verbs.write_checks import (
     deduplicate_owners,
 )
 from gangline.cluster.server.wire.codec import decode_json, encode
+from gangline.rules.values.names import path_segment_problems
 
 RETRIES = 16
 Change = Callable[[Obj], Obj]
@@ -89,20 +90,21 @@ async def create_object(core: Core, call: ServerCall, obj: Obj) -> WrittenRecord
     rules.prepare_create(obj)
     drop_disabled(core.settings.features, core.settings.workload_versions, resource, obj, None)
     meta.tidy(obj)
-    problems += rules.validate(obj)
+    problems += rules.validate(obj, problems) if isinstance(rules, CustomRules) else rules.validate(obj)
     if problems:
         raise invalid(resource.shelf[0], resource.kind, name, problems)
     review.object = obj
     await core.admission.validate(review)
     call.warnings.extend(rules.warnings(obj, None))
-    check_revision_of_new(obj)
+    if not call.dry_run:
+        check_revision_of_new(obj)
     place = (namespace, name)
+    kept_as, kept = await core.views.kept(resource, obj)
     present = core.store.get(resource.shelf, place)
     if present is not None:
         raise already_exists(resource.group, resource.plural, name, being_deleted=is_deleting(present))
-    if call.dry_run:
-        return WrittenRecord(unstored(resource, place, obj, 0), True)
-    return WrittenRecord(core.save(resource, place, obj), True)
+    record = unstored(kept_as, place, kept, 0) if call.dry_run else core.save(kept_as, place, kept)
+    return WrittenRecord(await core.views.shown(resource, record), True)
 
 
 async def _mutate_unnamed(core: Core, review: WriteReview, *, given: bool) -> None:
@@ -133,6 +135,8 @@ def _readmitted(review: WriteReview, before: Obj, rules: object) -> Obj:
 async def update(core: Core, call: ServerCall) -> WrittenRecord:
     check_options(call)
     resource, rules = call.resource, rules_for(call.resource)
+    if path_segment_problems(call.name):
+        raise absent(resource.group, resource.plural, call.name)
     creates = rules.create_on_update and not call.subresource and core.store.get(resource.shelf, call.place) is None
     if creates:
         core.allow(call.user, Action("create", resource.group, resource.plural, "", call.namespace, call.name))
@@ -168,11 +172,12 @@ async def change(
     for _ in range(RETRIES):
         current = core.store.get(resource.shelf, place)
         if current is None:
-            raise not_found(resource.group, resource.plural, call.name)
+            raise absent(resource.group, resource.plural, call.name)
         del call.warnings[warned:]
-        old = whole(resource, current)
+        seen = await core.views.shown(resource, current)
+        old = whole(resource, seen)
         apart = in_place or core.admission.changes(resource, UPDATE, call.subresource)
-        written = await _attempt(core, call, current, old, make(whole(resource, current) if apart else old), admitted)
+        written = await _attempt(core, call, current, old, make(whole(resource, seen) if apart else old), admitted)
         if written is not None:
             return written
     raise modified(resource.group, resource.plural, call.name)
@@ -215,13 +220,16 @@ async def _attempt(
         await core.admission.validate(review)
     if call.subresource != "binding":
         call.warnings.extend(rules.warnings(new, old))
+    changed = new != old
+    kept_as, kept = await core.views.kept(resource, new) if changed else (resource, new)
     if core.store.get(resource.shelf, call.place) is not current:
         return None
-    if new == old:
-        return WrittenRecord(current)
-    if call.dry_run:
-        return WrittenRecord(unstored(resource, call.place, new, current.revision))
-    return WrittenRecord(finish(core, resource, call.place, new))
+    record = current
+    if changed and call.dry_run:
+        record = unstored(kept_as, call.place, kept, current.revision)
+    elif changed:
+        record = finish(core, kept_as, call.place, kept)
+    return WrittenRecord(await core.views.shown(resource, record))
 
 
 def finish(core: Core, resource: Resource, place: Place, new: Obj) -> Record:

@@ -6,21 +6,25 @@ others to say."""
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-import yaml
 
-from gangline.api.yaml_text import FAST_DUMPER
 from gangline.cluster.server.status import bad_request, unsupported_media_type
 from gangline.cluster.server.wire import protobuf
+from gangline.cluster.server.wire.yaml_answers import yaml_answer
 from gangline.rules.values.documents import DocumentUnreadable, read_json, read_yaml
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 YAML = "application/yaml"
-BODY_TYPES = ("application/json", YAML, PROTOBUF)
+JSON_TYPE = "application/json"
+BODY_TYPES = (JSON_TYPE, YAML, PROTOBUF)
+_SHOWN = 30
+_PARAMETERS = re.compile(r'[^;]*(?:;\s*[^\s;="]+=(?:[^\s;"]+|"(?:[^"\\]|\\.)*")\s*)*;?\s*')
 encode = msgspec.json.encode
 _decode = msgspec.json.Decoder().decode
 YAML_TYPES = (YAML, "application/apply-patch+yaml")
@@ -28,7 +32,7 @@ YAML_TYPES = (YAML, "application/apply-patch+yaml")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A YAML body, read: its data and what is told of keys that stand twice, or why it cannot be read."""
+    """A YAML body, read: its data and the warnings about duplicate keys, or why it cannot be read."""
 
     data: Any = None
     doubled: list[str] = field(default_factory=list)
@@ -39,19 +43,38 @@ def media_type(content_type: str) -> str:
     return content_type.split(";", 1)[0].strip().lower()
 
 
+def exact_media_type(content_type: str) -> str:
+    """The same, where what follows has to be parameters; empty where it is not."""
+    return media_type(content_type) if _PARAMETERS.fullmatch(content_type) else ""
+
+
 def decode_body(
     body: bytes, content_type: str, expected: str, doubled: list[str], document: Document | None = None
 ) -> Any:
     """The data of a request body. `expected` is the kind named in a refusal; `doubled` receives what is told of YAML
     keys given twice; `document` is the body, if it was read as YAML before."""
-    kind = media_type(content_type)
-    if kind in ("application/json", ""):
+    kind = check_body_type(content_type)
+    if kind == JSON_TYPE:
         return decode_json(body, expected)
     if kind == YAML:
         return decode_yaml(body, expected, doubled, document)
-    if kind == PROTOBUF:
-        with suppress(protobuf.NotUnderstood):
-            return protobuf.decode(body)
+    return decode_protobuf(body, expected)
+
+
+def check_body_type(content_type: str) -> str:
+    """In which form a body is, JSON unless it says otherwise; raises for one that cannot be read."""
+    kind = exact_media_type(content_type) if content_type else JSON_TYPE
+    if kind not in BODY_TYPES:
+        raise unsupported_media_type(BODY_TYPES)
+    return kind
+
+
+def decode_protobuf(body: bytes, expected: str) -> Any:
+    if not body.startswith(protobuf.MAGIC):
+        why = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
+        raise _unrecognised(expected, why, body)
+    with suppress(protobuf.NotUnderstood):
+        return protobuf.decode(body)
     raise unsupported_media_type(BODY_TYPES)
 
 
@@ -59,13 +82,13 @@ def decode_json(body: bytes, expected: str) -> Any:
     try:
         return read_json(body)
     except DocumentUnreadable as error:
-        raise _unrecognised(expected, f"json parse error: {error}", body) from None
+        raise _unrecognised(expected, f"couldn't get version/kind; json parse error: {error}", body) from None
 
 
 def decode_yaml(body: bytes, expected: str, doubled: list[str], document: Document | None = None) -> Any:
     read = document or read_document(body)
     if read.fault:
-        raise _unrecognised(expected, f"yaml: {read.fault}", body)
+        raise _unrecognised(expected, f"couldn't get version/kind; yaml: {read.fault}", body)
     doubled.extend(read.doubled)
     return read.data
 
@@ -85,12 +108,31 @@ def read_document(body: bytes) -> Document:
 
 
 def _unrecognised(expected: str, why: str, body: bytes) -> Exception:
-    told = body[:200].decode("utf-8", "replace") or "<empty>"
     if not expected:
-        return bad_request(f"couldn't get version/kind; {why}")
-    return bad_request(
-        f"the object provided is unrecognized (must be of type {expected}): couldn't get version/kind; {why} ({told})"
+        return bad_request(why)
+    return bad_request(f"the object provided is unrecognized (must be of type {expected}): {why} ({summary(body)})")
+
+
+def summary(body: bytes) -> str:
+    """The beginning of a body that cannot be read: its text if that is an object, its bytes if not."""
+    begin = body[:_SHOWN].decode("utf-8", "replace") if body.startswith(b"{") else body[:_SHOWN].hex()
+    return f"{begin} ..." if len(body) > _SHOWN else begin or "<empty>"
+
+
+def not_an_object(data: Any, expected: str = "", body: bytes = b"") -> Exception:
+    """Why a body that is a list, a text or a number stands for nothing."""
+    type_meta = (
+        """struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }"""
     )
+    why = f"json: cannot unmarshal {json_name(data)} into Go value of type {type_meta}"
+    return _unrecognised(expected, f"couldn't get version/kind; json parse error: {why}", body)
+
+
+_JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", dict: "object", list: "array"}
+
+
+def json_name(data: Any) -> str:
+    return _JSON_NAMES[type(data)]
 
 
 def has_duplicates(body: bytes, data: Any) -> bool:
@@ -115,41 +157,37 @@ def has_duplicates(body: bytes, data: Any) -> bool:
 
 def duplicate_fields(body: bytes) -> list[str]:
     """The dotted paths of JSON keys that occur twice in one object, in the order they are found."""
-    doubled: list[str] = []
+    return [path for path, again in keys_in_order(body) if again]
 
-    def note(pairs: list[tuple[str, Any]]) -> _Pairs:
-        return _Pairs(pairs)
 
-    def walk(value: Any, path: str) -> None:
-        if isinstance(value, _Pairs):
-            seen: set[str] = set()
-            for key, item in value.pairs:
-                here = f"{path}.{key}" if path else key
-                if key in seen:
-                    doubled.append(here)
-                seen.add(key)
-                walk(item, here)
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                walk(item, f"{path}[{index}]")
-
+def keys_in_order(body: bytes) -> list[tuple[str, bool]]:
+    """The dotted paths of all keys of a JSON body as they stand in it, and whether the same object had each before."""
     try:
-        walk(json.loads(body, object_pairs_hook=note), "")
+        return list(_keys(json.loads(body, object_pairs_hook=_Pairs), ""))
     except (ValueError, RecursionError):
         return []
-    return doubled
 
 
+@dataclass(frozen=True, slots=True)
 class _Pairs:
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        self.pairs = pairs
+    pairs: list[tuple[str, Any]]
+
+
+def _keys(value: Any, path: str) -> Iterator[tuple[str, bool]]:
+    if isinstance(value, _Pairs):
+        seen: set[str] = set()
+        for key, item in value.pairs:
+            here = f"{path}.{key}" if path else key
+            yield here, key in seen
+            seen.add(key)
+            yield from _keys(item, here)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _keys(item, f"{path}[{index}]")
 
 
 def to_yaml(body: bytes) -> bytes:
-    text: str = yaml.dump(
-        _decode(body), Dumper=FAST_DUMPER, sort_keys=True, allow_unicode=True, default_flow_style=False
-    )
-    return text.encode()
+    return yaml_answer(_decode(body))
 
 
 def to_protobuf(body: bytes) -> bytes:

@@ -28,6 +28,9 @@ PIECE = 64 * 1024
 """Bytes written at once; a client that does not take them holds about four times as many in the buffers of its socket,
 with TLS and without."""
 SOCKET_BUFFERS = 4 * PIECE
+AT_ONCE = 4
+"""Pieces of one answer that are written before others have a turn; asyncio logs each further one to a connection that
+broke meanwhile."""
 SHARE, LONGEST_PAUSE = 4, 0.02
 """Watch events go out at once; after a round to all watchers, the next wait so many times as long as it took."""
 FAREWELL_SECONDS = 1.0
@@ -75,7 +78,7 @@ class Rounds:
         self._not_before = ended + min(SHARE * (ended - began), LONGEST_PAUSE)
 
     def framed(self, lines: bytes) -> bytes:
-        """Lines as one chunk of an answer; made once for all who are told the same."""
+        """Lines as one chunk of an answer; made once for all watchers of the same."""
         if self._framed[0] is not lines:
             self._framed = lines, b"%x\r\n%b\r\n" % (len(lines), lines)
         return self._framed[1]
@@ -104,7 +107,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._task: asyncio.Task[None] | None = None
         self._watch: StoreWatch | None = None
         self._rest: memoryview | None = None
-        self._paused = self._held_back = self._leaving = False
+        self._paused = self._held_back = self._leaving = self._goes_on = False
         self._user: User | None = None
         self._phase = "head"
         self.deadline = self._loop.time() + patience.head
@@ -297,15 +300,27 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._finished()
 
     def _write_rest(self) -> None:
+        written = 0
         while self._rest is not None and not self._paused and not self._transport.is_closing():
+            if written == AT_ONCE:
+                if not self._goes_on:
+                    self._loop.call_soon(self._write_on)
+                self._goes_on = True
+                return
+            written += 1
             piece, rest = self._rest[:PIECE], self._rest[PIECE:]
             self._rest = rest if len(rest) else None
             self._transport.write(piece)
             if self._rest is None and self._watch is not None:
                 self._transport.write(b"\r\n")
 
+    def _write_on(self) -> None:
+        self._goes_on = False
+        if self._rest is not None and not self._paused:
+            self._pump()
+
     def _write_lines(self, lines: bytes) -> None:
-        """As one chunk; long lines are not copied for that, because many may be told the same."""
+        """As one chunk; long lines are not copied for that, because many watchers may share them."""
         if len(lines) <= PIECE:
             self._transport.write(self._rounds.framed(lines))
             return
@@ -316,7 +331,7 @@ class ServerConnection(asyncio.BufferedProtocol):
     def flush(self) -> None:
         """Write what a watch has to tell."""
         watch = self._watch
-        if watch is None or self._paused or self._transport.is_closing():
+        if watch is None or self._rest is not None or self._paused or self._transport.is_closing():
             return
         lines = watch.take()
         while lines:

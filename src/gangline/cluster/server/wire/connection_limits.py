@@ -59,7 +59,7 @@ class Callers:
         return True
 
     def close(self) -> None:
-        """Nobody enters any more, and whoever has not asked anything goes."""
+        """No connection is taken any more, and those without a request are closed."""
         self._closed = True
         for caller in [caller for silent in self._silent.values() for caller in silent]:
             caller.abort()
@@ -72,7 +72,7 @@ class Callers:
             self._silent.pop(caller.address, None)
 
     def leave(self, caller: Caller) -> None:
-        """It has gone; to be told so twice, or of one who never entered, does not matter."""
+        """It is closed; calling this twice, or for one that was never opened, does not matter."""
         here = self._here.get(caller.address, set())
         if caller not in here:
             return
@@ -99,6 +99,6 @@ class Callers:
         log.warning(
             "%s: a connection that asked nothing makes way, or the new one is turned away%s",
             why,
-            f"; so it went {self._untold} times since this was last said" if self._untold > 1 else "",
+            f"; this happened {self._untold} times since the last such line" if self._untold > 1 else "",
         )
         self._untold, self._quiet_until = 0, now + QUIET_SECONDS

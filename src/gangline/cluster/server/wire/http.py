@@ -18,7 +18,6 @@ from gangline.cluster.server.wire.connection_limits import Callers
 from gangline.cluster.server.wire.send_backlog import GRACE_SECONDS, MOST_BYTES, SendBacklog
 from gangline.cluster.server.wire.silent_connection import Doorway, Entrance
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SWEEP_SECONDS = 1.0
 FAREWELL_SECONDS = 1.0
 PER_ADDRESS = 2000

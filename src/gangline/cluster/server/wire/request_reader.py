@@ -1,13 +1,14 @@
 """Requests read from the bytes of one connection: heads, bodies and their limits.
 
 Stands between connection.py, which has the bytes, and `Server.handle`, which gets the requests. llhttp (httptools)
-says what the bytes mean; how many of them there may be is said here. Memory grows only with bytes that came, never
+says what the bytes mean; how many of them there may be is decided here. Memory grows only with bytes that came, never
 with what a head or a chunk announces. Nothing here reads a socket, writes an answer, or knows what a request is
 about.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -37,6 +38,7 @@ PIECE = 16 * 1024
 KEPT_BYTES, KEPT_HEADERS, KEPT_QUERY = 2048, 24, 512
 """Heads and queries that are no larger are remembered: clients repeat themselves."""
 CHUNKED = -1
+_BROKEN_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 TEXT = "text/plain; charset=utf-8"
 Query = tuple[tuple[str, str], ...]
 
@@ -126,6 +128,8 @@ def read_target(target: str) -> tuple[str, Query]:
     path, _, query = target.partition("?")
     if not path.startswith("/"):
         path = "/" + path.partition("://")[2].partition("/")[2]
+    if "%" in path and _BROKEN_ESCAPE.search(path):
+        raise RequestRefused(Response(400, b"400 Bad Request", TEXT))
     if not query:
         return path, ()
     return path, _kept_query(query) if len(query) <= KEPT_QUERY else _query(query)
@@ -151,7 +155,7 @@ class RequestReader:
         self.head: RequestHead | None = None
         """Of a request whose body is on its way."""
         self.continues = False
-        """The sender of that body waits to be told to go on."""
+        """The sender of that body waits for 100 Continue."""
         self._parser = httptools.HttpRequestParser(self)
         self._ended = False
         self._wire = 0
@@ -177,7 +181,7 @@ class RequestReader:
         return size if self._ended else taken
 
     def close(self) -> None:
-        """Nothing will follow. Parser, reader and whoever reads know each other; this lets them go."""
+        """Nothing will follow. Parser, reader and its user refer to each other; this breaks the cycle."""
         self._ended = True
         self.ready.clear()
         del self._parser, self._identify

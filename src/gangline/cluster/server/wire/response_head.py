@@ -18,11 +18,13 @@ WARNINGS, WARNING = 4096, 256
 
 
 @lru_cache(maxsize=64)
-def _status_line(status: int) -> str:
+def _beginning(status: int, private: bool) -> str:
+    """The status line, and that nobody on the way may keep the answer, unless it says itself who may."""
     try:
-        return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
     except ValueError:
-        return f"HTTP/1.1 {status} Status\r\n"
+        line = f"HTTP/1.1 {status} Status\r\n"
+    return f"{line}Cache-Control: no-cache, private\r\n" if private else line
 
 
 @lru_cache(maxsize=2)
@@ -32,7 +34,7 @@ def _date(second: int) -> str:
 
 def print_head(response: Response, stays: bool) -> bytes:
     """Everything above the body of an answer."""
-    parts = [_status_line(response.status)]
+    parts = [_beginning(response.status, "Cache-Control" not in response.headers)]
     if response.content_type:
         parts.append(f"Content-Type: {response.content_type}\r\n")
     parts += [f"{name}: {_one_line(value)}\r\n" for name, value in response.headers.items()]
@@ -44,7 +46,7 @@ def print_head(response: Response, stays: bool) -> bytes:
 
 
 def _bounded(warnings: tuple[str, ...]) -> list[str]:
-    """Warnings that are long together are cut, and told as far as they fit: a client reads a head of a few kilobytes
+    """Warnings that are long together are cut, and sent as far as they fit: a client reads a head of a few kilobytes
     only."""
     if sum(map(len, warnings)) <= WARNINGS:
         return list(warnings)

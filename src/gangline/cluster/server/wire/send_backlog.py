@@ -30,7 +30,7 @@ class _Held:
     own: int
     """Bytes of its socket's buffers."""
     text: bytes
-    """What it still has to write; watchers that are told the same hold the same text."""
+    """What it still has to write; watchers of the same share the text."""
 
 
 class SendBacklog:
@@ -52,7 +52,7 @@ class SendBacklog:
         self.shrink()
 
     def leave(self, reader: SlowReader) -> None:
-        """It goes on, or has gone; to be told so of one who never entered does not matter."""
+        """It goes on, or is closed; calling this for one that never entered does not matter."""
         held = self._held.pop(reader, None)
         if held is None:
             return

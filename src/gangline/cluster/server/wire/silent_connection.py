@@ -1,4 +1,4 @@
-"""A connection on which nothing was said yet: it is counted, costs next to nothing, and is not kept for long.
+"""A connection without a request so far: it is counted, costs next to nothing, and is not kept for long.
 
 http.py listens and makes these. With the first byte the TLS (tls.py) and the reading of HTTP (connection.py) take
 over; those who never send one are hung up on.
@@ -26,7 +26,7 @@ class Entrance:
     """What all connections of a listener come through."""
 
     make: Callable[[Callable[[], None], Callable[[], None]], ServerConnection]
-    """A connection that reads HTTP; it calls the first when it has heard a request, the second when it has ended."""
+    """A connection that reads HTTP; it calls the first when a request has come, the second when it has ended."""
     context: ssl.SSLContext | None
     seconds: float
     """For the first byte, and for the handshake."""

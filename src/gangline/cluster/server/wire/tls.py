@@ -13,7 +13,7 @@ from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
 
 GOODBYE_SECONDS = 5.0
-"""How long the other side may take to say that it has heard our end."""
+"""How long the other side may take to answer our close_notify."""
 
 
 class TlsProtocol(SSLProtocol):

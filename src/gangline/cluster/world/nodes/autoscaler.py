@@ -98,7 +98,7 @@ class Pools:
         for growth in self.pools:
             yield [node for node in nodes if node.labels.get(names.POOL) == growth.pool.name], growth.least, growth.idle
 
-    def told(self, order: Order) -> tuple[str, str]:
+    def event_of(self, order: Order) -> tuple[str, str]:
         return "TriggeredScaleUp", f"pod triggered scale-up: a node of pool {order.pool.name} comes"
 
 

@@ -107,7 +107,7 @@ class Machines:
         for order in self.plan.orders(scene):
             self.coming[order.name] = (now + order.delay, order)
             for pod in scene.waiting[:1]:
-                ctx.events.tell(POD, pod, *self.plan.told(order))
+                ctx.events.tell(POD, pod, *self.plan.event_of(order))
 
     async def _remove_idle(self, ctx: Context, now: float) -> None:
         for group, least, patience in self.plan.spare(ctx.read.list(NODE)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
+from gangline.api import resources
 from gangline.api.core import Node
 from gangline.api.kinds import DEVICE_CLASS, LEASE, NODE, NODE_RESOURCE_TOPOLOGY, RESOURCE_SLICE, Kind, reference
 from gangline.api.meta import Object, Raw, condition
@@ -17,7 +18,9 @@ from gangline.client.wire import STRATEGIC_PATCH
 from gangline.cluster.world.nodes.hardware import DEVICE_CLASS_OBJECT, device_slice, numa_zones
 from gangline.cluster.world.nodes.nodes import (
     LOST,
+    MOST_DEVICES,
     NodePool,
+    claims_too_much,
     health,
     healthy_conditions,
     node_names,
@@ -106,23 +109,24 @@ class Heart:
         age = now - seconds_of(node.metadata.creation_timestamp or "")
         state, changes = health(node, age)
         if state != LOST:
-            await self._say(ctx, node, state, now)
+            await self._write_readiness(ctx, node, state, now)
             await self._renew(ctx, node, now)
         waits = [self.pause] if self.settings.heartbeat and state != LOST else []
         waits += [] if changes is None else [changes - age]
         return Again(max(min(waits), 0.001)) if waits else None
 
-    async def _say(self, ctx: Context, node: Node, state: str, now: float) -> None:
+    async def _write_readiness(self, ctx: Context, node: Node, state: str, now: float) -> None:
         stored = condition(node.status.conditions, "Ready")
         wanted = ready_condition(state, timestamp(now))
+        status: Raw = {}
         if stored is None or stored.status != wanted["status"]:
+            status["conditions"] = [*healthy_conditions(timestamp(now)), wanted]
+        if claims_too_much(node):
+            played = {"pods": resources.canonical(MOST_DEVICES)}
+            status |= {"capacity": played, "allocatable": played}
+        if status:
             await ctx.client.patch_only(
-                NODE,
-                node.name,
-                "",
-                {"status": {"conditions": [*healthy_conditions(timestamp(now)), wanted]}},
-                subresource="status",
-                content_type=STRATEGIC_PATCH,
+                NODE, node.name, "", {"status": status}, subresource="status", content_type=STRATEGIC_PATCH
             )
 
     async def _renew(self, ctx: Context, node: Node, now: float) -> None:

@@ -113,7 +113,7 @@ class Provisions:
         for provision in self.provisions:
             yield [node for node in nodes if node.labels.get(POOL_LABEL) == provision.name], 0, provision.empty
 
-    def told(self, order: Order) -> tuple[str, str]:
+    def event_of(self, order: Order) -> tuple[str, str]:
         return "Nominated", f"Pod should schedule on: nodeclaim/{order.name}"
 
 

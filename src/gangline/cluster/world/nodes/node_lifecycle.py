@@ -104,8 +104,8 @@ async def evict(ctx: Context, key: Key) -> Again | None:
         return None
     if moment > now:
         return Again(moment - now)
-    told = disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))
-    await patch_status(ctx, pod, {"conditions": [told]})
+    condition = disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", timestamp(now))
+    await patch_status(ctx, pod, {"conditions": [condition]})
     ctx.events.tell(POD, pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.namespace}/{pod.name}")
     await ctx.writer.delete_unless_gone(POD, pod)
     return None

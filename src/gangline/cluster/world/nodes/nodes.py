@@ -71,7 +71,7 @@ HEALTHY = (
 MOST_NODES = 20_000
 """Nodes that a file may ask for, four times what a Kubernetes cluster may have; those that a pool may grow to count."""
 MOST_DEVICES = 10_000
-"""GPUs, slices of one size or NUMA nodes of one node."""
+"""GPUs, slices of one size, NUMA nodes or pods of one node."""
 
 
 class NodesFilePart(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -158,13 +158,13 @@ def read_nodes(text: str, source: str = "the nodes file") -> tuple[NodePool, ...
 
 
 def read_file(text: str, source: str = "the nodes file") -> NodeFile:
-    """All of a file; what is wrong is said with its place."""
+    """All of a file; an error names its place."""
     try:
         file = msgspec.convert(read_yaml(text), NodeFile)
     except DocumentUnreadable as error:
         raise BadInput(f"{source} is not YAML: {error}") from error
     except msgspec.ValidationError as error:
-        raise BadInput(f"{source}: {error}; examples/nodes.yaml shows every field") from error
+        raise BadInput(f"{source}: {error}; see nodes.yaml of `gangline examples`") from error
     problems = [f"nodes[{at}].{problem}" for at, pool in enumerate(file.nodes) for problem in _problems(pool)]
     wanted = sum(_most(pool) for pool in file.nodes) + sum(provisioner.most for provisioner in file.provisioners)
     if wanted > MOST_NODES:
@@ -200,7 +200,12 @@ def _problems(pool: NodePool) -> Iterator[str]:
             yield f"{field}: {error}"
     counts = {"count": pool.count or 0, "gpus": pool.gpus, "numa": pool.numa, "pods": pool.pods}
     yield from (f"{field}: {value} is below 0" for field, value in counts.items() if value < 0)
-    devices = {"gpus": pool.gpus, "numa": pool.numa, **{f"mig.{size}": count for size, count in pool.mig.items()}}
+    devices = {
+        "gpus": pool.gpus,
+        "numa": pool.numa,
+        "pods": pool.pods,
+        **{f"mig.{size}": count for size, count in pool.mig.items()},
+    }
     yield from (
         f"{field}: {value} is more than {MOST_DEVICES}" for field, value in devices.items() if value > MOST_DEVICES
     )
@@ -348,6 +353,14 @@ def address(name: str) -> str:
 
 def simulated(node: Node) -> bool:
     return names.SIMULATED in node.labels or node.spec.provider_id.startswith(names.SIMULATED_PROVIDER)
+
+
+def claims_too_much(node: Node) -> bool:
+    """More pods than a simulated kubelet plays."""
+    return any(
+        resources.units(amounts.get("pods", 0)) > MOST_DEVICES
+        for amounts in (node.status.capacity, node.status.allocatable)
+    )
 
 
 def health(node: Node, age: float) -> tuple[str, float | None]:

@@ -48,7 +48,7 @@ class PoolPlanner(Protocol):
         """Its own nodes, in groups: how many of a group stay, and how long one of them may stand empty."""
         ...
 
-    def told(self, order: Order) -> tuple[str, str]:
+    def event_of(self, order: Order) -> tuple[str, str]:
         """Reason and message of the event that a waiting pod gets."""
         ...
 

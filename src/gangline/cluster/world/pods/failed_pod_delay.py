@@ -32,11 +32,13 @@ class FailedPodDelay:
     def waits(self, pods: Iterable[Pod], now: float) -> dict[str, float]:
         """Failed pods that stay for now, by uid, and until when."""
         failed = {
-            pod.uid: self._until(pod, now) for pod in pods if pod.status.phase == "Failed" and not pod.metadata.deleting
+            pod.uid: self._allowed_at(pod, now)
+            for pod in pods
+            if pod.status.phase == "Failed" and not pod.metadata.deleting
         }
         return {uid: until for uid, until in failed.items() if until > now}
 
-    def _until(self, pod: Pod, now: float) -> float:
+    def _allowed_at(self, pod: Pod, now: float) -> float:
         before = self.known.pop(key_of(pod), None)
         if before is None or now - before.until > 2 * LONGEST_WAIT:
             before = Failures(0, "", 0.0)

@@ -30,7 +30,7 @@ def without_key(need: NamedObject, namespace: str) -> LackedObject:
 
 
 def _lacked(need: NamedObject, message: str) -> LackedObject:
-    """Of a volume it is told by an event, of a container by its state."""
+    """For a volume an event says so, for a container its state."""
     if need.volume:
         return LackedObject(f'MountVolume.SetUp failed for volume "{need.volume}" : {message}')
     return LackedObject(message, need.container)

@@ -84,7 +84,8 @@ def from_devices(pod: Pod) -> set[str]:
 def out_of(resource: str, pod: Pod, spot: Spot) -> Rejection:
     """What a kubelet says when a node lacks something."""
     asked, used, capacity = (
-        _whole(resource, amounts.get(resource, 0.0)) for amounts in (pod_amounts(pod), spot.used, spot.offers)
+        _as_kubelet_counts(resource, amounts.get(resource, 0.0))
+        for amounts in (pod_amounts(pod), spot.used, spot.offers)
     )
     return Rejection(
         f"OutOf{resource}",
@@ -92,7 +93,7 @@ def out_of(resource: str, pod: Pod, spot: Spot) -> Rejection:
     )
 
 
-def _whole(resource: str, amount: float) -> int:
+def _as_kubelet_counts(resource: str, amount: float) -> int:
     """As a kubelet counts: thousandths of processors, and of everything else whole units."""
     return (
         int(amount)

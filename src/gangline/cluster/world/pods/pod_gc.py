@@ -55,8 +55,8 @@ async def _orphaned(ctx: Context, pod: Pod) -> Again | None:
         await ctx.client.get(NODE, pod.spec.node_name)
         return Again(GONE_NODE)
     except NotFound:
-        told = disruption("DeletionByPodGC", "PodGC: node no longer exists", timestamp(ctx.clock.now()))
-        await _end(ctx, pod, {"conditions": [told]})
+        condition = disruption("DeletionByPodGC", "PodGC: node no longer exists", timestamp(ctx.clock.now()))
+        await _end(ctx, pod, {"conditions": [condition]})
     return None
 
 

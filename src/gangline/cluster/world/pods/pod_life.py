@@ -194,7 +194,7 @@ def _main(
         back = _ended_at(status) + backoff(status.restart_count)
         if now < back:
             return _backing_off(status), back
-        status = _started(_again(status), now)
+        status = _started(_restarted(status), now)
     elif "running" not in status.state:
         status = _started(status, now)
     return _running(pod, container, status, place, times)
@@ -279,7 +279,7 @@ def _ended(status: ContainerStatus, code: int, now: float, reason: str = "", don
     )
 
 
-def _again(status: ContainerStatus) -> ContainerStatus:
+def _restarted(status: ContainerStatus) -> ContainerStatus:
     last = {"terminated": status.state["terminated"]} if "terminated" in status.state else status.last_state
     return ContainerStatus(name=status.name, restart_count=status.restart_count + 1, last_state=last)
 

@@ -57,11 +57,11 @@ def told_status(
 
 def _lists(pod: Pod, inits: Statuses, mains: Statuses, debuggers: Statuses) -> bool:
     """Whether a pod's status has just these containers, as they are."""
-    told = pod.status
+    stored = pod.status
     return (
-        list(told.container_statuses) == mains
-        and list(told.init_container_statuses) == inits
-        and list(told.ephemeral_container_statuses) == debuggers
+        list(stored.container_statuses) == mains
+        and list(stored.init_container_statuses) == inits
+        and list(stored.ephemeral_container_statuses) == debuggers
     )
 
 
@@ -90,15 +90,15 @@ def _says(stored: Condition | None, value: bool) -> bool:
 
 
 def _condition(stored: Condition | None, kind: str, value: bool, reason: str, now: float) -> Raw:
-    """A condition as it is now; what it said before is taken back."""
-    told: Raw = {"type": kind, "status": str(value), "lastTransitionTime": timestamp(now)}
+    """A condition as it is now; its earlier reason and message are removed."""
+    written: Raw = {"type": kind, "status": str(value), "lastTransitionTime": timestamp(now)}
     if not value:
-        told["reason"] = reason
+        written["reason"] = reason
     elif stored is not None and stored.reason:
-        told["reason"] = ""
+        written["reason"] = ""
     if stored is not None and stored.message:
-        told["message"] = ""
-    return told
+        written["message"] = ""
+    return written
 
 
 def container_statuses(containers: Iterable[Container], statuses: Iterable[ContainerStatus]) -> list[Raw]:

@@ -337,7 +337,7 @@ class Round:
         return tuple(refused)
 
     def _short(self, unit: Unit, failed: Sequence[Pod], placed: int, scope: Scope) -> str:
-        """Why the unit does not fit; said while what did fit is still on the board."""
+        """Why the unit does not fit; worked out while the pods that did fit are still counted."""
         wants = f"its {unit.name} needs {unit.least} more pods"
         if not failed:
             return f"{wants} and has {placed}"
@@ -357,8 +357,8 @@ class Round:
                 counts[reason] = counts.get(reason, 0) + 1
         if not there:
             return "no nodes available to schedule pods"
-        told = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
-        return f"0/{len(there)} nodes are available{_in(scope)}: {told}."
+        listed = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+        return f"0/{len(there)} nodes are available{_in(scope)}: {listed}."
 
 
 def _within(node: Node, scope: Scope) -> bool:

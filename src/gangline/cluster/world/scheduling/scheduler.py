@@ -2,8 +2,8 @@
 
 Watches pods and nodes, keeps the state of scheduling_state.py, and after each change tries what waits: a bind, or a
 condition PodScheduled that says why not. Gangs of the Workload API (gangs.py) start as a whole; of its kinds only those
-are watched that the server has, and PodGroups are told how it went. No preemption; other schedulers' pods only take
-room."""
+are watched that the server has, and PodGroups get a condition with the result. No preemption; other schedulers' pods
+only take room."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class DefaultScheduler:
         ctx.events.tell(POD, pod, "Scheduled", f"Successfully assigned {pod.namespace}/{pod.name} to {bind.node}")
 
     async def _tell_group(self, ctx: Context, gangs: WorkloadGangs, key: Key, reason: str) -> None:
-        """A PodGroup that could start is told so, and one whose pods found no room why not."""
+        """A PodGroup that could start gets a condition that says so, one whose pods found no room why not."""
         self.state.untold.pop(key, None)
         group = gangs.group(key.namespace, key.name)
         if gangs.kind is None or group is None:
@@ -122,7 +122,7 @@ class DefaultScheduler:
             )
         except (NotFound, Conflict):
             return
-        self.state.told[group.uid] = reason
+        self.state.group_reasons[group.uid] = reason
 
 
 async def _together(writes: Iterable[Callable[[], Awaitable[None]]]) -> None:

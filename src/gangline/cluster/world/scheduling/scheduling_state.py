@@ -58,8 +58,8 @@ class SchedulingState:
     """Gang → uids of its pods that have a node."""
     untold: dict[Key, None] = field(default_factory=dict)
     """PodGroups that changed, or got nodes for pods, since their conditions were looked at."""
-    told: dict[str, str] = field(default_factory=dict)
-    """uid of a PodGroup → what it was told last: why it waits, or nothing once it could start."""
+    group_reasons: dict[str, str] = field(default_factory=dict)
+    """uid of a PodGroup → what its condition says: why it waits, or nothing once it could start."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
     """Something changed that may let a pod start."""
     _tried: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class SchedulingState:
 
     def gang_moved(self, before: Any, after: Any) -> None:
         if after is None:
-            self.told.pop(before.uid, None)
+            self.group_reasons.pop(before.uid, None)
         elif before is None or before.spec != after.spec:
             self.untold[key_of(after)] = None
         if before is None or after is None or before.spec != after.spec:
@@ -161,7 +161,7 @@ class SchedulingState:
         return answers
 
     def news(self, answers: list[Answer]) -> dict[Key, str]:
-        """PodGroups that may have something to be told, with why their pods found no room."""
+        """PodGroups whose condition may change, with why their pods found no room."""
         reasons = dict.fromkeys(self.untold, "")
         for answer in answers:
             if isinstance(answer, PlacingRefused) and answer.tried and group_name(answer.pod):
@@ -170,11 +170,11 @@ class SchedulingState:
         return reasons
 
     def group_condition(self, kind: Kind[Untyped], group: Untyped, reason: str, now: str) -> Raw | None:
-        """What a PodGroup is told; None: it knows. Once it could start it is told nothing else; `told` knows what has
-        been written and is not seen yet."""
+        """The new condition of a PodGroup; None: it stands. Once it could start it stays so; `group_reasons` has what
+        has been written and is not seen yet."""
         stored = _stored(group, CONDITIONS[kind])
         known = None if stored is None else _reason_in(stored)
-        if self.told.get(group.uid, known) in ("", reason):
+        if self.group_reasons.get(group.uid, known) in ("", reason):
             return None
         return {
             "type": CONDITIONS[kind],
@@ -198,7 +198,7 @@ def _reason_in(stored: Condition) -> str:
 
 
 def _asks(pod: Pod) -> object:
-    """What of a waiting pod decides about it; what it was told does not."""
+    """What of a waiting pod decides about it; its conditions do not."""
     return pod.uid, pod.spec, pod.labels, pod.annotations
 
 
@@ -209,10 +209,10 @@ def _matters(node: Node) -> object:
 
 
 def pod_condition(refused: PlacingRefused, now: str) -> Raw | None:
-    """What a pod that found no room is told; None: it knows."""
+    """The new condition of a pod that found no room; None: it stands."""
     stored = condition(refused.pod.status.conditions, "PodScheduled")
-    told = None if stored is None else (stored.status, stored.reason, stored.message)
-    if told == ("False", "Unschedulable", refused.reason):
+    known = None if stored is None else (stored.status, stored.reason, stored.message)
+    if known == ("False", "Unschedulable", refused.reason):
         return None
     return {
         "type": "PodScheduled",

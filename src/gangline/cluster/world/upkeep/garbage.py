@@ -105,12 +105,12 @@ class Collector:
         if kind.type is Object:
             cache.drop(kind)
         for item in [item for item in self.graph.items.values() if item.kind == kind]:
-            self._gone(item)
+            self._forget_removed(item)
 
     def _moved(self, kind: Kind[Object], before: Object | None, after: Object | None) -> None:
         concerned = [owner.uid for obj in (before, after) if obj is not None for owner in obj.metadata.owner_references]
         if before is not None and (after is None or after.uid != before.uid):
-            self._gone(Item(kind, before))
+            self._forget_removed(Item(kind, before))
         if after is not None:
             item = Item(kind, after)
             self.graph.put(item)
@@ -122,7 +122,7 @@ class Collector:
             *(uid for uid in concerned if (owner := self.graph.items.get(uid)) and owner.waits_for_dependents)
         )
 
-    def _gone(self, item: Item) -> None:
+    def _forget_removed(self, item: Item) -> None:
         self.graph.remove(item.uid)
         self._enqueue(*(dependent.uid for dependent in self.graph.dependents(item.uid)))
 

@@ -52,7 +52,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     whole = await ctx.client.get_raw(NAMESPACE, key.name)
     live = msgspec.convert(whole, NamespaceState)
     if remains or failures:
-        await _say(ctx, live, remains, failures)
+        await _write_conditions(ctx, live, remains, failures)
         return Again(LATER if any(any(remain.finalizers) for remain in remains) else SOON)
     rest = [finalizer for finalizer in live.spec.get("finalizers") or () if finalizer != FINALIZER]
     await ctx.client.replace(LIVE, whole | {"spec": {"finalizers": rest}}, subresource="finalize")
@@ -99,7 +99,9 @@ def _dotted(kind: Kind[Object]) -> str:
     return f"{kind.plural}.{kind.group}"
 
 
-async def _say(ctx: Context, live: NamespaceState, remains: Sequence[Remains], failures: Sequence[str]) -> None:
+async def _write_conditions(
+    ctx: Context, live: NamespaceState, remains: Sequence[Remains], failures: Sequence[str]
+) -> None:
     before = msgspec.convert(live.status.get("conditions") or [], tuple[Condition, ...])
     wanted = changed(before, conditions(remains, failures), timestamp(ctx.clock.now()))
     if wanted is not None:

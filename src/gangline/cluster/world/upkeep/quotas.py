@@ -1,4 +1,4 @@
-"""ResourceQuotas: how much of each limited thing a namespace uses, said in the quota's status.
+"""ResourceQuotas: how much of each limited thing a namespace uses, written in the quota's status.
 
 Enforcement is admission's matter. Counts are taken from the server when something of the namespace changes: quotas are
 few, and their numbers should be right."""

@@ -42,7 +42,7 @@ def plan(deployment: Replicated, sets: Sequence[Replicated], now: str) -> Deploy
     if deployment.spec.paused:
         return DeploymentPlan(scale=_only_scale(wanted, new, old), status=status)
     if new is None:
-        first = _room(deployment, wanted, old)
+        first = _replicas_to_begin_with(deployment, wanted, old)
         return DeploymentPlan(
             create=_replica_set(deployment, mark, first, max((_revision(item) for item in old), default=0) + 1),
             status=status,
@@ -74,7 +74,7 @@ def _only_scale(wanted: int, new: Replicated | None, old: Sequence[Replicated]) 
     return ((holders[0], wanted),) if len(holders) == 1 and replicas_of(holders[0]) != wanted else ()
 
 
-def _room(deployment: Replicated, wanted: int, old: Sequence[Replicated]) -> int:
+def _replicas_to_begin_with(deployment: Replicated, wanted: int, old: Sequence[Replicated]) -> int:
     """How many replicas a new ReplicaSet may begin with."""
     there = sum(replicas_of(item) for item in old)
     if _recreates(deployment):

@@ -43,7 +43,7 @@ class Scaler:
         kind = await self._kind(ctx, str(target.get("apiVersion")), str(target["kind"]))
         scale = await _scale(ctx, kind, str(target["name"]), key.namespace)
         if kind is None or scale is None:
-            await _say(
+            await _write_status(
                 ctx,
                 hpa,
                 [("AbleToScale", "False", "FailedGetScale", f"no {target['kind']} {target['name']} with a scale")],
@@ -65,7 +65,7 @@ class Scaler:
             )
             moved = {"lastScaleTime": timestamp(ctx.clock.now())}
         has = int((scale.get("status") or {}).get("replicas") or 0)
-        await _say(ctx, hpa, conditions, {"currentReplicas": has, "desiredReplicas": wanted} | moved)
+        await _write_status(ctx, hpa, conditions, {"currentReplicas": has, "desiredReplicas": wanted} | moved)
         return Again(PERIOD)
 
     def _wanted(self, hpa: Untyped, key: Key, current: int, now: float) -> tuple[int, list[tuple[str, str, str, str]]]:
@@ -120,7 +120,7 @@ async def _scale(ctx: Context, kind: Kind[Untyped] | None, name: str, namespace:
         return None
 
 
-async def _say(ctx: Context, hpa: Untyped, conditions: list[tuple[str, str, str, str]], rest: Raw) -> None:
+async def _write_status(ctx: Context, hpa: Untyped, conditions: list[tuple[str, str, str, str]], rest: Raw) -> None:
     before: Raw = hpa.status or {}
     wanted = rest | {
         "conditions": merged(before.get("conditions") or (), conditions, timestamp(ctx.clock.now())),

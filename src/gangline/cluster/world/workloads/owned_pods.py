@@ -44,7 +44,7 @@ async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Sequen
 def tell_held_back(ctx: Context, kind: Kind[Any], owner: Object, waiting: str) -> None:
     """Why an owner has fewer pods than it asks for, where that is so: `waiting` says how many of whom wait."""
     if waiting:
-        ctx.events.tell(kind, owner, "PodsHeldBack", f"{waiting} have no node yet; more are made when these have one")
+        ctx.events.tell(kind, owner, "PodsHeldBack", f"{waiting} have not begun yet; more are made when these have")
 
 
 async def delete_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Iterable[Pod]) -> None:

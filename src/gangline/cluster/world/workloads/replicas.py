@@ -2,7 +2,7 @@
 first.
 
 Names come from the owner's uid and a number, not from chance: a controller whose cache is late asks for the same name
-again and is told that it exists, so nothing is made twice. Pure."""
+again and gets AlreadyExists, so nothing is made twice. Pure."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gangline.api.core import Pod
 from gangline.api.kinds import POD, Kind, reference
 from gangline.api.meta import LabelSelector, Object, Raw, condition
 from gangline.api.selectors import equals, from_selector
+from gangline.rules.pods.beginning import waits_to_begin
 from gangline.runtime import Reader
 from gangline.runtime.clock import seconds_of
 
@@ -29,15 +30,15 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 BURST = 500
 """Pods that a controller makes or deletes for one owner in one turn, as upstream's do."""
 MOST_WAITING = 5000
-"""Pods of one owner without a node: when there are so many, further ones wait until some have one. Upstream goes on, at
-the pace of a client with a rate limit, until the cluster's store is full; here an owner that asks for 2,147,483,647
-stops at this number."""
+"""Pods of one owner that wait to begin: when there are so many, further ones are made once some have begun. Upstream
+goes on, at the pace of a client with a rate limit, until the cluster's store is full; here an owner that asks for
+2,147,483,647 stops at this number, also where a node without a kubelet takes them all."""
 WAITING_IN_ALL = 5000
-"""Pods of all owners without a node: when there are so many, an owner makes more only while few of its own wait."""
+"""Pods of all owners that wait to begin: when there are so many, an owner makes more only while few of its own wait."""
 FEW_WAITING = 50
 CROWD_SECONDS = 5.0
 """After which an owner that is held back looks whether fewer wait."""
-UNPLACED = "unplaced"
+WAITING = "waits to begin"
 FIRST_WAIT, LONGEST_WAIT = 1.0, 900.0
 """Seconds before a pod that failed on its node is replaced: the first is at once, then doubling, as upstream's
 DaemonSets do."""
@@ -66,25 +67,25 @@ def fresh_names(base: str, seed: str, taken: Collection[str], count: int) -> lis
 
 
 def allowed(missing: int, pods: Iterable[Pod], crowd: int) -> tuple[int, str]:
-    """How many of the pods that an owner lacks may be made now; and, where others that wait for a node hold the rest
-    back, which. `crowd`: how many pods of everyone wait."""
-    waiting = sum(not pod.spec.node_name for pod in pods)
+    """How many of the pods that an owner lacks may be made now; and, where others that wait to begin hold the rest
+    back, which. `crowd`: how many pods of the whole cluster wait."""
+    waiting = sum(waits_to_begin(pod) for pod in pods)
     of_its_own, of_all = MOST_WAITING - waiting, max(WAITING_IN_ALL - crowd, FEW_WAITING - waiting)
     room = max(min(of_its_own, of_all), 0)
-    told = ""
+    limited_by = ""
     if missing > room and crowd:
-        told = f"{waiting} of its pods" if of_its_own <= of_all else f"{crowd} pods of this cluster"
-    return max(min(missing, BURST, room), 0), told
+        limited_by = f"{waiting} of its pods" if of_its_own <= of_all else f"{crowd} pods of this cluster"
+    return max(min(missing, BURST, room), 0), limited_by
 
 
-def unplaced(pod: Pod) -> list[str]:
-    """Index of pods that wait for a node, whoever made them."""
-    return [UNPLACED] if active(pod) and not pod.spec.node_name else []
+def waiting_to_begin(pod: Pod) -> list[str]:
+    """Index of pods that wait to begin, whoever made them."""
+    return [WAITING] if active(pod) and waits_to_begin(pod) else []
 
 
 def crowd(read: Reader) -> int:
-    """How many pods of the whole cluster wait for a node."""
-    return read.count(POD, UNPLACED, UNPLACED)
+    """How many pods of the whole cluster wait to begin."""
+    return read.count(POD, WAITING, WAITING)
 
 
 def replaced_at(pods: Iterable[Pod]) -> float:

@@ -17,7 +17,7 @@ from gangline.cluster.world.workloads.replicas import (
     BURST,
     BY_LABEL,
     CROWD_SECONDS,
-    UNPLACED,
+    WAITING,
     active,
     allowed,
     available_at,
@@ -30,7 +30,7 @@ from gangline.cluster.world.workloads.replicas import (
     orphans,
     pod_from,
     replaced_at,
-    unplaced,
+    waiting_to_begin,
 )
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
@@ -45,7 +45,7 @@ class ReplicaSetPlan:
 
 
 def plan(replicas: Replicated, pods: Sequence[Pod], now: float, crowd: int = 0) -> ReplicaSetPlan:
-    """`crowd`: how many pods of everyone wait for a node."""
+    """`crowd`: how many pods of the whole cluster wait for a node."""
     wanted = 1 if replicas.spec.replicas is None else replicas.spec.replicas
     live = [pod for pod in pods if active(pod)]
     missing = wanted - len(live)
@@ -108,5 +108,5 @@ def replicasets() -> Controller:
         "replicasets",
         reconcile,
         watches=(Watch(REPLICA_SET, itself), Watch(POD, owner(REPLICA_SET))),
-        indexes=((POD, BY_LABEL, by_label), (POD, UNPLACED, unplaced)),
+        indexes=((POD, BY_LABEL, by_label), (POD, WAITING, waiting_to_begin)),
     )

@@ -43,8 +43,8 @@ class StatefulSetPlan:
 def plan(
     stateful: Replicated, pods: Sequence[Pod], now: float, waits: Mapping[str, float] = NONE_WAIT, crowd: int = 0
 ) -> StatefulSetPlan:
-    """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py). `crowd`: how many pods of everyone
-    wait for a node."""
+    """`waits`: failed pods that stay for now, and until when (failed_pod_delay.py). `crowd`: how many pods of the whole
+    cluster wait for a node."""
     wanted = 1 if stateful.spec.replicas is None else stateful.spec.replicas
     first = int(stateful.spec.ordinals.get("start") or 0)
     numbers = range(first, first + wanted)

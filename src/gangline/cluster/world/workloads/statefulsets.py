@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gangline.api.builtin import Replicated
 from gangline.api.kinds import POD, PVC, STATEFUL_SET
+from gangline.api.meta import Raw
 from gangline.cluster.world.pods.failed_pod_delay import FailedPodDelay
 from gangline.cluster.world.workloads.owned_pods import create_pods, delete_pods, tell_held_back
-from gangline.cluster.world.workloads.replicas import UNPLACED, crowd, unplaced
+from gangline.cluster.world.workloads.replicas import WAITING, crowd, waiting_to_begin
 from gangline.cluster.world.workloads.statefulset_plan import plan
+from gangline.errors import ApiError
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
 
@@ -26,7 +29,7 @@ class StatefulSets:
         now, pods = ctx.clock.now(), ctx.read.owned(POD, stateful.uid)
         todo = plan(stateful, pods, now, self.patience.waits(pods, now), crowd(ctx.read))
         for claim in todo.claims:
-            await ctx.writer.create_unless_there(PVC, claim)
+            await _claim(ctx, stateful, claim)
         await create_pods(ctx, STATEFUL_SET, stateful, todo.create)
         tell_held_back(ctx, STATEFUL_SET, stateful, todo.held_back)
         await delete_pods(ctx, STATEFUL_SET, stateful, todo.delete)
@@ -35,10 +38,21 @@ class StatefulSets:
         return None if todo.again is None else Again(max(todo.again - now, 0.001))
 
 
+async def _claim(ctx: Context, stateful: Replicated, claim: Raw) -> None:
+    """A claim that the server refuses is told on the set, and tried again."""
+    name = claim["metadata"]["name"]
+    try:
+        await ctx.writer.create_unless_there(PVC, claim)
+    except ApiError as error:
+        why = f"create Claim {name} in StatefulSet {stateful.name} failed error: {error}"
+        ctx.events.tell(STATEFUL_SET, stateful, "FailedCreate", why, warning=True)
+        raise
+
+
 def statefulsets() -> Controller:
     return Controller(
         "statefulsets",
         StatefulSets().reconcile,
         watches=(Watch(STATEFUL_SET, itself), Watch(POD, owner(STATEFUL_SET))),
-        indexes=((POD, UNPLACED, unplaced),),
+        indexes=((POD, WAITING, waiting_to_begin),),
     )

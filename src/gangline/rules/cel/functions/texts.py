@@ -15,12 +15,12 @@ from typing import Any
 from gangline.rules.cel.functions.conversions import to_string
 from gangline.rules.cel.functions.operators import is_whole
 from gangline.rules.cel.values import CelError, TypeOf, equal, no_overload
-from gangline.rules.values.patterns import BadPattern, compile_pattern, finder
+from gangline.rules.values.patterns import BadPattern, compile_pattern
 
 
 def matches(text: Any, pattern: Any) -> bool:
     try:
-        return finder(text_of(pattern))(text_of(text))
+        return compile_pattern(text_of(pattern)).found(text_of(text))
     except BadPattern as error:
         raise CelError(str(error)) from None
 
@@ -50,7 +50,14 @@ def last_index_of(where: Any, what: Any, start: int | None = None) -> int:
         return next((at for at in range(len(where) - 1, -1, -1) if equal(where[at], what)), -1)
     if start is not None and not 0 <= start <= len(where):
         raise CelError(f"index out of range: {start}")
-    return text_of(where).rfind(what) if start is None else where.rfind(what, 0, start + len(what))
+    searched = text_of(where) if start is None else where[: start + len(text_of(what))]
+    return _last_place(searched, text_of(what))
+
+
+def _last_place(text: str, what: str) -> int:
+    """As `rfind`, which takes the product of both lengths at worst: from the other end, `find` takes their sum."""
+    at = text[::-1].find(what[::-1])
+    return -1 if at < 0 else len(text) - at - len(what)
 
 
 def replace(text: str, old: str, new: str, limit: int = -1) -> str:

@@ -24,6 +24,8 @@ class RequestKeeper:
         self._pool = parse_labels(options.selector) if options.selector else None
         self._leaving: set[str] = set()
         """Requests that were carried out and are being deleted."""
+        self._bound: dict[str, int] = {}
+        """How many orders of a request, from the first on, were seen to wait for nothing."""
 
     def start(self) -> None:
         self._cache.informer(BIND_REQUEST).on_change(self._request_changed)
@@ -32,7 +34,9 @@ class RequestKeeper:
 
     def _request_changed(self, before: BindRequest | None, after: BindRequest | None) -> None:
         if after is None:
-            self._leaving -= {before.uid} if before is not None else set()
+            if before is not None:
+                self._leaving.discard(before.uid)
+                self._bound.pop(before.uid, None)
             return
         if not self._ours(after):
             return
@@ -49,7 +53,7 @@ class RequestKeeper:
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         pod = after or before
-        if pod is not None and (after is None or _needs_nothing(pod)):
+        if pod is not None and (after is None or (_needs_nothing(pod) and not _known_to_need_nothing(before, pod))):
             for request in self._cache.by(BIND_REQUEST, "pod", f"{pod.namespace}/{pod.name}"):
                 if self._ours(request) and self._carried_out(request):
                     self._clear_away(request)
@@ -58,7 +62,13 @@ class RequestKeeper:
         return self._pool is None or self._pool.matches(request.labels)
 
     def _carried_out(self, request: BindRequest) -> bool:
-        return bool(request.spec.pods) and not any(self._waits(request, order) for order in request.spec.pods)
+        """Asked at the bind of every pod, so it goes on where it stopped; at the end it looks at all of them again."""
+        pods, start = request.spec.pods, self._bound.get(request.uid, 0)
+        waiting = next((at for at in range(start, len(pods)) if self._waits(request, pods[at])), None)
+        if waiting is not None:
+            self._bound[request.uid] = waiting
+            return False
+        return bool(pods) and not any(self._waits(request, order) for order in pods)
 
     def _lost_a_node(self, request: BindRequest) -> bool:
         """Whether a pod waits for a node that is gone."""
@@ -97,6 +107,11 @@ class RequestKeeper:
                 self._feed.note(POD, Key(request.namespace, order.pod_name))
 
         self._ctx.writer.put(("drop request", request.uid), write, failed)
+
+
+def _known_to_need_nothing(before: Pod | None, pod: Pod) -> bool:
+    """What happens to such a pod later is no news for its request."""
+    return before is not None and before.uid == pod.uid and _needs_nothing(before)
 
 
 def _needs_nothing(pod: Pod) -> bool:

@@ -1,1 +1,1 @@
-"""What the loop does for time: starts are told, learned runtimes are kept."""
+"""What the loop does for time: promised starts are written, learned runtimes are kept."""

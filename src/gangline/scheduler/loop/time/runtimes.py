@@ -1,7 +1,7 @@
 """Keeps what was learned of runtimes over restarts, in a ConfigMap of the scheduler's own namespace. Acts.
 
 Read once at the beginning; written when something was learned, at most every minute. A cluster that does not let
-us is told of once, and runtimes are learned all the same."""
+us is logged once, and runtimes are learned all the same."""
 
 from __future__ import annotations
 

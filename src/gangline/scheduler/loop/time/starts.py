@@ -1,7 +1,7 @@
 """Tells gangs that wait when they will start: the promise on the PodGroup, an event when it is revised, the counts of
 promises. Acts.
 
-What is worth telling is decided in time/promises.py. One write per change that a person would notice, beside the
+What is worth a write is decided in time/promises.py. One write per change that a person would notice, beside the
 cycle."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REVISED = "StartRevised"
 class StartTeller:
     def __init__(self, ctx: Context, objects: ModelObjects, memory: LearnedRuntimes | None) -> None:
         self._ctx, self._objects = ctx, objects
-        self._promises = StartPromises(self._stored, memory.overruns.factor if memory is not None else lambda: 1.0)
+        self._promises = StartPromises(self._stored, memory or LearnedRuntimes())
 
     def tell(self, thought: CycleThought, now: float) -> None:
         for news in self._promises.after_cycle(self._objects.cluster, thought.decisions, now):

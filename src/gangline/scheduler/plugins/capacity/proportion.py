@@ -57,7 +57,8 @@ class ProportionPlugin(Plugin):
         multiplier = arguments.get("relcaimerSaturationMultiplier") or arguments.get("reclaimerUtilizationMultiplier")
         self.multiplier = max(1.0, _number(multiplier, 1.0))
         self.total = self._total()
-        self.accounts = open_accounts(session.queues, session.min_gpu_memory)
+        unit = session.cluster.largest_node() if session.settings.strict_turns else 0.0
+        self.accounts = open_accounts(session.queues, session.min_gpu_memory, unit)
         divide.divide_hierarchy(self.accounts, self.total, max(0.0, k))
         session.tally.shares = [
             QueueShare(account.uid, account.name, account.fair_share, account.usage)
@@ -163,6 +164,16 @@ class ProportionPlugin(Plugin):
     def quota_of(self, tasks: Sequence[TaskInfo]) -> Amounts:
         return asked_of(tasks, self._names, self._session.max_gpu_memory)
 
+    def least_of(self, tasks: Sequence[TaskInfo]) -> Amounts:
+        """What tasks will count once they are placed, at the least: each share of a GPU rounded up as nodes do."""
+        cpu, memory, gpus = self.quota_of(tasks)
+        largest = self._session.max_gpu_memory
+        if not largest:
+            return cpu, memory, gpus
+        asked = [task.gpu for task in tasks if task.gpu.kind == "GpuMemory"]
+        counted = sum(gpu.count * (share_of(gpu.memory, largest) - gpu.memory / largest) for gpu in asked)
+        return cpu, memory, gpus + counted
+
     # ── reclaim ──
 
     def _taker(self, gang: GangInfo) -> Taker:
@@ -180,6 +191,15 @@ class ProportionPlugin(Plugin):
 
     def reclaim_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
         return self._returns is None or not self._returns.first(victim)
+
+    def may_take(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        """Could at least the first step of this victim be taken, as the books stand?"""
+        elastic, core = split(victim.allocated_tasks)
+        first = self._chunk(summed(task.given for task in elastic[:1] or core))
+        taker = self._taker(preemptor)
+        return reclaim.filter_victim(self.accounts, taker, victim.queue) and reclaim.reclaimable(
+            self.accounts, taker, {victim.queue: [first]}, self.multiplier
+        )
 
     def reclaim_most(self, preemptor: GangInfo, largest: Mapping[str, float]) -> float:
         """No legal plan takes more GPUs than this from these queues."""
@@ -312,9 +332,11 @@ def split(tasks: Sequence[TaskInfo]) -> tuple[list[TaskInfo], list[TaskInfo]]:
     return elastic, core
 
 
-def open_accounts(queues: Mapping[str, QueueInfo], gpu_memory: int | None) -> dict[str, QueueAccount]:
+def open_accounts(
+    queues: Mapping[str, QueueInfo], gpu_memory: int | None, unit: float = 0.0
+) -> dict[str, QueueAccount]:
     """One account per queue, with what its own gangs and those below it hold and ask for."""
-    accounts = {name: _account(queue) for name, queue in queues.items()}
+    accounts = {name: _account(queue, unit) for name, queue in queues.items()}
     for name, queue in queues.items():
         held, firm, asked = as_amounts(queue.held), as_amounts(queue.held_firm), as_amounts(queue.asked)
         if queue.asked_gpu_memory and gpu_memory:
@@ -328,7 +350,7 @@ def open_accounts(queues: Mapping[str, QueueInfo], gpu_memory: int | None) -> di
     return accounts
 
 
-def _account(queue: QueueInfo) -> QueueAccount:
+def _account(queue: QueueInfo, unit: float) -> QueueAccount:
     record = queue.record
     shares: tuple[Share, Share, Share] = (record.cpu, record.memory, record.gpu)
     return QueueAccount(
@@ -341,4 +363,5 @@ def _account(queue: QueueInfo) -> QueueAccount:
         limit=(shares[0].limit, shares[1].limit, shares[2].limit),
         weight=(shares[0].weight, shares[1].weight, shares[2].weight),
         usage=(shares[0].usage, shares[1].usage, shares[2].usage),
+        unit=unit,
     )

@@ -1,12 +1,13 @@
 """A start contract for gangs that do not fit: the earliest place and time at which each could start, and nobody who
 comes after it may delay that.
 
-Stands behind allocate: a gang for which there was no room is told of (`not_placed`), in fair order; the first of them
+Stands behind allocate: a gang for which there was no room is handed in (`not_placed`), in fair order; the first of them
 get a reservation each. A pod that comes later may use a reserved node if it is expected to be gone by then, or if the
 node has enough GPUs for both. Where nothing is known of runtimes a gang reserves only after enough others overtook it,
-and keeps the place it chose. A reservation binds only in allocate and consolidation: reclaim and preempt go by quotas
-and priorities alone. It is worked out anew in every cycle, so one that no longer makes sense is gone. Never places or
-evicts anything."""
+and keeps the place it chose. Among gangs of one pod those that say they are short go first: nobody is overtaken by what
+came later for longer than it runs itself. A reservation binds only in allocate and consolidation: reclaim and preempt
+go by quotas and priorities alone. It is worked out anew in every cycle, so one that no longer makes sense is gone.
+Never places or evicts anything."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from gangline.errors import ConfigError, Refusal
 from gangline.rules.gangs.starts import clock_text
+from gangline.rules.values import times
 from gangline.scheduler.decisions import StartReservation
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
@@ -43,6 +45,7 @@ MOST_DRAINED = 0.25
 """The first gang may have any number of nodes drained; others only as long as all together have no more than this part
 of them."""
 MARGIN = 3.0
+YIELDS = "24h"
 UNKNOWN_RUNTIME = 3600.0
 """Seconds that a gang of which nothing is known may need before a reserved start: as long as one that runs is taken to
 need at least."""
@@ -55,21 +58,21 @@ WORTH_MOVING = 3.0
 """A place chosen blindly is given up for one that should be free so many times sooner."""
 
 STARTS = "starts there as soon as it can"
-"""Told where no time is known: a guess would be another one in every cycle, and every pod would be told."""
+"""Shown where no time is known: a guess would change in every cycle, and with it the condition of every pod."""
 
 
 class ReservationsPlugin(Plugin):
     """`depth`: how many gangs may hold a reservation at a time. `overtaking`: so many times its own GPUs must others
     have started with before a gang reserves where nothing is known of the runtimes in its way. `margin`: so many times
     its expected runtime must a pod have before a reserved start, at most; less where gangs are known to end as they
-    say."""
+    say. `yields`: for so long at most a gang of one pod lets shorter ones that come after it go first."""
 
     name = "reservations"
 
     def __init__(self, session: Session, arguments: Mapping[str, str]) -> None:
         self._session = session
         self._cluster = session.cluster
-        self._depth, self._overtaking, self._margin = _read(arguments)
+        self._depth, self._overtaking, self._margin, self._yields = _read(arguments)
         self._made: dict[str, StartReservation] = {}
         self._on_node: dict[str, list[tuple[StartReservation, float]]] = {}
         self._blocked: float | None = None
@@ -79,11 +82,25 @@ class ReservationsPlugin(Plugin):
         """Gangs for which nodes are drained."""
         self._open: set[str] = set()
         """Those of them that were not overtaken for so long that nobody of whom nothing is known may pass any more."""
+        self._shared: bool | None = None
+        """Whether several queues hold GPUs or ask for some."""
         self._drained = 0
         """Nodes that are reserved though nothing is known of the runtimes in the way."""
         self._kept: dict[str, frozenset[str]] = self._cluster.memo.setdefault("places kept", {})
         self._marks: dict[str, float] = self._cluster.memo.setdefault("overtaken since", {})
         self._futures: dict[str, NodeFuture] = self._cluster.futures
+
+    # ── whose turn it is ──
+
+    def gang_order(self, gang: GangInfo) -> float:
+        return gang.created if gang.active_used else self._turn(gang)
+
+    def _turn(self, gang: GangInfo) -> float:
+        """Nobody who comes after this moment goes before the gang. One of many pods gets no later turn: whoever
+        overtakes it takes a part of the place that it waits for. What was learned of others does not count: it says
+        little about which of them is the shorter one."""
+        stated = stated_runtime(gang) if len(gang.tasks) == 1 else None
+        return gang.created + min(stated or 0.0, self._yields)
 
     # ── who may not start yet ──
 
@@ -94,12 +111,14 @@ class ReservationsPlugin(Plugin):
         on_node = self._on_node.get(node.name)
         if on_node is None or self._session.action not in BOUND or not task.needs_gpu or self._torn:
             return None
+        if task.record.replaces:
+            return None  # a move that makes room for a gang that waits
         assert task.gang is not None
         end, known = self._gone_by(task.gang), expected_runtime(task.gang) is not None
         for reservation, _ in on_node:
             if (
                 reservation.gang == task.gang.uid
-                or (end <= reservation.start and (known or reservation.gang in self._open))
+                or (end <= reservation.start if known else self._may_pass(node, reservation, end))
                 or self._room_for_both(task, node, reservation, on_node)
             ):
                 continue
@@ -107,6 +126,22 @@ class ReservationsPlugin(Plugin):
             starts = f"can start at {clock_text(reservation.start, self._session.now)}" if reservation.sure else STARTS
             return Refusal(self.name, f"node(s) are kept for {reservation.name}, which {starts}", resolvable=False)
         return None
+
+    def _may_pass(self, node: NodeInfo, reservation: StartReservation, end: float) -> bool:
+        """Whether work of which nothing is known may start on a node that is drained for a gang that was not overtaken
+        too often: it should delay nothing. Where several queues share the cluster, and one may take back what another
+        started, it is enough that it alone should not."""
+        if reservation.gang not in self._open:
+            return False
+        if self._several_queues():
+            return end <= reservation.start
+        return self._future(node).free_with_another(node, self._session.now) <= reservation.start
+
+    def _several_queues(self) -> bool:
+        if self._shared is None:
+            queues = self._session.queues.values()
+            self._shared = sum(queue.is_leaf and (queue.held.gpu > 0 or queue.asked.gpu > 0) for queue in queues) > 1
+        return self._shared
 
     def _room_for_both(
         self,
@@ -187,7 +222,7 @@ class ReservationsPlugin(Plugin):
     def _reserve(self, gang: GangInfo, start: EarliestStart, gpus: float) -> None:
         nodes = {name: pods * gpus for name, pods in start.nodes.items()}
         waits_for, sure = self._counts_on(start)
-        sure = sure and not self._others_first(gang)
+        sure = sure and self._turn(gang) <= self._session.now and not self._others_first(gang)
         made = StartReservation(
             gang.uid, gang.full_name, start.moment, tuple(sorted(nodes.items())), waits_for=waits_for, sure=sure
         )
@@ -234,8 +269,11 @@ class ReservationsPlugin(Plugin):
         held, fair = session.hooks.queue_allocated(queue), session.hooks.queue_fair_share(queue)
         if held is None or fair is None or fair[2] < 0:
             return True
+        asked = session.asked(gang, False)[GPU]
+        if held[2] <= 0 and asked <= self._cluster.largest_node():
+            return True
         ended = sum(min(pods * gpus, self._held_on(name, gang.queue)) for name, pods in start.nodes.items())
-        return held[2] - ended + session.asked(gang, False)[GPU] <= fair[2] + 1e-6
+        return held[2] - ended + asked <= fair[2] + 1e-6
 
     def _held_on(self, node: str, queue: str) -> float:
         """GPUs of a node that gangs of this queue hold."""
@@ -325,12 +363,15 @@ def _level(gang: GangInfo) -> str:
     return rule.required if rule is not None else ""
 
 
-def _read(arguments: Mapping[str, str]) -> tuple[int, float, float]:
+def _read(arguments: Mapping[str, str]) -> tuple[int, float, float, float]:
     try:
         depth, overtaking = int(arguments.get("depth", DEPTH)), float(arguments.get("overtaking", OVERTAKING))
         margin = float(arguments.get("margin", MARGIN))
+        yields = times.duration(arguments.get("yields", YIELDS))
     except ValueError as error:
         raise ConfigError(f"plugins: reservations: {error}") from None
-    if depth < 0 or not overtaking >= 0 or not 1 <= margin < math.inf:
-        raise ConfigError("plugins: reservations: depth and overtaking must not be negative, margin must be at least 1")
-    return depth, overtaking, margin
+    if depth < 0 or not overtaking >= 0 or not yields >= 0 or not 1 <= margin < math.inf:
+        raise ConfigError(
+            "plugins: reservations: depth, overtaking and yields must not be negative, margin must be at least 1"
+        )
+    return depth, overtaking, margin, yields

@@ -17,13 +17,14 @@ from gangline.scheduler.decisions import Evict
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.queue import QueueInfo
 from gangline.scheduler.model.resources import GPU
-from gangline.scheduler.model.status import Status
+from gangline.scheduler.model.status import ALLOCATED, Status
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import waits_since
 from gangline.scheduler.plugin import Plugin
 from gangline.scheduler.refusals import TOO_DEAR, GangRefusals
 from gangline.scheduler.victims.budgets import kept_by
 from gangline.scheduler.victims.ledger import HOUR, ledger_of
+from gangline.scheduler.victims.moves import may_be_moved, moves_of, room_now, starts_first
 from gangline.scheduler.victims.price import gpus_held, keeps_minima, lost_gpu_seconds, struck, taken
 
 if TYPE_CHECKING:
@@ -87,8 +88,10 @@ class DisruptionPlugin(Plugin):
         self._asked: dict[str, float] = {}
         self._gains: dict[tuple[str, str], float] = {}
         self._waits: dict[str, float] | None = None
+        self._guessed: set[str] = set()
         self._spared: dict[str, dict[str, None]] = {}
         self._known: dict[str, VictimLosses] = {}
+        self._moving = moves_of(session.cluster).concerned(session.cluster, session.now)
 
     # ── who may be a victim ──
 
@@ -102,6 +105,8 @@ class DisruptionPlugin(Plugin):
         return self._may_lose(preemptor, victim) or self._spare(preemptor, victim)
 
     def consolidate_victim(self, preemptor: GangInfo, victim: GangInfo) -> bool:
+        if not may_be_moved(victim) or victim.uid in self._moving:
+            return False
         return self._may_lose(preemptor, victim) and self._worth_losing(preemptor, victim)
 
     def _worth_losing(self, preemptor: GangInfo, victim: GangInfo) -> bool:
@@ -153,7 +158,7 @@ class DisruptionPlugin(Plugin):
         return held is not None and quota is not None and 0 <= quota[2] < held[2] - DUST
 
     def _spare(self, preemptor: GangInfo, victim: GangInfo) -> bool:
-        """Remember, for the preemptor to be told, that this one could have made room."""
+        """Remember, for the preemptor's refusal, that this one could have made room."""
         self._spared.setdefault(preemptor.uid, {})[victim.uid] = None
         return False
 
@@ -170,8 +175,8 @@ class DisruptionPlugin(Plugin):
         if self._ledger.broken_in_a_day(uid, now) >= self._evictions_allowed(victim):
             return SparedVictim("evictions", self._ledger.broken_in_a_day(uid, now), self._evictions_allowed(victim))
         if self._protected(victim):
-            return SparedVictim("grace", now - (victim.last_eviction or now), self._limits.grace)
-        lost = lost_gpu_seconds(victim, victim.allocated_tasks, now)
+            return SparedVictim("grace", now - (victim.last_eviction or now), self._grace(uid, self._session.action))
+        lost = self._lost(victim, victim.allocated_tasks)
         if not self._within_budget(victim.queue, lost):
             return SparedVictim("lost", lost / HOUR, self._lost_allowed(victim.queue))
         price, gain = self._price(victim, victim.allocated_tasks), self._gain(preemptor)
@@ -194,21 +199,27 @@ class DisruptionPlugin(Plugin):
         return not self._budgets_allow(self._session.cluster.gangs[gang].allocated_tasks)
 
     def _placed_now(self, gang: GangInfo) -> bool:
-        """Whether it got its place, or the promise of one, in this cycle."""
-        now = self._session.now
-        return gang.last_start == now or any(task.status == Status.PIPELINED for task in gang.tasks.values())
+        """Whether it, or one of its pods, got its place or the promise of one in this cycle."""
+        return gang.last_start == self._session.now or any(
+            task.status == Status.PIPELINED or (task.status & ALLOCATED and task.record.status == Status.PENDING)
+            for task in gang.tasks.values()
+        )
 
     def _protected(self, gang: GangInfo) -> bool:
         """Evicted for the same reason too short a time ago, or too often today."""
         now, uid = self._session.now, gang.uid
         if self._ledger.broken_in_a_day(uid, now) >= self._evictions_allowed(gang):
             return True
-        broken = (
-            self._ledger.last_broken(uid, self._session.action) if self._ledger.of_gang(uid) else gang.last_eviction
-        )
+        action = self._session.action
+        broken = self._ledger.last_broken(uid, action) if self._ledger.of_gang(uid) else gang.last_eviction
         if broken is None:
             return False
-        return now < max(broken, gang.last_start or broken) + self._limits.grace
+        return now < max(broken, gang.last_start or broken) + self._grace(uid, action)
+
+    def _grace(self, uid: str, action: str) -> float:
+        """A gang that was moved in vain may be moved in vain again: each time of a day doubles the grace."""
+        moved = self._ledger.times_broken(uid, action) if action == CONSOLIDATION else 1
+        return self._limits.grace * 2.0 ** max(moved - 1, 0)
 
     # ── whether a plan is worth it ──
 
@@ -219,7 +230,8 @@ class DisruptionPlugin(Plugin):
         return self._affordable(scenario) is not None
 
     def consolidate_scenario(self, scenario: Scenario) -> bool:
-        return self._pays(scenario)
+        tasks = [task for _, tasks in scenario.victims for task in tasks]
+        return room_now(self._session, tasks) and self._pays(scenario)
 
     def _pays(self, scenario: Scenario) -> bool:
         price = self._affordable(scenario)
@@ -237,7 +249,7 @@ class DisruptionPlugin(Plugin):
             if gang.elastic and not keeps_minima(gang, taken(tasks)) and self._protected(gang):
                 return None
             gpus += gpus_held(losers)
-            lost = lost_gpu_seconds(gang, losers, self._session.now)
+            lost = self._lost(gang, losers)
             price += lost + self._limits.restart * gpus_held(losers)
             by_queue[gang.queue] = by_queue.get(gang.queue, 0.0) + lost
         if gpus > self._most_gpus(scenario.preemptor) + DUST:
@@ -250,7 +262,13 @@ class DisruptionPlugin(Plugin):
         return self._price(victim, tasks)
 
     def _price(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> float:
-        return lost_gpu_seconds(gang, tasks, self._session.now) + self._limits.restart * gpus_held(tasks)
+        return self._lost(gang, tasks) + self._limits.restart * gpus_held(tasks)
+
+    def _lost(self, gang: GangInfo, tasks: Sequence[TaskInfo]) -> float:
+        """What starts its replacement before it goes loses nothing by a move."""
+        if self._session.action == CONSOLIDATION:
+            tasks = [task for task in tasks if not starts_first(task)]
+        return lost_gpu_seconds(gang, tasks, self._session.now)
 
     def _most_gpus(self, preemptor: GangInfo) -> float:
         """GPUs that may be evicted for this gang. One that asks for none is not held to it."""
@@ -281,10 +299,13 @@ class DisruptionPlugin(Plugin):
         return limits.reclaim * wait
 
     def _reserved_in(self, gang: GangInfo, otherwise: float) -> float:
-        """Seconds until the start that is reserved for the gang."""
+        """Seconds until the start that is reserved for the gang. One that is only guessed is no ground for losing more
+        work than the gang has waited for."""
         if self._waits is None:
             self._waits = {made.gang: made.start - self._session.now for made in self._session.reservations}
-        return self._waits.get(gang.uid, otherwise)
+            self._guessed = {made.gang for made in self._session.reservations if not made.sure}
+        wait = self._waits.get(gang.uid, otherwise)
+        return min(wait, otherwise) if gang.uid in self._guessed else wait
 
     def _within_quota(self, gang: GangInfo) -> bool:
         queue = self._session.queues[gang.queue]

@@ -7,7 +7,7 @@ by victims/search.py while it chooses and when a plan is finished. Reads queues 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gangline.rules.values import times
 from gangline.scheduler.model.gang import GangInfo
@@ -48,17 +48,21 @@ def preempt_min_runtime(queues: Mapping[str, Runtimes], queue: str, otherwise: f
     return next((runtime for item in up(queues, queue) if (runtime := item.preempt_min_runtime) is not None), otherwise)
 
 
+def reclaim_line(queues: Mapping[str, Runtimes], reclaimer: str, victim: str, method: str) -> list[Runtimes]:
+    """The queues whose minimum run time counts, the nearest first: by method `queue` all from the victim's upwards; by
+    `lca` those from just below where the two lines meet."""
+    if reclaimer not in queues:
+        return []
+    theirs = list(up(queues, victim))
+    return _from_the_fork(list(up(queues, reclaimer)), theirs) if method == LOWEST_COMMON_ANCESTOR else theirs
+
+
 def reclaim_min_runtime(
     queues: Mapping[str, Runtimes], reclaimer: str, victim: str, method: str, otherwise: float
 ) -> float:
-    """By method `queue` the nearest value upwards; by `lca` the nearest one from just below where the two lines
-    meet."""
-    if reclaimer not in queues:
-        return otherwise
-    theirs = list(up(queues, victim))
-    if method == LOWEST_COMMON_ANCESTOR:
-        theirs = _from_the_fork(list(up(queues, reclaimer)), theirs)
-    return next((runtime for item in theirs if (runtime := item.reclaim_min_runtime) is not None), otherwise)
+    """The nearest value among the queues that count."""
+    counted = reclaim_line(queues, reclaimer, victim, method)
+    return next((runtime for item in counted if (runtime := item.reclaim_min_runtime) is not None), otherwise)
 
 
 def _from_the_fork(mine: list[Runtimes], theirs: list[Runtimes]) -> list[Runtimes]:
@@ -77,6 +81,16 @@ def up(queues: Mapping[str, Runtimes], name: str) -> Iterable[Runtimes]:
     while queue is not None:
         yield queue
         queue = queues.get(queue.parent) if queue.parent else None
+
+
+class RuntimeProtection(NamedTuple):
+    """`minimum` seconds, 0 where nothing keeps the victim. The `field` of `queue` says so; where it is not `stated`
+    there, an argument of the plugin does, and that queue is the first that could say otherwise."""
+
+    minimum: float
+    queue: str
+    field: str
+    stated: bool
 
 
 class MinRuntimePlugin(Plugin):
@@ -102,6 +116,21 @@ class MinRuntimePlugin(Plugin):
 
     def reclaim_scenario(self, plan: RuntimeScenario) -> bool:
         return all(self._may_give(gang, tasks, self._for_reclaim(plan.preemptor, gang)) for gang, tasks in plan.victims)
+
+    def protection(self, preemptor: GangInfo, victim: GangInfo) -> RuntimeProtection:
+        """The minimum run time that keeps this victim, or its minimum where it has surplus; and where it is said."""
+        if preemptor.queue == victim.queue:
+            minimum, field = self._for_preempt(victim), "preemptMinRuntime"
+            values = {id(item): item.preempt_min_runtime for item in up(self._queues, victim.queue)}
+        else:
+            minimum, field = self._for_reclaim(preemptor, victim), "reclaimMinRuntime"
+            line = reclaim_line(self._queues, preemptor.queue, victim.queue, self._method)
+            values = {id(item): item.reclaim_min_runtime for item in line}
+        says = next((key for key, value in values.items() if value is not None), None)
+        first = next(iter(values), None) if says is None else says
+        queue = next((name for name, item in self._queues.items() if id(item) == first), victim.queue)
+        keeps = self._started_too_late(victim, minimum)
+        return RuntimeProtection(minimum if keeps else 0.0, queue, field, says is not None)
 
     def _may_give(self, gang: GangInfo, tasks: Sequence[TaskInfo], minimum: float) -> bool:
         """Gangs without surplus were judged when they were chosen."""

@@ -44,7 +44,7 @@ class PredicatesPlugin(Plugin):
     # ── before any node ──
 
     def before_task(self, task: TaskInfo, gang: GangInfo) -> Refusal | None:
-        """Run every check that needs no node; all that fail are told together."""
+        """Run every check that needs no node; all failures are given together."""
         self._prepare_affinity(task)
         problems = self._problems(task)
         if not problems:

@@ -1,4 +1,4 @@
-"""A pod that was told to expect a certain node goes there if it can."""
+"""A pod that was nominated for a node goes there if it can."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from gangline.cluster.schema import Schema, SchemaNode
+from gangline.cluster.server.patch.apply import last_applied
 from gangline.cluster.server.patch.apply import managed as accounts
 from gangline.cluster.server.patch.apply.fieldset import FieldSet
 from gangline.cluster.server.patch.apply.managed import APPLY, UPDATE, Entry, FieldManager, Managed, Obj, keep_times
@@ -55,6 +56,7 @@ class ApplyConflict(GanglineError):
     """Fields that others own would change. `causes` are what the Status carries."""
 
     def __init__(self, conflicts: list[tuple[FieldManager, FieldSet]]) -> None:
+        self.conflicts = conflicts
         self.causes = [
             {
                 "reason": "FieldManagerConflict",
@@ -64,10 +66,10 @@ class ApplyConflict(GanglineError):
             for who, fields in conflicts
             for path in fields.paths()
         ]
-        super().__init__(_told(conflicts, len(self.causes)))
+        super().__init__(_conflict_text(conflicts, len(self.causes)))
 
 
-def _told(conflicts: list[tuple[FieldManager, FieldSet]], count: int) -> str:
+def _conflict_text(conflicts: list[tuple[FieldManager, FieldSet]], count: int) -> str:
     if count == 1:
         who, fields = conflicts[0]
         return (
@@ -101,7 +103,35 @@ def apply(
     reset: Iterable[Path] = (),
 ) -> Obj:
     """Merge what a manager wants into the live object; drop what it wanted before, wants no more, and nobody else
-    owns."""
+    owns. kubectl takes over what it applied from its own side before."""
+
+    def merged(forced: bool) -> Obj:
+        return _merged(live, applied, manager, forced, schema, now, subresource, api_version, reset)
+
+    if manager != last_applied.MANAGER or live is None:
+        return merged(force)
+    try:
+        result = merged(force)
+    except ApplyConflict as conflict:
+        allowed = last_applied.owned_by_annotation(live, schema, api_version)
+        left = [(who, rest) for who, fields in conflict.conflicts if (rest := fields - allowed)]
+        if left:
+            raise ApplyConflict(left) from None
+        result = merged(True)
+    return last_applied.with_annotation(result, applied)
+
+
+def _merged(
+    live: Obj | None,
+    applied: Obj,
+    manager: str,
+    force: bool,
+    schema: Schema,
+    now: str,
+    subresource: str,
+    api_version: str,
+    reset: Iterable[Path],
+) -> Obj:
     node, hidden = schema.root, as_set(tuple(reset))
     check(node, applied)
     before, accounts_now = _live(live, applied, schema, api_version, hidden)

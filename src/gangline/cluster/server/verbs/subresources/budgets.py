@@ -64,9 +64,9 @@ def _check_budget(budget: Obj) -> None:
     name, status = budget["metadata"]["name"], budget.get("status") or {}
     refusal = "Cannot evict pod as it would violate the pod's disruption budget."
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
-        told = f"The disruption budget {name} is still being processed by the server."
+        message = f"The disruption budget {name} is still being processed by the server."
         raise too_many_requests(
-            refusal, {"retryAfterSeconds": 10, "causes": [{"reason": "DisruptionBudget", "message": told}]}
+            refusal, {"retryAfterSeconds": 10, "causes": [{"reason": "DisruptionBudget", "message": message}]}
         )
     if len(status.get("disruptedPods") or {}) > MOST_DISRUPTED:
         raise forbidden(
@@ -76,8 +76,8 @@ def _check_budget(budget: Obj) -> None:
             "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
         )
     if status.get("disruptionsAllowed", 0) <= 0:
-        told = (
+        message = (
             f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods and has "
             f"{status.get('currentHealthy', 0)} currently"
         )
-        raise too_many_requests(refusal, {"causes": [{"reason": "DisruptionBudget", "message": told}]})
+        raise too_many_requests(refusal, {"causes": [{"reason": "DisruptionBudget", "message": message}]})

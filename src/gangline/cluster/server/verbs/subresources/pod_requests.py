@@ -85,5 +85,6 @@ def eviction_options(call: ServerCall, given: Obj) -> DeleteOptions:
         wanted.get("uid") or "",
         wanted.get("resourceVersion") or "",
         call.dry_run or bool(given.get("dryRun")),
-        raw=given,
+        given.get("dryRun") or [],
+        given,
     )

@@ -11,7 +11,7 @@ from typing import Any
 from gangline.cluster.server.admit.chain import CREATE, WriteReview
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.core import Core
-from gangline.cluster.server.status import bad_request, not_found
+from gangline.cluster.server.status import absent, bad_request
 from gangline.cluster.server.verbs.delete_options import check_options, check_preconditions
 from gangline.cluster.server.verbs.deletes import delete_one
 from gangline.cluster.server.verbs.field_owners import track
@@ -25,6 +25,7 @@ from gangline.cluster.server.verbs.subresources.pod_requests import (
     read_eviction,
     set_condition,
 )
+from gangline.cluster.server.verbs.write_checks import check_namespace_lives
 from gangline.cluster.server.verbs.writes import change
 
 CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -35,6 +36,7 @@ async def bind(core: Core, call: ServerCall) -> dict[str, Any]:
     body = read_binding(call)
     about, target = body.get("metadata") or {}, body.get("target") or {}
     name = about.get("name")
+    check_namespace_lives(core, call, name or "")
     if call.name and name != call.name:
         raise bad_request("name in URL does not match name in Binding object")
     if not name:
@@ -90,11 +92,12 @@ async def _admit(core: Core, call: ServerCall, body: Obj) -> None:
 async def evict(core: Core, call: ServerCall) -> dict[str, Any]:
     """Delete a pod, unless a disruption budget says no."""
     body = read_eviction(call)
+    check_namespace_lives(core, call, call.name)
     if (body.get("metadata") or {}).get("name") != call.name:
         raise bad_request("name in URL does not match name in Eviction object")
     pod = core.read(call.resource, call.place)
     if pod is None:
-        raise not_found("", "pods", call.name)
+        raise absent("", "pods", call.name)
     await _admit(core, call, {"apiVersion": "policy/v1", "kind": "Eviction", **body})
     options = eviction_options(call, body.get("deleteOptions") or {})
     if not ignores_budgets(pod):

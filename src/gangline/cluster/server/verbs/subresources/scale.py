@@ -10,10 +10,9 @@ from gangline.cluster import kinds
 from gangline.cluster.server.admit.chain import Face
 from gangline.cluster.server.call import ServerCall, truth
 from gangline.cluster.server.core import Core, whole
-from gangline.cluster.server.patch.apply import ApplyConflict, Untypable
+from gangline.cluster.server.patch.apply import ApplyConflict
 from gangline.cluster.server.patch.apply import apply as server_side_apply
-from gangline.cluster.server.patch.apply.walk import check
-from gangline.cluster.server.status import failure, internal
+from gangline.cluster.server.status import failure
 from gangline.cluster.server.verbs.bodies import check_options, read_object
 from gangline.cluster.server.verbs.field_owners import track
 from gangline.cluster.server.verbs.kind_rules import rules_for
@@ -21,11 +20,13 @@ from gangline.cluster.server.verbs.meta import Obj
 from gangline.cluster.server.verbs.patch_reader import patch_form, patcher, read_applied, read_patched
 from gangline.cluster.server.verbs.reads import get
 from gangline.cluster.server.verbs.subresources.scale_object import (
-    API_VERSION,
     GROUP,
     KIND,
     SCALE,
-    check_scale,
+    check_fields,
+    check_replicas,
+    check_scale_identity,
+    check_scale_uid,
     put_value,
     replica_paths,
     scale_of,
@@ -42,7 +43,7 @@ async def scale(core: Core, call: ServerCall) -> Obj:
     """Get, put or patch the scale of an object."""
     resource = call.resource
     if call.verb == "get":
-        return scale_of(resource, whole(resource, get(core, call)))
+        return scale_of(resource, whole(resource, await core.views.shown(resource, get(core, call))))
     call.face = Face(lambda obj: scale_of(resource, obj, must=False), lambda obj, face: with_scale(resource, obj, face))
     applying = call.verb == "patch" and patch_form(call) == APPLY_PATCH
     check_options(call, applying)
@@ -62,31 +63,23 @@ def _changed(core: Core, call: ServerCall) -> Change:
 
     def scaled(obj: Obj) -> Obj:
         now = scale_of(resource, obj, must=False)
-        new = read_patched(about, sent.make(now), now, sent.told) if sent else body
+        new = read_patched(about, sent.make(now), now, sent.warnings) if sent else body
         assert isinstance(new, dict)
         check_uid(call, new, obj["metadata"]["uid"])
-        check_scale(call, new, obj)
+        check_scale_identity(call, new, obj)
+        check_replicas(call, new)
         old = copy.deepcopy(obj)
         return timeless(track(core, call, old, with_scale(resource, obj, new)))
 
     return scaled
 
 
-def _check_fields(call: ServerCall, wanted: Obj) -> None:
-    """Whether all that is applied is a Scale's."""
-    try:
-        check(kinds.rules(GROUP, "v1", KIND).schema.root, wanted)
-    except Untypable as error:
-        raise internal(
-            f"failed to create typed patch object (/{call.name}; {API_VERSION}, Kind={KIND}): {error}"
-        ) from None
-
-
 def _applied(core: Core, call: ServerCall) -> Change:
     """Server-side apply: it owns the number of replicas of the object behind the Scale."""
     resource, rules = call.resource, rules_for(call.resource)
-    wanted = read_applied(replace(call, resource=SCALE))
-    _check_fields(call, wanted)
+    doubled: list[str] = []
+    wanted = read_applied(replace(call, resource=SCALE), doubled)
+    check_fields(call, wanted)
     wanted.setdefault("metadata", {})
     check_namespace(call, wanted)
     mine: Obj = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": call.name}}
@@ -94,7 +87,6 @@ def _applied(core: Core, call: ServerCall) -> Change:
         put_value(mine, replica_paths(resource)[0], wanted["spec"]["replicas"])
 
     def applied(obj: Obj) -> Obj:
-        check_scale(call, wanted, obj)
         try:
             new = server_side_apply(
                 obj,
@@ -109,6 +101,10 @@ def _applied(core: Core, call: ServerCall) -> Change:
         except ApplyConflict as error:
             seen = [cause | {"message": seen_through(resource, cause["message"])} for cause in error.causes]
             raise failure(409, "Conflict", seen_through(resource, str(error)), {"causes": seen}) from None
+        call.warnings.extend(doubled)
+        check_scale_identity(call, wanted, obj)
+        check_scale_uid(call, wanted, obj)
+        check_replicas(call, wanted)
         return timeless(settled(call, obj, new))
 
     return applied

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangline.cluster import kinds
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.catalogue import Resource
+from gangline.cluster.server.patch.apply import Untypable
+from gangline.cluster.server.patch.apply.walk import check
 from gangline.cluster.server.status import bad_request, conflict, failure, internal, invalid
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.errors import Problem
@@ -119,7 +122,24 @@ def timeless(obj: Obj) -> Obj:
     return obj
 
 
-def check_scale(call: ServerCall, new: Obj, obj: Obj) -> None:
+def check_fields(call: ServerCall, wanted: Obj) -> None:
+    """Whether all that is applied is a Scale's."""
+    try:
+        check(kinds.rules(GROUP, "v1", KIND).schema.root, wanted)
+    except Untypable as error:
+        raise internal(
+            f"failed to create typed patch object (/{call.name}; {API_VERSION}, Kind={KIND}): {error}"
+        ) from None
+
+
+def check_scale_uid(call: ServerCall, new: Obj, obj: Obj) -> None:
+    uid, present = (new.get("metadata") or {}).get("uid"), obj["metadata"]["uid"]
+    if uid and uid != present:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
+        raise conflict(call.resource.group, f"{call.resource.plural}/scale", call.name, why)
+
+
+def check_scale_identity(call: ServerCall, new: Obj, obj: Obj) -> None:
     about = new.get("metadata") or {}
     if about.get("name") and about["name"] != call.name:
         raise bad_request(f"the name of the object ({about['name']}) does not match the name on the URL ({call.name})")
@@ -131,6 +151,9 @@ def check_scale(call: ServerCall, new: Obj, obj: Obj) -> None:
             call.name,
             "the object has been modified; please apply your changes to the latest version and try again",
         )
+
+
+def check_replicas(call: ServerCall, new: Obj) -> None:
     replicas = (new.get("spec") or {}).get("replicas", 0)
     if not isinstance(replicas, int) or isinstance(replicas, bool):
         raise bad_request(f"spec.replicas: {replicas!r} is not a whole number")

@@ -24,16 +24,16 @@ def usage(core: Core, call: ServerCall) -> Obj:
     assert about is not None
     plain = replace(call, resource=about)
     if call.verb == "get":
-        told = _told(core, about, [whole(about, reads.get(core, plain))])
-        if not told:
+        measured = _measured(core, about, [whole(about, reads.get(core, plain))])
+        if not measured:
             raise not_found(GROUP, "podmetrics", call.name)
-        return told[0]
+        return measured[0]
     page = reads.listing(core, plain)
     objects = [whole(about, record) for record in page.records]
-    return metrics_list(call.resource.list_kind, _told(core, about, objects), page.revision)
+    return metrics_list(call.resource.list_kind, _measured(core, about, objects), page.revision)
 
 
-def _told(core: Core, about: Resource, objects: list[Obj]) -> list[Obj]:
+def _measured(core: Core, about: Resource, objects: list[Obj]) -> list[Obj]:
     now = core.now()
     if about.plural == "pods":
         return [pod_metrics(pod, now) for pod in objects if runs(pod)]

@@ -1,6 +1,6 @@
 """What nodes and pods use, as metrics.k8s.io tells it: `kubectl top`, and autoscalers that ask for it.
 
-On simulated nodes a running container uses what it requests: that is what is told here, from the stored pods. Nothing
+On simulated nodes a running container uses what it requests: that is what is served here, from the stored pods. Nothing
 is kept. Pure."""
 
 from __future__ import annotations

@@ -57,10 +57,10 @@ def watch_event(kind: str, body: bytes) -> bytes:
 
 def tagged(number: int, data: bytes) -> bytes:
     """Bytes under a field's number."""
-    return _varint(number << 3 | _BYTES) + _varint(len(data)) + data
+    return varint(number << 3 | _BYTES) + varint(len(data)) + data
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
     if 0 <= number < 128:
         return _SHORT[number]
     number &= 0xFFFF_FFFF_FFFF_FFFF
@@ -106,7 +106,7 @@ def _field(number: int, field: WireField) -> Writer:
 
 def _one(number: int, kind: str) -> Writer:
     """One value under its number."""
-    tag = _varint(number << 3 | _WIRE_TYPES.get(kind, _BYTES))
+    tag = varint(number << 3 | _WIRE_TYPES.get(kind, _BYTES))
     if kind in _WIRE_TYPES:
         bare = _SCALARS[kind]
         return lambda value: tag + bare(value)
@@ -114,7 +114,7 @@ def _one(number: int, kind: str) -> Writer:
     def write(value: Any) -> bytes:
         data = _of(kind)(value)
         size = len(data)
-        return tag + (_SHORT[size] if size < 128 else _varint(size)) + data
+        return tag + (_SHORT[size] if size < 128 else varint(size)) + data
 
     return write
 
@@ -126,12 +126,17 @@ def _one(number: int, kind: str) -> Writer:
 def _moment(text: str) -> bytes:
     moment = datetime.fromisoformat(text)
     nanos = moment.microsecond * 1000
-    whole = b"\x08" + _varint(int((moment.replace(microsecond=0) - _EPOCH).total_seconds()))
-    return whole + b"\x10" + _varint(nanos) if nanos else whole
+    whole = b"\x08" + varint(int((moment.replace(microsecond=0) - _EPOCH).total_seconds()))
+    return whole + b"\x10" + varint(nanos) if nanos else whole
+
+
+def _quantity(value: int | str) -> bytes:
+    """Kubernetes takes spaces around an amount in JSON only."""
+    return tagged(1, str(value).strip().encode())
 
 
 def _number_or_text(value: int | str) -> bytes:
-    return b"\x08\x01" + tagged(3, value.encode()) if isinstance(value, str) else b"\x10" + _varint(value)
+    return b"\x08\x01" + tagged(3, value.encode()) if isinstance(value, str) else b"\x10" + varint(value)
 
 
 def _schema(number: int, value: Obj) -> bytes:
@@ -153,13 +158,13 @@ def _schema_or_texts(value: Obj | list[str]) -> bytes:
 _SCALARS: dict[str, Writer] = {
     "s": str.encode,
     "b": lambda value: _SHORT[bool(value)],
-    "i": _varint,
+    "i": varint,
     "f": lambda value: struct.pack("<d", value),
     "y": base64.b64decode,
-    "q": lambda value: tagged(1, str(value).encode()),
+    "q": _quantity,
     "t": _moment,
     "u": _moment,
-    "d": lambda value: b"\x08" + _varint(nanoseconds(value) or 0),
+    "d": lambda value: b"\x08" + varint(nanoseconds(value) or 0),
     "x": _number_or_text,
     "r": lambda value: tagged(1, msgspec.json.encode(value)),
     "@items": lambda value: b"".join([tagged(1, item.encode()) for item in value]),

@@ -92,7 +92,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     scheduled = None
     if last is not None and not asked.spec.get("suspend"):
         scheduled = await _start(ctx, asked, running, last)
-    await _say(ctx, asked, running, timestamp(last) if scheduled and last is not None else None)
+    await _write_status(ctx, asked, running, timestamp(last) if scheduled and last is not None else None)
     return None if following is None else Again(max(following - now, 0.001))
 
 
@@ -112,7 +112,7 @@ async def _start(ctx: Context, asked: Untyped, running: Sequence[Job], moment: f
     return True
 
 
-async def _say(ctx: Context, asked: Untyped, running: Sequence[Job], scheduled: str | None) -> None:
+async def _write_status(ctx: Context, asked: Untyped, running: Sequence[Job], scheduled: str | None) -> None:
     before: Raw = asked.status or {}
     wanted: Raw = {
         "active": [

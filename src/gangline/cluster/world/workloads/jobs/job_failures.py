@@ -2,7 +2,7 @@
 reads them.
 
 The first rule that matches decides: `Ignore` (tried again, not counted), `Count`, `FailIndex`, `FailJob`. An eviction
-is told by the pod's condition `DisruptionTarget`. Pure; what follows from a verdict is for jobs.py."""
+is seen by the pod's condition `DisruptionTarget`. Pure; what follows from a verdict is for jobs.py."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class MissingPods:
 
 
 def plan(job: Job, pods: Sequence[Pod], now: float, crowd: int = 0) -> JobPlan:
-    """`crowd`: how many pods of everyone wait for a node."""
+    """`crowd`: how many pods of the whole cluster wait for a node."""
     if finished(job):
         return _after_the_end(job, pods, now)
     counted = tally(job, pods)
@@ -176,7 +176,7 @@ def _complete(job: Job, counted: JobTally) -> bool:
     return counted.indexes.total >= wanted if is_indexed(job) else counted.successes >= wanted
 
 
-def _done(job: Job, counted: JobTally) -> int:
+def _completions_done(job: Job, counted: JobTally) -> int:
     """Completions that need no further pod."""
     return counted.indexes.total + counted.given_up.total if is_indexed(job) else counted.successes
 
@@ -190,7 +190,7 @@ def _missing(job: Job, pods: Sequence[Pod], counted: JobTally, now: float, crowd
     there = len(counted.active) + len(counted.terminating)
     room = _parallelism(job) - there
     if job.spec.completions is not None:
-        room = min(room, job.spec.completions - _done(job, counted) - there)
+        room = min(room, job.spec.completions - _completions_done(job, counted) - there)
     elif counted.successes:
         room = 0
     if room <= 0:
@@ -271,7 +271,7 @@ def _wait(failures: int) -> float:
 def _surplus(job: Job, counted: JobTally) -> list[Pod]:
     wanted = _parallelism(job)
     if job.spec.completions is not None:
-        wanted = min(wanted, job.spec.completions - _done(job, counted))
+        wanted = min(wanted, job.spec.completions - _completions_done(job, counted))
     extra = len(counted.active) - max(wanted, 0)
     return by_worth(counted.active)[: min(extra, BURST)] if extra > 0 else []
 

@@ -14,7 +14,7 @@ from gangline.api.kinds import JOB, POD
 from gangline.cluster.world.workloads.jobs.job_plan import CONTROLLER, plan
 from gangline.cluster.world.workloads.jobs.job_tally import TRACKING, tracked
 from gangline.cluster.world.workloads.owned_pods import create_pods, tell_held_back
-from gangline.cluster.world.workloads.replicas import UNPLACED, crowd, unplaced
+from gangline.cluster.world.workloads.replicas import WAITING, crowd, waiting_to_begin
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 
 # --- thinking ---------------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def jobs() -> list[Controller]:
             "jobs",
             reconcile,
             watches=(Watch(JOB, itself), Watch(POD, owner(JOB))),
-            indexes=((POD, UNPLACED, unplaced),),
+            indexes=((POD, WAITING, waiting_to_begin),),
         ),
         Controller(
             "job-orphans",

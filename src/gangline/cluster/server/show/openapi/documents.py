@@ -6,15 +6,14 @@ is described."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from gangline.api import notation
 from gangline.api.notation import MISSING, Field, Type
 from gangline.cluster.kinds.table import GROUPS
 from gangline.cluster.server.catalogue import Catalogue, Resource
-from gangline.cluster.server.show.discovery import server_version
-from gangline.cluster.server.show.openapi_index import SECURITY, TITLE
+from gangline.cluster.server.show.openapi.index import CUSTOM_TITLE, SECURITY, TITLE
+from gangline.cluster.server.show.openapi.paths import gvk, paths_of, root_path
 
 Obj = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -31,13 +30,18 @@ _SCALARS: dict[str, Obj] = {
     "float": {"type": "number", "format": "double"},
     "bool": {"type": "boolean"},
     "bytes": {"type": "string", "format": "byte"},
-    "time": {"type": "string", "format": "date-time"},
-    "microtime": {"type": "string", "format": "date-time"},
-    "raw": {"type": "object"},
     "json": {},
-    "quantity": {"type": "string"},
-    "intstr": {"type": "string", "format": "int-or-string"},
 }
+_PARTS: dict[str, tuple[str, Obj]] = {
+    "time": (f"{META}.Time", {"type": "string", "format": "date-time"}),
+    "microtime": (f"{META}.MicroTime", {"type": "string", "format": "date-time"}),
+    "raw": ("io.k8s.apimachinery.pkg.runtime.RawExtension", {"type": "object"}),
+    "quantity": ("io.k8s.apimachinery.pkg.api.resource.Quantity", {"type": "string"}),
+    "intstr": ("io.k8s.apimachinery.pkg.util.intstr.IntOrString", {"type": "string", "format": "int-or-string"}),
+}
+"""Scalars that have a schema of their own."""
+_ALTERNATIVES = {"quantity": ("string", "number"), "intstr": ("integer", "string")}
+"""How v3 tells those that may be a number or a text."""
 _CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
 _METADATA = f"Standard object's metadata. More info: {_CONVENTIONS}#metadata"
 _LIST_METADATA = f"Standard list metadata. More info: {_CONVENTIONS}#types-kinds"
@@ -58,14 +62,8 @@ _TYPED: dict[str, Obj] = {
 }
 """What every object has, in the words a kube-apiserver publishes."""
 _VERSIONS = {table: f"{group.split('.')[0] or 'core'}.{version}" for (group, version), table in GROUPS.items()}
-_QUERY = ("dryRun", "fieldManager", "fieldValidation")
-_METHODS = {
-    "get": ("get", "get"),
-    "update": ("put", "put"),
-    "patch": ("patch", "patch"),
-    "delete": ("delete", "delete"),
-}
-_COLLECTION = {"list": ("get", "list"), "create": ("post", "post"), "deletecollection": ("delete", "deletecollection")}
+_ANSWERS = ("DeleteOptions", "Patch", "Status")
+"""What requests for custom resources send and get beside objects."""
 
 
 class SchemaWriter:
@@ -124,7 +122,14 @@ class SchemaWriter:
             return {"type": "object", "additionalProperties": self.of(kind.inner)}
         if kind.form == "struct":
             return self.ref(kind.table, kind.name)
-        return dict(_SCALARS.get(kind.name, {}))
+        return self._part(kind.name) if kind.name in _PARTS else dict(_SCALARS.get(kind.name, {}))
+
+    def _part(self, name: str) -> Obj:
+        full, schema = _PARTS[name]
+        if name in _ALTERNATIVES and self.base.startswith("#/components"):
+            schema = {"oneOf": [{"type": kind} for kind in _ALTERNATIVES[name]]}
+        self.schemas.setdefault(full, schema)
+        return {"$ref": self.base + full}
 
     def kind(self, resource: Resource) -> str:
         """Add a resource's kind and its list; the kind's name in the document."""
@@ -187,73 +192,24 @@ def schema_name(table: str, name: str) -> str:
     return f"io.k8s.api.{_VERSIONS.get(table, table)}.{name}"
 
 
-def gvk(resource: Resource, kind: str) -> Obj:
-    return {"group": resource.group, "version": resource.version, "kind": kind}
-
-
-def _paths(resource: Resource) -> Iterator[tuple[str, str, bool]]:
-    """Paths of a resource: the path, the subresource, whether it names one object."""
-    root = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
-    if resource.namespaced:
-        if "list" in resource.verbs:
-            yield f"{root}/{resource.plural}", "*", False
-        root += "/namespaces/{namespace}"
-    yield f"{root}/{resource.plural}", "", False
-    if resource.stored:
-        yield f"{root}/{resource.plural}/{{name}}", "", True
-    for sub in resource.subresources:
-        yield f"{root}/{resource.plural}/{{name}}/{sub}", sub, True
-
-
-def _operations(resource: Resource, sub: str, single: bool, v3: bool) -> Obj:
-    verbs = resource.verbs if sub in ("", "*") else resource.subresources[sub].verbs
-    if sub == "*":
-        verbs = tuple(verb for verb in verbs if verb == "list")
-    table = _METHODS if single else _COLLECTION
-    if sub not in ("", "*"):
-        table = {**_METHODS, "create": ("post", "post")}
-    operations: Obj = {}
-    for verb in verbs:
-        if verb in table:
-            method, action = table[verb]
-            operations[method] = _operation(resource, sub, action, v3)
-    return operations
-
-
-def _operation(resource: Resource, sub: str, action: str, v3: bool) -> Obj:
-    kind = resource.kind
-    if sub not in ("", "*"):
-        kind = resource.subresources[sub].kind or kind
-    parameters = []
-    if action in ("post", "put", "patch"):
-        text = {"schema": {"type": "string", "uniqueItems": True}} if v3 else {"type": "string", "uniqueItems": True}
-        parameters = [{"name": name, "in": "query", **text} for name in _QUERY]
-    words = "".join(part.capitalize() for part in (resource.group.split(".")[0] or "core", resource.version))
-    return {
-        "operationId": f"{action}{words}{kind}{sub.strip('*').capitalize()}",
-        "parameters": parameters,
-        "responses": {"200": {"description": "OK"}},
-        "x-kubernetes-action": action,
-        "x-kubernetes-group-version-kind": gvk(resource, kind),
-    }
-
-
 def document_v3(catalogue: Catalogue, group: str, version: str) -> Obj | None:
     resources = catalogue.group(group).get(version)
     if resources is None:
         return None
-    writer = SchemaWriter("#/components/schemas/")
-    paths: Obj = {}
+    writer, custom = SchemaWriter("#/components/schemas/"), catalogue.is_custom(group)
+    paths: Obj = {} if custom else root_path(group, version)
     for plural in sorted(resources):
         resource = resources[plural]
         if _is_described(resource):
             writer.kind(resource)
-        for path, sub, single in _paths(resource):
-            paths[path] = _operations(resource, sub, single, True)
+        paths |= paths_of(resource, v3=True)
+    for kind in _ANSWERS if custom else ():
+        if kind in notation.names("meta"):
+            writer.ref("meta", kind)
     return {
         "openapi": "3.0.0",
-        "info": TITLE,
-        "paths": paths,
+        "info": CUSTOM_TITLE if custom else TITLE,
+        "paths": dict(sorted(paths.items())),
         "components": {"schemas": dict(sorted(writer.schemas.items())), "securitySchemes": SECURITY},
     }
 
@@ -271,12 +227,13 @@ def document_v2(catalogue: Catalogue) -> Obj:
     for resource in catalogue:
         if _is_described(resource):
             writer.kind(resource)
-        for path, sub, single in _paths(resource):
-            paths[path] = _operations(resource, sub, single, False)
+        if not resource.custom:
+            paths |= root_path(resource.group, resource.version)
+        paths |= paths_of(resource, v3=False)
     return {
         "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": server_version()["gitVersion"]},
-        "paths": paths,
+        "info": TITLE,
+        "paths": dict(sorted(paths.items())),
         "definitions": dict(sorted(writer.schemas.items())),
         "parameters": {},
         "security": [{"BearerToken": []}],

@@ -1,6 +1,6 @@
 """The index of OpenAPI v3, and the small documents of paths that are no version's: /api, /apis, a group, /version.
 
-openapi.py writes those of versions, from the same catalogue. Pure."""
+documents.py writes those of versions, from the same catalogue. Pure."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gangline.cluster.server.show.negotiation import OFFERED
 
 Obj = dict[str, Any]
 TITLE = {"title": "Kubernetes", "version": "1.35"}
+CUSTOM_TITLE = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 SECURITY = {
     "BearerToken": {
         "type": "apiKey",
@@ -27,7 +28,7 @@ _TEXTS = {"type": "array", "items": _TEXT}
 
 def index_v3(catalogue: Catalogue) -> Obj:
     """Where each document is; the address changes when the document does."""
-    keys = ["version", *("api", "apis")]
+    keys = ["version", "api", "apis", *(path.strip("/") for path in ISSUER_PATHS)]
     for group in catalogue.groups():
         if group and not catalogue.is_custom(group):
             keys.append(f"apis/{group}")
@@ -40,7 +41,9 @@ def _address(key: str, generation: int) -> str:
 
 
 def small_document(catalogue: Catalogue, pieces: list[str]) -> Obj | None:
-    """The document of /version, /api, /apis or /apis/GROUP."""
+    """The document of /version, /api, /apis, /apis/GROUP or one about the issuer of tokens."""
+    if (path := f"/{'/'.join(pieces)}/") in ISSUER_PATHS:
+        return _issuer_document(path)
     if pieces == ["version"]:
         operation = _operation("version", "get the version information for this server", "getCodeVersion")
         return _document("/version/", operation, "io.k8s.apimachinery.pkg.version.Info", _VERSION, OFFERED[:1])
@@ -58,6 +61,25 @@ def small_document(catalogue: Catalogue, pieces: list[str]) -> Obj | None:
     return _document(
         f"/apis/{group}/", _operation(name, "get information of a group", called), f"{_META}.APIGroup", _GROUP, OFFERED
     )
+
+
+ISSUER_PATHS = {
+    "/.well-known/openid-configuration/": ("getServiceAccountIssuerOpenIDConfiguration", "application/json"),
+    "/openid/v1/jwks/": ("getServiceAccountIssuerOpenIDKeyset", "application/jwk-set+json"),
+}
+"""What is told of the issuer of service account tokens, and in which form."""
+
+
+def _issuer_document(path: str) -> Obj:
+    called, media = ISSUER_PATHS[path]
+    content = {media: {"schema": {"type": "string"}}}
+    responses = {"200": {"description": "OK", "content": content}, "401": {"description": "Unauthorized"}}
+    return {
+        "openapi": "3.0.0",
+        "info": TITLE,
+        "paths": {path: {"get": {"operationId": called, "responses": responses}}},
+        "components": {"securitySchemes": SECURITY},
+    }
 
 
 def _operation(tag: str, description: str, called: str) -> Obj:
@@ -95,5 +117,6 @@ _GROUPS = _object(("groups",), **_TYPED, groups={"type": "array", "items": _GROU
 _VERSIONS = _object(
     ("versions", "serverAddressByClientCIDRs"), **_TYPED, versions=_TEXTS, serverAddressByClientCIDRs=_ADDRESSES
 )
+_MORE = ("emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor")
 _BUILD = ("major", "minor", "gitVersion", "gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform")
-_VERSION = _object(_BUILD, **dict.fromkeys(_BUILD, _TEXT))
+_VERSION = _object(_BUILD, **dict.fromkeys(_BUILD, _TEXT), **{name: {"type": "string"} for name in _MORE})

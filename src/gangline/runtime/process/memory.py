@@ -1,6 +1,6 @@
 """How a long-lived process keeps its memory: what it starts with stays, and cycles of garbage are looked for seldom.
 
-Called once by whoever starts a process (`gangline up`, `gangline run`, benchmarks), never by a component. Nearly
+Called once at the start of a process (`gangline up`, `gangline run`, benchmarks), never by a component. Nearly
 everything is freed when its last reference goes; the collector of cycles would walk tens of thousands of cached objects
 again and again to find a handful."""
 

@@ -1,0 +1,1 @@
+"""Custom resources whose versions differ: a conversion webhook turns objects of one version into another."""

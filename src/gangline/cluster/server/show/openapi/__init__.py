@@ -1,0 +1,1 @@
+"""OpenAPI documents, v2 and v3: what kubectl explain and generated clients read."""
