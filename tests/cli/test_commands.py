@@ -107,7 +107,7 @@ def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a: [", "a.yaml is not YAML"),
+        ("a: [", "a.yaml is not YAML: line 2, column 1: did not find expected node content"),
         (
             "a: &a [x]\nb: &b [" + "*a, " * 999 + "*a]\nc: [" + "*b, " * 99 + "*b]",
             "a.yaml is not YAML: line 3: document contains excessive aliasing",

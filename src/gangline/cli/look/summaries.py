@@ -16,9 +16,11 @@ from gangline.dashboard import queues as queued
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import Amounts, GangLine, NodeLine, QueueLine
 from gangline.rules.selectors import parse_labels
-from gangline.rules.values.times import spoken
+from gangline.rules.values.times import brief
 
 ORDER = {state: place for place, state in enumerate(("waiting", "evicted", "starting", "running", "failed", "ended"))}
+NAMESPACE = "NAMESPACE"
+"""A column that is shown only where several namespaces are, as kubectl does."""
 LONGEST = 100
 """Characters of a reason that a table shows; `gangline explain` says the rest."""
 
@@ -40,9 +42,10 @@ class Summary:
     read: tuple[str, ...]
     """The kinds (plural) without which they are unknown."""
 
-    def table(self, lines: Sequence[Any], now: float, *, wide: bool = False) -> str:
+    def table(self, lines: Sequence[Any], now: float, *, wide: bool = False, everywhere: bool = False) -> str:
         heading = (*self.heading, *self.wide) if wide else self.heading
-        return aligned(heading, [self.cells(line, now)[: len(heading)] for line in lines])
+        first = int(heading[0] == NAMESPACE and not everywhere)
+        return aligned(heading[first:], [self.cells(line, now)[first : len(heading)] for line in lines])
 
     def chosen(self, lines: Sequence[Any], view: ClusterView, selector: str) -> list[Any]:
         """Of gangs, those whose PodGang or PodGroup has these labels."""
@@ -81,7 +84,7 @@ def _nodes(view: ClusterView) -> list[NodeLine]:
 
 
 def _gang_cells(line: GangLine, now: float) -> tuple[str, ...]:
-    age = "" if line.since is None else spoken(max(now - line.since, 0))
+    age = "" if line.since is None else brief(max(now - line.since, 0))
     return (
         line.namespace,
         line.title,
@@ -156,7 +159,7 @@ SUMMARIES = {
     "gangs": Summary(
         "gang",
         _gangs,
-        ("NAMESPACE", "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "AGE", "WHY"),
+        (NAMESPACE, "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "AGE", "WHY"),
         ("MINIMUM", "PRIORITY CLASS", "NODES"),
         _gang_cells,
         lambda line: (line.namespace, line.name),

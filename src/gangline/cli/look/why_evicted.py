@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.look.recorded import files_of, moment, not_recorded, pieces_of, recording_option, since_option
+from gangline.cli.look.recorded import (
+    evicted_pods,
+    files_of,
+    moment,
+    not_recorded,
+    pieces_of,
+    recording_option,
+    since_option,
+)
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -22,7 +30,7 @@ SHOWN = 6
     help="Say why a pod was evicted: when, for whom, by which rule, what it cost, and whether its gang came back. Read "
     "from the scheduler's recording on this machine."
 )
-@click.argument("pod")
+@click.argument("pod", shell_complete=evicted_pods)
 @click.option("-n", "--namespace", metavar="NAME", default="", help="only in this namespace (default: in all)")
 @since_option
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -51,7 +59,9 @@ def _not_evicted(pod: str, past: PodPast, place: str) -> str:
         rest = f" and {len(past.members) - SHOWN} more" if len(past.members) > SHOWN else ""
         pods = ", ".join(sorted(past.members)[:SHOWN])
         return f"{pod} is a gang, not a pod; `gangline history {pod}` tells what became of it; its pods: {pods}{rest}"
-    return not_recorded(f"pod {pod!r}", place, did_you_mean(pod, past.others, 3))
+    if not past.others:
+        return f"no pod was evicted as far as the recording in {place} goes"
+    return not_recorded(f"eviction of a pod {pod!r}", place, did_you_mean(pod, past.others, 3))
 
 
 def _text(eviction: PodEviction) -> str:

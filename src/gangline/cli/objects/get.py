@@ -14,6 +14,7 @@ from gangline.cli.columns import aligned
 from gangline.cli.completing import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.objects.addresses import addresses
 from gangline.cli.suggestions import did_you_mean
 from gangline.errors import BadInput, NotFound, api_error
 
@@ -49,7 +50,10 @@ def command(
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
-    run(_get(kind, name or "", output, all_namespaces, selector, kubeconfig, namespace))
+    (one, *others) = addresses(kind, [name] if name else [])
+    if others:
+        raise BadInput(f"get shows one object by name; the second is {'/'.join(others[0]).strip('/')}")
+    run(_get(*one, output, all_namespaces, selector, kubeconfig, namespace))
 
 
 async def _get(
@@ -118,12 +122,12 @@ async def _summarized(
         raise BadInput(refusal)
     if output in TABLES and not lines:
         return nothing(f"{summary.kind}s", connection.namespace if summary.kind == "gang" and not everywhere else "")
-    return _printed(summary, lines, output, view.source.now, single=bool(name))
-
-
-def _printed(summary: Summary, lines: Sequence[Any], output: str, now: float, *, single: bool) -> str:
     if output in TABLES:
-        return summary.table(lines, now, wide=output == "wide")
+        return summary.table(lines, view.source.now, wide=output == "wide", everywhere=everywhere)
+    return _as_data(summary, lines, output, single=bool(name))
+
+
+def _as_data(summary: Summary, lines: Sequence[Any], output: str, *, single: bool) -> str:
     if output == "name":
         return "\n".join(summary.name(line) for line in lines)
     return written(lines[0] if single else {"items": lines}, output).rstrip("\n")

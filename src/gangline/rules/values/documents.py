@@ -143,9 +143,20 @@ def _documents(text: str | bytes, doubled: list[str]) -> Iterator[Any]:
             else:
                 builder.take(event)
     except yaml.YAMLError as error:
-        raise DocumentUnreadable(str(error)) from None
+        raise DocumentUnreadable(_where_and_what(error)) from None
     except UnicodeError:
         raise DocumentUnreadable("invalid UTF-8 in the text") from None
+
+
+def _where_and_what(error: yaml.YAMLError) -> str:
+    """What libyaml says in several lines of its own, in one: the place, the problem, and what it was about to read."""
+    mark, began = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    if mark is None:
+        return " ".join(str(error).split())
+    context = str(getattr(error, "context", None) or "")
+    since = f" that begins in line {began.line + 1}" if began is not None and began.line != mark.line else ""
+    about = f" ({context}{since})" if context else ""
+    return f"line {mark.line + 1}, column {mark.column + 1}: {getattr(error, 'problem', error)}{about}"
 
 
 def _decoded(text: str | bytes) -> str:
