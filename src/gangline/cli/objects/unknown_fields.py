@@ -36,7 +36,7 @@ async def did_you_mean_field(connection: ClusterConnection, kind: Kind[Any], ref
 def known_fields(document: Mapping[str, Any], group: str, kind: str, path: list[str]) -> list[str]:
     """The fields below a path of a kind, as an OpenAPI document (v3) has them."""
     schemas: Mapping[str, Any] = (document.get("components") or {}).get("schemas") or {}
-    shape = next((schema for schema in schemas.values() if _is(schema, group, kind)), {})
+    shape: Mapping[str, Any] = next((schema for schema in schemas.values() if _is(schema, group, kind)), {})
     for word in path:
         shape = _inside(_fields(shape, schemas).get(word) or {}, schemas)
     return list(_fields(shape, schemas))
