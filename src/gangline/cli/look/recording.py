@@ -11,8 +11,14 @@ import click
 from gangline.cli.look.recorded import files_of, pieces_of, recording_option
 from gangline.errors import BadInput
 
+EXAMPLES = """\b
+Examples:
+  gangline recording info
+  gangline recording redact .gangline/recording for-the-issue.jsonl.gz
+"""
 
-@click.group(help="Say what the scheduler's recording holds, or copy it without names.")
+
+@click.group(help="Say what the scheduler's recording holds, or copy it without names.", epilog=EXAMPLES)
 def command() -> None:
     pass
 
@@ -20,6 +26,7 @@ def command() -> None:
 @command.command(
     help="List the files of a recording: node pool, when each begins and was last written, its size.",
     short_help="list the files of a recording",
+    epilog=EXAMPLES,
 )
 @recording_option
 def info(place: str) -> None:
@@ -35,6 +42,7 @@ def info(place: str) -> None:
 
 @command.command(
     short_help="copy a recording without names, to hand it on",
+    epilog=EXAMPLES,
     help="Copy the recording IN (a folder or a file) to the file OUT without names: every name of a node, queue, gang, "
     "pod or label becomes a code. The copy still decides the same, and `gangline replay --recording OUT` proves it.",
 )

@@ -25,9 +25,18 @@ SECTIONS = ("nodes", "queues", "gangs")
 CLEAR = moved("\x1b[H\x1b[2J")
 
 
+EXAMPLES = """\b
+Examples:
+  gangline top                               # until Ctrl-C
+  gangline top queues gangs -A
+  gangline top --once
+"""
+
+
 @click.command(
     help="Show nodes, queues and gangs with their GPUs, updated every few seconds until Ctrl-C; or those that are "
-    "named: `gangline top queues gangs`."
+    "named: `gangline top queues gangs`.",
+    epilog=EXAMPLES,
 )
 @click.argument("sections", nargs=-1, type=click.Choice(SECTIONS))
 @click.option("--once", is_flag=True, help="print it once and end; the default if the output is no terminal")

@@ -25,7 +25,15 @@ SETS = ("set", "pcs", "podcliqueset", "podcliquesets", "podcliquesets.grove.io")
 """What may stand before the name of a set."""
 
 
-@click.command(help="Draw a PodCliqueSet: set → scaling groups → cliques → pods, with states.")
+EXAMPLES = """\b
+Examples:
+  gangline tree llm
+  gangline tree llm-0                        # the set of this gang
+  gangline tree llm -o json
+"""
+
+
+@click.command(help="Draw a PodCliqueSet: set → scaling groups → cliques → pods, with states.", epilog=EXAMPLES)
 @click.argument("name", shell_complete=sets_of_cluster)
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @cluster_options

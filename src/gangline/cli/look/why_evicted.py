@@ -26,9 +26,17 @@ SHOWN = 6
 """Pods of a gang that are named."""
 
 
+EXAMPLES = """\b
+Examples:
+  gangline why-evicted sweep-0-worker-x7k2p
+  gangline why-evicted sweep-0-worker-x7k2p --since 2h -o json
+"""
+
+
 @click.command(
     help="Say why a pod was evicted: when, for whom, by which rule, what it cost, and whether its gang came back. Read "
-    "from the scheduler's recording on this machine."
+    "from the scheduler's recording on this machine.",
+    epilog=EXAMPLES,
 )
 @click.argument("pod", shell_complete=evicted_pods)
 @click.option("-n", "--namespace", metavar="NAME", default="", help="only in this namespace (default: in all)")

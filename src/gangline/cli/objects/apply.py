@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     """An object and how it is applied: patch, new, replace, or "" for server-side apply."""
 
 
-@click.command(help="Create or change objects from files. Fields that a file does not name stay as they are.")
+EXAMPLES = """\b
+Examples:
+  gangline apply -f examples/01-gang
+  gangline apply -f queues.yaml -f job.yaml -n team-a
+  gangline explain large --fix 1 -o yaml | gangline apply -f -
+"""
+
+
+@click.command(
+    help="Create or change objects from files. Fields that a file does not name stay as they are.", epilog=EXAMPLES
+)
 @click.option(
     "-f",
     "--filename",

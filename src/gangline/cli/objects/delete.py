@@ -12,8 +12,17 @@ from gangline.cli.objects.addresses import addresses
 from gangline.cli.objects.apply import kind_of
 from gangline.errors import BadInput, NotFound
 
+EXAMPLES = """\b
+Examples:
+  gangline delete pcs llm
+  gangline delete pods/web-0 pods/web-1
+  gangline delete -f examples/01-gang
+"""
 
-@click.command(help="Delete objects by name, or those that files describe. What they own goes with them.")
+
+@click.command(
+    help="Delete objects by name, or those that files describe. What they own goes with them.", epilog=EXAMPLES
+)
 @click.argument("kind", required=False, shell_complete=kinds_of_cluster)
 @click.argument("names", nargs=-1, shell_complete=objects_of_kind)
 @click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="file, folder or - (may be repeated)")

@@ -29,9 +29,19 @@ DERIVED = ("gang", "gangs")
 """What no server has as a kind."""
 
 
+EXAMPLES = """\b
+Examples:
+  gangline get gangs -A                      # of every namespace
+  gangline get queues -o wide
+  gangline get pods -l app.kubernetes.io/part-of=llm
+  gangline get podgroups.scheduling.run.ai -o yaml
+"""
+
+
 @click.command(
     help="Show objects as a table, or whole with -o json or -o yaml. KIND: gangs, queues, nodes, or any kind that the "
-    "cluster serves, as in pods, pcs or podgroups.scheduling.run.ai."
+    "cluster serves, as in pods, pcs or podgroups.scheduling.run.ai.",
+    epilog=EXAMPLES,
 )
 @click.argument("kind", shell_complete=kinds_of_cluster)
 @click.argument("name", required=False, shell_complete=objects_of_kind)
