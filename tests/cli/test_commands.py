@@ -45,7 +45,7 @@ def test_every_command_has_a_help_text(
     ("word", "said"),
     [
         ("upp", "no command 'upp'; did you mean 'up'?\n"),
-        ("zzz", "no command 'zzz'; there are: up, demo, examples, run"),
+        ("zzz", "no command 'zzz'; there are: up, demo, examples, simulate"),
     ],
 )
 def test_an_unknown_command_names_the_one_that_was_meant_or_those_there_are(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.cli.columns import aligned
+from gangline.cli.suggestions import did_you_mean
 from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
@@ -53,6 +54,14 @@ class Summary:
         known = [gang for gang in ganged.GangTable(view).values() if wanted.matches(_labels_of(gang))]
         places = {(gang.namespace, gang.name) for gang in known}
         return [line for line in lines if self.place(line) in places]
+
+    def named(self, name: str, lines: Sequence[Any]) -> list[Any]:
+        """Those of this name; all where none is given."""
+        return [line for line in lines if not name or name in (self.place(line)[1], self.title(line))]
+
+    def near(self, name: str, lines: Sequence[Any]) -> str:
+        """Ends a message about a name that none of them has."""
+        return did_you_mean(name, [self.title(line) for line in lines])
 
     def unseen(self, view: ClusterView) -> str:
         """Why there is nothing to show, though there may be some of them; empty: they may be read."""

@@ -82,10 +82,10 @@ async def _set_of(connection: ClusterConnection, name: str) -> PodCliqueSet:
     client, where = connection.client, connection.namespace
     for kind in (kinds.POD_CLIQUE_SET, kinds.POD_GANG, kinds.SCALING_GROUP, kinds.POD_CLIQUE, kinds.POD):
         with contextlib.suppress(NotFound):
-            found = await client.get(kind, name, where)
-            of = found.name if kind is kinds.POD_CLIQUE_SET else found.metadata.labels.get(names.PART_OF)
-            if of:
-                return await client.get(kinds.POD_CLIQUE_SET, of, where)
+            part = await client.get(kind, name, where)
+            whole = part.name if kind is kinds.POD_CLIQUE_SET else part.metadata.labels.get(names.PART_OF)
+            if whole:
+                return await client.get(kinds.POD_CLIQUE_SET, whole, where)
     there = sorted(item.name for item in (await client.list(kinds.POD_CLIQUE_SET, where)).items)
     meant = did_you_mean(name, there) or f"; there are: {', '.join(there) or 'none'}"
     raise BadInput(

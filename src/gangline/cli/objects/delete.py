@@ -42,8 +42,8 @@ async def _delete(
 ) -> None:
     async with connect(kubeconfig, namespace) as connection:
         targets = []
-        for each, name in addresses(kind_name, names) if kind_name else ():
-            targets.append((await connection.kind(each), name, connection.namespace))
+        for word, name in addresses(kind_name, names) if kind_name else ():
+            targets.append((await connection.kind(word), name, connection.namespace))
         for obj in manifests.read(files):
             meta = obj["metadata"]
             targets.append(

@@ -15,7 +15,6 @@ from gangline.cli.completing import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.addresses import addresses
-from gangline.cli.suggestions import did_you_mean
 from gangline.errors import BadInput, NotFound, api_error
 
 if TYPE_CHECKING:
@@ -60,10 +59,10 @@ def command(
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
-    (one, *others) = addresses(kind, [name] if name else [])
+    (target, *others) = addresses(kind, [name] if name else [])
     if others:
         raise BadInput(f"get shows one object by name; the second is {'/'.join(others[0]).strip('/')}")
-    run(_get(*one, output, all_namespaces, selector, kubeconfig, namespace))
+    run(_get(*target, output, all_namespaces, selector, kubeconfig, namespace))
 
 
 async def _get(
@@ -124,10 +123,8 @@ async def _summarized(
     lines = [line for line in summary.lines(view) if everywhere or summary.place(line)[0] in here]
     if selector:
         lines = summary.chosen(lines, view, selector)
-    absent = ""
-    if name:
-        absent = f"there is no {summary.kind} {name}{did_you_mean(name, [summary.title(line) for line in lines])}"
-        lines = [line for line in lines if name in (summary.place(line)[1], summary.title(line))]
+    absent = f"there is no {summary.kind} {name}{summary.near(name, lines)}" if name else ""
+    lines = summary.named(name, lines)
     if not lines and (refusal := summary.unseen(view) or absent):
         raise BadInput(refusal)
     if output in TABLES and not lines:

@@ -150,13 +150,12 @@ def _documents(text: str | bytes, doubled: list[str]) -> Iterator[Any]:
 
 def _where_and_what(error: yaml.YAMLError) -> str:
     """What libyaml says in several lines of its own, in one: the place, the problem, and what it was about to read."""
-    mark, began = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
-    if mark is None:
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return " ".join(str(error).split())
-    context = str(getattr(error, "context", None) or "")
+    mark, began = error.problem_mark, error.context_mark
     since = f" that begins in line {began.line + 1}" if began is not None and began.line != mark.line else ""
-    about = f" ({context}{since})" if context else ""
-    return f"line {mark.line + 1}, column {mark.column + 1}: {getattr(error, 'problem', error)}{about}"
+    about = f" ({error.context}{since})" if error.context else ""
+    return f"line {mark.line + 1}, column {mark.column + 1}: {error.problem}{about}"
 
 
 def _decoded(text: str | bytes) -> str:
