@@ -1,6 +1,6 @@
 """Name → class: what is built in, and what other packages bring through entry points.
 
-Every kind of extension (backend, plugin, action, grouper, binder plugin) has one table of its own and asks here for
+Every kind of extension (backend, scheduler plugin, grouper, binder plugin) has one table of its own and asks here for
 the rest. A built-in name wins over an entry point of the same name; a package that cannot be loaded is named, and
 does not stop the others.
 """
