@@ -297,7 +297,7 @@ def unusable(name: str, given: type) -> str:
     """Why a class that a package brings cannot be the backend of this name; empty: it can."""
     known = set(dir(given))
     if not issubclass(given, Backend):
-        lacks = [fromkey for fromkey in dict.fromkeys(MEMBERS) if fromkey not in known]
+        lacks = [member for member in dict.fromkeys(MEMBERS) if member not in known]
         lacking = f", and lacks {', '.join(lacks)}" if lacks else ""
         return f"{given.__qualname__} of {given.__module__} is not a subclass of {Backend.__module__}.Backend{lacking}"
     lacks = [*(item for item in ("name", "gate") if item not in known), *sorted(given.__abstractmethods__)]
