@@ -34,7 +34,7 @@ from gangline.lab.measures import figures
 from gangline.lab.runtimes import expected_runtimes
 from gangline.lab.selection import last_moment, selected
 from gangline.scheduler.records import QueueRecord
-from gangline.scheduler.settings import ACTIONS
+from gangline.scheduler.settings import DEFAULT_ACTIONS
 
 TRACES = Path(__file__).parents[2] / "shared" / "traces"
 LOAD = 1.3
@@ -139,10 +139,10 @@ def disruption(jobs: Sequence[TraceJob], gpus: int, first: int | None) -> Iterat
     machines, until = equal_machines(gpus, 8), last_moment(jobs, DAYS)
     queues, early = queues_by_demand(jobs, gpus), selected(jobs, first, None, until)
     for setting in ("greedy", "native"):
-        whole = played(setting, jobs[:first], machines, "exact", actions=ACTIONS)
+        whole = played(setting, jobs[:first], machines, "exact", actions=DEFAULT_ACTIONS)
         yield {"experiment": "disruption", "gpus": gpus, "queues_played": 1, **whole}
     for setting in ("greedy", "native"):
-        part = played(setting, early, machines, actions=ACTIONS, queues=queues, until=until)
+        part = played(setting, early, machines, actions=DEFAULT_ACTIONS, queues=queues, until=until)
         yield {"experiment": "disruption", "gpus": gpus, "queues_played": len(queues), "days": DAYS, **part}
 
 

@@ -1,7 +1,7 @@
-"""What somebody names for us to read: files, devices, pipes and standard input, read whole but never beyond a bound.
+"""Read the files that users name (also devices, pipes and standard input): whole, but never beyond a bound.
 
-Every command and component reads such things here; a folder of secrets has its own reader, and a recording is read line
-by line. Nothing here knows what the content means."""
+Every command and component reads its input here. Two readers stand elsewhere: a folder of secrets has its own, and a
+recording is read line by line. Nothing here knows what the content means."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LARGE = 64 * 1024 * 1024
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
-    """What a file holds; one that is larger, or without end as a device may be, is an OSError."""
+    """What a file holds. OSError where it holds more than the limit, or has no end, as a device may."""
     with path.open("rb") as file:
         return _whole(file, limit)
 
 
 def read_text(path: Path, limit: int = LARGE) -> str:
-    """The same as text; raises OSError, or UnicodeDecodeError where it is none."""
+    """The same as text; raises OSError, and UnicodeDecodeError where the content is not UTF-8."""
     return _text(read_bytes(path, limit))
 
 
@@ -35,8 +35,8 @@ def given_text(source: str, limit: int = LARGE) -> str:
     try:
         return _standard_input(limit) if source == "-" else read_text(Path(source), limit)
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        told = "standard input" if source == "-" else source
-        raise BadInput(f"{told} cannot be read: {_why(error, limit)}") from None
+        shown = "standard input" if source == "-" else source
+        raise BadInput(f"{shown} cannot be read: {_why(error, limit)}") from None
 
 
 def _standard_input(limit: int) -> str:

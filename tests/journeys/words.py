@@ -22,7 +22,7 @@ from gangline.api.meta import Condition, Raw, condition
 from gangline.errors import AlreadyExists, Forbidden, NotFound
 from gangline.runtime import Component
 from gangline.scheduler.loop.component import component as scheduler_component
-from gangline.scheduler.settings import ACTIONS, DEFAULT_PLUGINS, PluginSetting, SchedulerSettings
+from gangline.scheduler.settings import DEFAULT_ACTIONS, DEFAULT_PLUGINS, PluginSetting, SchedulerSettings
 
 GANG = "gang"
 """Label of the pods of a gang made here: what `shares` counts by."""
@@ -403,5 +403,5 @@ def scheduler(*more: str, placement: str = "binpack", **settings: Any) -> Compon
     plugins = tuple(
         PluginSetting(item, told.get(item, {})) for item in [*chosen, *more, *(() if packs else ("gpuspread",))]
     )
-    actions = tuple(action for action in ACTIONS if packs or action != "consolidation")
+    actions = tuple(action for action in DEFAULT_ACTIONS if packs or action != "consolidation")
     return scheduler_component(SchedulerSettings(plugins=plugins, actions=actions, **settings), period=0.0)

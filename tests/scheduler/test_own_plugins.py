@@ -142,6 +142,12 @@ class Stamp(BinderBase):
     priority = 10
 
 
+class Loose(BinderBase):
+    """Does not say when it is its turn."""
+
+    name = "loose"
+
+
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     here = __name__
@@ -156,7 +162,10 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
                 ("odd", "odd"),
             )
         ],
-        "gangline.binder_plugins": [EntryPoint("stamp", f"{here}:Stamp", "gangline.binder_plugins")],
+        "gangline.binder_plugins": [
+            EntryPoint(name, f"{here}:{brought}", "gangline.binder_plugins")
+            for name, brought in (("stamp", "Stamp"), ("loose", "Loose"))
+        ],
     }
     monkeypatch.setattr(extend, "entry_points", lambda group: found.get(group, []))
     kept = (plugins._brought, binder_plugins._known)
@@ -294,6 +303,12 @@ def test_a_binder_plugin_of_another_package_takes_its_place_by_priority() -> Non
     assert [item.name for item in build(BinderSettings())][-1] == "stamp"
     first = build(BinderSettings(plugins={"stamp": BinderPlugin(priority=9999)}))
     assert first[0].name == "stamp"
+
+
+@pytest.mark.usefixtures("packages")
+def test_a_binder_plugin_without_a_priority_is_left_out_and_the_others_work(caplog: pytest.LogCaptureFixture) -> None:
+    assert "loose" not in [item.name for item in build(BinderSettings())]
+    assert f"loose of gangline.binder_plugins is left out: Loose of {__name__} does not say priority" in caplog.text
 
 
 def test_without_such_a_package_the_name_is_refused() -> None:

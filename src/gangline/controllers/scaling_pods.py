@@ -63,11 +63,11 @@ def concerns(pod: Pod, settings: NodeScaleSettings) -> bool:
 
 def plan(pods: Iterable[Pod], settings: NodeScaleSettings, cooling: bool) -> ScalingPodPlan:
     """Which scaling pods to remove, and for which waiting pods to make one."""
-    every = list(pods)
-    scaling = [pod for pod in every if pod.namespace == settings.namespace]
+    all_pods = list(pods)
+    scaling = [pod for pod in all_pods if pod.namespace == settings.namespace]
     ours = [
         pod
-        for pod in every
+        for pod in all_pods
         if pod.namespace != settings.namespace and pod.spec.scheduler_name in settings.scheduler_names
     ]
     keep = {

@@ -73,12 +73,13 @@ def together(newest: Sequence[EventLine]) -> Iterator[EventLine]:
     """What was said of many objects at once is one line: the five pods of a gang wait for the same reason."""
     same: dict[tuple[str, str, bool], list[list[EventLine]]] = {}
     for line in newest:
-        told = same.setdefault((line.reason, line.message, line.warning), [])
-        if told and (told[-1][0].at or 0.0) - (line.at or 0.0) <= AT_ONCE:
-            told[-1].append(line)
+        groups = same.setdefault((line.reason, line.message, line.warning), [])
+        if groups and (groups[-1][0].at or 0.0) - (line.at or 0.0) <= AT_ONCE:
+            groups[-1].append(line)
         else:
-            told.append([line])
-    for lines in sorted((lines for told in same.values() for lines in told), key=lambda lines: -(lines[0].at or 0.0)):
+            groups.append([line])
+    runs = [lines for groups in same.values() for lines in groups]
+    for lines in sorted(runs, key=lambda lines: -(lines[0].at or 0.0)):
         yield msgspec.structs.replace(
             lines[0], about=_about([line.about for line in lines]), count=max(line.count for line in lines)
         )

@@ -1,4 +1,5 @@
-"""What the pod grouper may do in a cluster: rules for its ClusterRole, derived from what the groupers say they read.
+"""What the pod grouper may do in a cluster: rules for its ClusterRole, derived from what the groupers say they read,
+those of other packages among them.
 
 Used when manifests are printed. An owner of a kind that is not listed here ends the owner walk, as a missing right
 does. Pure."""
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 
 from gangline.api.kinds import CONFIG_MAP, EVENT, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS, known
 from gangline.api.meta import Raw
-from gangline.grouper.groupers import GROUPERS
+from gangline.grouper.groupers import all_groupers
 from gangline.grouper.groupers.karta import KartaGrouper
 
 READ = ["get", "list", "watch"]
@@ -17,7 +18,7 @@ READ = ["get", "list", "watch"]
 
 def rights() -> list[Raw]:
     """Rules of a ClusterRole: read every kind of workload, write PodGroups, mark pods, tell events."""
-    kinds = [kind for grouper in GROUPERS for kind in (*grouper.kinds, *grouper.reads)] + list(KartaGrouper.reads)
+    kinds = [kind for grouper in all_groupers() for kind in (*grouper.kinds, *grouper.reads)] + list(KartaGrouper.reads)
     readable = sorted({_resource(kind) for kind in kinds})
     rules = [
         {"apiGroups": [group], "resources": [plural for its, plural in readable if its == group], "verbs": READ}

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from gangline.errors import BadInput
-from gangline.scheduler.settings import ACTIONS, SchedulerSettings, native_settings, read_config, shard_settings
+from gangline.scheduler.actions import ACTIONS
+from gangline.scheduler.settings import DEFAULT_ACTIONS, SchedulerSettings, native_settings, read_config, shard_settings
 
 BUILT_IN: dict[str, Callable[[], SchedulerSettings]] = {"greedy": shard_settings, "native": native_settings}
 
@@ -28,7 +29,7 @@ def from_config(config: Mapping[str, Any]) -> SchedulerSettings:
 def read_actions(text: str) -> tuple[str, ...]:
     """`allocate`, several with commas, or `all`."""
     if text == "all":
-        return ACTIONS
+        return DEFAULT_ACTIONS
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     unknown = [name for name in names if name not in ACTIONS]
     if unknown or not names:

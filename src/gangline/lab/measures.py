@@ -188,11 +188,11 @@ def _borrowed(held: float, quota: float, seconds: float) -> float:
 
 def thinned(points: Iterable[tuple[float, float, float]], most: int) -> list[tuple[float, float, float]]:
     """At most so many points: the mean of each stretch."""
-    every = list(points)
-    if len(every) <= most:
-        return every
-    size = -(-len(every) // most)
-    parts = [every[start : start + size] for start in range(0, len(every), size)]
+    curve = list(points)
+    if len(curve) <= most:
+        return curve
+    size = -(-len(curve) // most)
+    parts = [curve[start : start + size] for start in range(0, len(curve), size)]
     return [
         (part[0][0], sum(point[1] for point in part) / len(part), sum(point[2] for point in part) / len(part))
         for part in parts

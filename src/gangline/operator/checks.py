@@ -144,5 +144,5 @@ def kinds(settings: OperatorSettings) -> tuple[Kind[Any], ...]:
 def schedulers(settings: OperatorSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Which schedulers are enabled, and which of them know topology."""
     registry = Registry(settings)
-    every = tuple(profile.name for profile in settings.profiles)
-    return every, tuple(name for name in every if registry.for_scheduler(name).backend.capabilities.topology)
+    profiles = tuple(profile.name for profile in settings.profiles)
+    return profiles, tuple(name for name in profiles if registry.for_scheduler(name).backend.capabilities.topology)

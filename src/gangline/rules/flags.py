@@ -45,12 +45,12 @@ def values(flags: Mapping[str, str], table: Table) -> dict[str, Any]:
 
 def refuse_unknown(component: str, flags: Iterable[str], known: Iterable[str], options: Iterable[str] = ()) -> None:
     """`options`: what the program reads itself, and somebody may have meant."""
-    every = sorted(set(known))
-    unknown = sorted(set(flags) - set(every))
+    accepted = sorted(set(known))
+    unknown = sorted(set(flags) - set(accepted))
     if unknown:
         raise ConfigError(
-            f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(every)}"
-            f"{_meant(unknown, [*every, *options])}"
+            f"the {component} has no flag --{', --'.join(unknown)}; it knows --{', --'.join(accepted)}"
+            f"{_meant(unknown, [*accepted, *options])}"
         )
 
 

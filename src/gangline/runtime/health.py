@@ -42,15 +42,10 @@ Pages = Mapping[str, Callable[[], Awaitable[HttpPage]]]
 """Path → who answers a GET of it."""
 Rest = Callable[[web.Request], Awaitable[HttpPage]]
 """Answers whatever no other page does, with any verb."""
-
-
 Streams = Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]
 """Path → who answers a GET of it for as long as it likes."""
-
-
 FAREWELL_SECONDS = 1.0
-
-
+"""How long a listener that closes waits for requests that are not answered yet."""
 BOUNDS = ListenerBounds()
 
 

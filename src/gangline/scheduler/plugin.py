@@ -19,14 +19,11 @@ from gangline.scheduler.model.gang import GangInfo, Group, PodSet
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.queue import NOTHING, QueueAmount, QueueInfo
 from gangline.scheduler.model.task import TaskInfo, ZoneShare
-from gangline.scheduler.refusals import GangRefusals
+from gangline.scheduler.refusals import GangRefusals, QueueTriple
 
 if TYPE_CHECKING:
     from gangline.scheduler.session import Session
     from gangline.scheduler.victims.accumulate import Accumulation, Scenario
-
-Triple = tuple[float, float, float]
-"""CPU in millicores, memory in bytes, GPUs; -1 is unlimited."""
 
 
 @dataclass(slots=True)
@@ -226,15 +223,15 @@ class Plugin:
 
     # ── figures for messages ──
 
-    def queue_allocated(self, queue: QueueInfo) -> Triple | None:
+    def queue_allocated(self, queue: QueueInfo) -> QueueTriple | None:
         """What the queue holds."""
         return None
 
-    def queue_deserved(self, queue: QueueInfo) -> Triple | None:
+    def queue_deserved(self, queue: QueueInfo) -> QueueTriple | None:
         """Its quota."""
         return None
 
-    def queue_fair_share(self, queue: QueueInfo) -> Triple | None:
+    def queue_fair_share(self, queue: QueueInfo) -> QueueTriple | None:
         return None
 
 

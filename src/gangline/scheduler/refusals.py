@@ -26,22 +26,22 @@ NO_NODE = "no nodes with enough resources were found"
 
 DOUBLE_STOP = re.compile(r"(?<!\.)\.\.(?!\.)")
 
-Triple = tuple[float, float, float]
+QueueTriple = tuple[float, float, float]
+"""CPU in millicores, memory in bytes, GPUs; -1 is unlimited."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures:
-    """The usage and limits of the queue that refused, and what was asked of it; each as (millicores, bytes, GPUs), -1
-    is unlimited."""
+    """The usage and limits of the queue that refused, and what was asked of it."""
 
     name: str
-    requested: Triple
-    deserved: Triple
-    allocated: Triple
-    allocated_firm: Triple
-    limit: Triple
-    asked: Triple
-    asked_firm: Triple
+    requested: QueueTriple
+    deserved: QueueTriple
+    allocated: QueueTriple
+    allocated_firm: QueueTriple
+    limit: QueueTriple
+    asked: QueueTriple
+    asked_firm: QueueTriple
 
 
 @dataclass(frozen=True, slots=True)

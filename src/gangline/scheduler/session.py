@@ -35,8 +35,8 @@ from gangline.scheduler.victims.price import lost_gpu_seconds
 
 
 @dataclass(slots=True)
-class _Mine:
-    """Refusals of one gang and, by task uid, of its tasks."""
+class _RefusalLog:
+    """Refusals of one gang and, by task uid, of its tasks, as they come."""
 
     gang: list[GangRefusals] = field(default_factory=list)
     tasks: dict[str, str] = field(default_factory=dict)
@@ -68,15 +68,15 @@ class Session:
         self.moves: list[MoveRequest] = []
         self.steps: dict[str, int] = {}
         self.memo: dict[Any, Any] = {}
-        self._refusals: dict[str, _Mine] = {}
+        self._refusals: dict[str, _RefusalLog] = {}
         self.bind_refused: set[str] = set()
         """Gangs that have room but that a plugin refused to bind."""
         self._stamped: dict[str, None] = {}
         self._changed: dict[str, None] = {}
         self._all_nodes: NodeList | None = None
-        self._token = cluster.memo.setdefault(("order", settings.plugins_key), object())
         self.queues: dict[str, QueueInfo] = queues_of(cluster, settings.full_hierarchy)
-        self.token = self._token
+        self.token = cluster.memo.setdefault(("order", settings.plugins_key), object())
+        """Stands for these plugins with these arguments: what was kept under another one does not count."""
         self.min_gpu_memory, self.max_gpu_memory = self._gpu_memory()
         self.lists = GangLists(self)
         self.free = free_gpus(cluster)
@@ -180,15 +180,15 @@ class Session:
     def gang_key(self, gang: GangInfo) -> tuple[Any, ...]:
         """Smaller goes first: the plugins' keys, then age, then uid."""
         cached = gang.order_key
-        if cached is None or cached[0] is not self._token:
-            cached = gang.order_key = (self._token, (*self.hooks.gang_order(gang), gang.created, gang.uid))
+        if cached is None or cached[0] is not self.token:
+            cached = gang.order_key = (self.token, (*self.hooks.gang_order(gang), gang.created, gang.uid))
         key: tuple[Any, ...] = cached[1]
         return key
 
     def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
         cached = task.order_key
-        if cached is None or cached[0] is not self._token:
-            cached = task.order_key = (self._token, (*self.hooks.task_order(task), task.created, task.uid))
+        if cached is None or cached[0] is not self.token:
+            cached = task.order_key = (self.token, (*self.hooks.task_order(task), task.created, task.uid))
         key: tuple[Any, ...] = cached[1]
         return key
 
@@ -269,11 +269,11 @@ class Session:
 
     def refuse(self, gang: GangInfo, refusal: GangRefusals) -> None:
         """Remember why the gang was not placed."""
-        self._refusals.setdefault(gang.uid, _Mine()).gang.append(refusal)
+        self._refusals.setdefault(gang.uid, _RefusalLog()).gang.append(refusal)
 
     def refuse_task(self, task: TaskInfo, text: str, detailed: str = "") -> None:
         assert task.gang is not None
-        mine = self._refusals.setdefault(task.gang.uid, _Mine())
+        mine = self._refusals.setdefault(task.gang.uid, _RefusalLog())
         mine.tasks[task.uid] = text
         if detailed:
             mine.detailed[task.uid] = detailed

@@ -1,7 +1,7 @@
 """Every setting of the decision core, typed, and how KAI's scheduler config.yaml is read unchanged.
 
-A Settings value is an input of `decide`, like the cluster and the time. Unknown actions or plugins are refused with
-their name. What a plugin does with its arguments is the plugin's business.
+`SchedulerSettings` is an input of `decide`, like the cluster and the time. An unknown action is refused with its name.
+What a plugin does with its arguments is the plugin's business.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from gangline.errors import ConfigError
 from gangline.rules.values.times import duration
 
-ACTIONS = ("allocate", "consolidation", "reclaim", "preempt", "stalegangeviction")
+DEFAULT_ACTIONS = ("allocate", "consolidation", "reclaim", "preempt", "stalegangeviction")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,46 +129,57 @@ def steps(seconds: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerSettings:
-    """`max_consolidation_victims` -1: no limit. `queue_depth`: how many gangs per leaf queue an action looks at
-    (absent: all).
+    """What the decision core is told, beside the cluster and the time."""
 
-    `fewest_moves`: consolidation first tries the victims whose moving costs least, before it searches as upstream does.
-    `leaves_unsolved` (upstream's manner): a search that finds room for its tasks but not for the whole gang leaves the
-    virtual evictions standing until the cycle ends. `joins_steps` (upstream's manner): pods of a gang that were tried
-    as victims one by one on a node stay together in the next try, so that one which turned out not to be needed may go
-    all the same. `skips_alike`: allocate tries gangs that ask for the same in the same queue only until the first of
-    them fails, and tells the others what it was told. `whole_domains`: a required domain may be used though all nodes
-    of its tree stand in a part of it, as a rack of one node. `counts_succeeded`: pods of a gang that have succeeded are
-    part of its minimum, so that the last pods of a Job are not kept waiting for those that are done. `strict_turns`:
-    whenever a queue has a better gang at its head it moves up among the others, where upstream looks only at the first
-    of them; and reclaim takes nobody who would have its turn, and so its place back, before the gang that the room is
-    for. `explains`: gangs that are not placed get an explanation; the lab needs none and saves the time."""
-
-    actions: tuple[str, ...] = ACTIONS
+    actions: tuple[str, ...] = DEFAULT_ACTIONS
     plugins: tuple[PluginSetting, ...] = DEFAULT_PLUGINS
     staleness_grace: float = 60
+    """Seconds for which a gang may run below its minimum before it is evicted."""
     max_consolidation_victims: int = 16
+    """-1: no limit."""
     signatures: bool = True
+    """The evicting actions skip gangs that can do no better than one that failed (placing/easier.py)."""
     full_hierarchy: bool = True
+    """False: the queue tree is read flat (hierarchy.py)."""
     consolidating_reclaim: bool = True
+    """A victim of reclaim that finds another node was not taken from its queue."""
     detailed_refusals: bool = False
+    """Refusals of pods go node by node."""
     csi_storage: bool = False
+    """Shown on the pages and in dumps; volumes are looked at in any case."""
     restrict_nodes: bool = False
+    """Pods with GPUs go only to nodes labelled as GPU workers, others only to nodes labelled as CPU workers."""
     dynamic_resources: bool = True
+    """Pods get the devices that their resource claims ask for."""
     node_pool: str = ""
     queue_label: str = "kai.scheduler/queue"
     queue_depth: Mapping[str, int] = field(default_factory=dict)
+    """How many gangs per leaf queue an action looks at; absent: all."""
     usage_k: float | None = None
+    """How much past use counts against a queue; None: what the plugin `proportion` is told."""
     budgets: Budgets = field(default_factory=Budgets)
     default_gpu_memory: int | None = None
+    """MiB of a GPU where no node says it."""
     leaves_unsolved: bool = False
+    """Upstream's manner. A search that finds room for its tasks but not for the whole gang leaves its virtual evictions
+    standing until the cycle ends."""
     joins_steps: bool = False
+    """Upstream's manner. Pods of a gang that were tried as victims one by one on a node stay together in the next try:
+    a pod that turned out not to be needed may be evicted all the same."""
     fewest_moves: bool = True
+    """Consolidation first tries the victims whose moving costs least, and then searches as upstream does."""
     skips_alike: bool = False
+    """Allocate tries gangs that ask for the same in the same queue only until the first of them fails. The others get
+    the refusal of the first."""
     whole_domains: bool = False
+    """A required domain may be used even if it holds all nodes of the domain above it, as a rack of one node does."""
     counts_succeeded: bool = False
+    """Succeeded pods of a gang count for its minimum. So the last pods of a Job do not wait for those that are done."""
     strict_turns: bool = False
+    """A queue that has a better gang at its head moves up among all others; upstream compares it only with the first.
+    Reclaim takes no gang whose turn comes before that of the gang which needs the room: it would get its place back."""
     explains: bool = True
+    """Gangs that are not placed get an explanation. The lab needs none and saves the time."""
 
     @property
     def plugins_key(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -275,6 +286,8 @@ def _durations(config: Mapping[str, Any], key: str) -> dict[str, int]:
 
 
 def _actions(text: str) -> tuple[str, ...]:
+    from gangline.scheduler.actions import ACTIONS  # actions know these settings
+
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
         if name not in ACTIONS:

@@ -23,15 +23,17 @@ class SearchOutcome(NamedTuple):
     reduced: bool
 
 
-class Generated(NamedTuple):
-    """Scenarios of one generator: emitted, simulated, validator_rejected or duplicate."""
+class ScenarioCount(NamedTuple):
+    """What scenarios are counted by; `state`: emitted, simulated, validator_rejected or duplicate."""
 
     action: str
     generator: str
     state: str
 
 
-class Ran(NamedTuple):
+class GeneratorRun(NamedTuple):
+    """How one generator of scenarios ended."""
+
     action: str
     generator: str
     result: str
@@ -54,11 +56,11 @@ class CycleTally:
     filtered: Counter[str] = field(default_factory=Counter)
     """Sets of victims that an action dropped without a simulation."""
     searches: Counter[SearchOutcome] = field(default_factory=Counter)
-    scenarios: Counter[Generated] = field(default_factory=Counter)
+    scenarios: Counter[ScenarioCount] = field(default_factory=Counter)
     exhausted: Counter[str] = field(default_factory=Counter)
     """Actions that ended because their budget was used up."""
     solved: Counter[str] = field(default_factory=Counter)
-    searching: list[tuple[Ran, float]] = field(default_factory=list)
+    searching: list[tuple[GeneratorRun, float]] = field(default_factory=list)
     times: dict[str, float] = field(default_factory=dict)
     """Seconds of each action, and of `open` and `close`."""
     plugins: dict[str, float] = field(default_factory=dict)

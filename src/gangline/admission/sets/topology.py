@@ -106,10 +106,10 @@ def created(obj: Raw, settings: OperatorSettings, read: Reader | None) -> Iterat
 
 def _effective(obj: Raw) -> dict[str, str]:
     """The binding of each constraint: its own, or that of the nearest unit above."""
-    every = {place.path: place for place in places(obj)}
+    by_path = {place.path: place for place in places(obj)}
     return {
-        place.path: next((every[path].topology for path in (place.path, *place.above) if every[path].topology), "")
-        for place in every.values()
+        place.path: next((by_path[path].topology for path in (place.path, *place.above) if by_path[path].topology), "")
+        for place in by_path.values()
         if place.constraint is not None
     }
 
@@ -142,9 +142,9 @@ def _binding_problems(obj: Raw, given: list[ConstraintPlace], name: str, read: R
 
 def _nesting(obj: Raw, order: dict[str, int]) -> Iterator[Problem]:
     """A wider unit must not be packed into a narrower domain than a unit inside it."""
-    every = {place.path: place for place in places(obj)}
-    for inner in every.values():
-        for outer in (every[path] for path in inner.above):
+    by_path = {place.path: place for place in places(obj)}
+    for inner in by_path.values():
+        for outer in (by_path[path] for path in inner.above):
             for half, wide, narrow in (
                 ("", outer.required, inner.required),
                 (".pack.preferred", outer.preferred, inner.preferred),

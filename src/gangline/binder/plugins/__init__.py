@@ -49,7 +49,7 @@ def build(settings: BinderSettings) -> list[BinderPlugin]:
 
 @cache
 def _known() -> dict[str, type[BinderPlugin]]:
-    return extend.table("gangline.binder_plugins", TABLE)
+    return extend.table("gangline.binder_plugins", TABLE, BinderPlugin)
 
 
 def _check(built: list[BinderPlugin]) -> None:

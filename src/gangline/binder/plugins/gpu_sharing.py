@@ -35,9 +35,9 @@ def container_of(pod: Pod) -> GpuContainer:
     wanted = pod.annotations.get(names.GPU_FRACTION_CONTAINER)
     if wanted is None:
         return GpuContainer(pod.spec.containers[0], "0")
-    every = [(f"i{index}", init_container) for index, init_container in enumerate(pod.spec.init_containers)]
-    every += [(str(index), container) for index, container in enumerate(pod.spec.containers)]
-    gpu_container = next((GpuContainer(item, index) for index, item in every if item.name == wanted), None)
+    containers = [(f"i{index}", init_container) for index, init_container in enumerate(pod.spec.init_containers)]
+    containers += [(str(index), container) for index, container in enumerate(pod.spec.containers)]
+    gpu_container = next((GpuContainer(item, index) for index, item in containers if item.name == wanted), None)
     if gpu_container is None:
         raise CannotBind(
             f"annotation {names.GPU_FRACTION_CONTAINER} names container {wanted}, which the pod does not have",

@@ -170,7 +170,7 @@ def command(
 
 def _loop(component: str) -> Callable[[], asyncio.AbstractEventLoop] | None:
     """In a crowd a component looks for news less often; not one that an API server waits for with every request."""
-    from gangline.runtime.process.looks import paced_loop
+    from gangline.runtime.process.paced_loop import paced_loop
 
     return None if component == "admission" else partial(paced_loop, component)
 

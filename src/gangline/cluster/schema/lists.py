@@ -138,8 +138,8 @@ def _embedded(value: dict[str, Any], path: str) -> Iterator[Problem]:
     if isinstance(version, str) and version.count("/") > 1:
         yield say.invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}")
     if isinstance(kind, str) and kind and (wrong := dns1035_problems(kind.lower())):
-        told = f"may have mixed case, but should otherwise match: {','.join(wrong)}"
-        yield say.invalid(f"{path}.kind", kind, told)
+        message = f"may have mixed case, but should otherwise match: {','.join(wrong)}"
+        yield say.invalid(f"{path}.kind", kind, message)
     meta = value.get("metadata")
     if isinstance(meta, dict):
         yield from check_labels(meta.get("labels") or {}, f"{path}.metadata.labels")

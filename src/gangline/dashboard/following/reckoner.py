@@ -40,8 +40,8 @@ class Reckoned(NamedTuple):
 
     @classmethod
     def failed(cls, problem: str) -> Reckoned:
-        told = f"not worked out: {problem}"
-        return cls(KnownIdle(problem=told), KnownShares(problem=told))
+        text = f"not worked out: {problem}"
+        return cls(KnownIdle(problem=text), KnownShares(problem=text))
 
     @property
     def told(self) -> tuple[object, ...]:

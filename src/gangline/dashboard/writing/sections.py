@@ -86,16 +86,16 @@ def _where_free(room: FreeRoom) -> str:
 def _waits(counts: GangCounts) -> str:
     if not counts.waiting and not counts.pods_pending:
         return "nothing waits"
-    told = [f"for {counted(counts.gpus_wanted, 'GPU')}"] if counts.gpus_wanted else []
-    told += [f"{counted(counts.pods_pending, 'pod')} without a node"]
-    told += [f"{number(counts.evicted)} evicted"] if counts.evicted else []
-    return ", ".join(told)
+    parts = [f"for {counted(counts.gpus_wanted, 'GPU')}"] if counts.gpus_wanted else []
+    parts += [f"{counted(counts.pods_pending, 'pod')} without a node"]
+    parts += [f"{number(counts.evicted)} evicted"] if counts.evicted else []
+    return ", ".join(parts)
 
 
 def _over(counts: GangCounts) -> Html:
-    told = join([f"{number(counts.starting)} starting, {number(counts.ended)} ended"])
+    begun = join([f"{number(counts.starting)} starting, {number(counts.ended)} ended"])
     failed = link("#failed", f"{number(counts.failed)} failed", "warned") if counts.failed else None
-    return join([told, failed], ", ") if failed is not None else told
+    return join([begun, failed], ", ") if failed is not None else begun
 
 
 def _tile(value: object, leads_to: str, word: str, below: object, warn: bool = False) -> Html:

@@ -27,7 +27,7 @@ from gangline.grouper.groupers.skip import SkipGrouper
 from gangline.grouper.look import GrouperView
 
 DEFAULT: Grouper = DefaultGrouper()
-NONE_BY_NAME: Mapping[str, type[Grouper]] = {}
+NONE: Mapping[str, type[Grouper]] = {}
 
 
 def choose(owner: Raw, read: GrouperView) -> Grouper:
@@ -74,10 +74,15 @@ GROUPERS: tuple[Grouper, ...] = (
 
 
 @lru_cache(maxsize=1)
+def all_groupers() -> tuple[Grouper, ...]:
+    """Those of other packages, and then ours: a kind that is built in stays as it is."""
+    return (*(make() for make in extend.table("gangline.groupers", NONE, Grouper).values()), *GROUPERS)
+
+
+@lru_cache(maxsize=1)
 def by_kind() -> dict[str, Grouper]:
     """Every grouper by the kinds it names."""
-    brought = [make() for make in extend.table("gangline.groupers", NONE_BY_NAME).values()]
-    return {kind: grouper for grouper in (*brought, *GROUPERS) for kind in grouper.kinds}
+    return {kind: grouper for grouper in all_groupers() for kind in grouper.kinds}
 
 
 def exact(api_version: str, kind: str) -> Grouper | None:

@@ -3,8 +3,8 @@ group."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
@@ -12,17 +12,14 @@ from gangline.grouper.grouping import Grouping
 from gangline.grouper.look import GrouperView
 
 
-class Grouper(Protocol):
-    @property
-    def kinds(self) -> Sequence[str]:
-        """`group/version Kind`, without a group for core; version `*` stands for any."""
-        ...
+class Grouper(ABC):
+    """A grouper of one family of workloads. A subclass says `kinds` and `group`."""
 
-    @property
-    def reads(self) -> Sequence[str]:
-        """Further kinds it looks at, in the same notation. Rights are derived from these two."""
-        ...
+    kinds: Sequence[str]
+    """The kinds of owners it knows: `group/version Kind`, without a group for core; version `*` stands for any."""
+    reads: Sequence[str] = ()
+    """Further kinds it looks at, in the same notation. Rights are derived from these two."""
 
+    @abstractmethod
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         """`owner` is the top owner, `chain` the pod's owners, nearest first. Raises Ungroupable."""
-        ...

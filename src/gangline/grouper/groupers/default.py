@@ -13,11 +13,12 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import owners
 from gangline.grouper.groupers.base import INFERENCE, base, with_all_of_owner
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping
 from gangline.grouper.look import GrouperView
 
 
-class DefaultGrouper:
+class DefaultGrouper(Grouper):
     kinds = (
         "apps/v1 StatefulSet",
         "apps/v1 ReplicaSet",
@@ -36,18 +37,17 @@ class DefaultGrouper:
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityGrouper:
+class PriorityGrouper(Grouper):
     """A kind whose usual priority is not that of training."""
 
     kinds: Sequence[str]
     priority: str
-    reads: Sequence[str] = ()
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         return base(pod, owner, read, fallback=self.priority)
 
 
-class DeploymentGrouper:
+class DeploymentGrouper(Grouper):
     kinds = ("apps/v1 Deployment",)
     reads = ("apps/v1 ReplicaSet",)
 

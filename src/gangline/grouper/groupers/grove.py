@@ -15,11 +15,12 @@ from gangline.api.meta import Raw
 from gangline.errors import ApiError
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import PREEMPTIBILITIES, base, delay
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
 from gangline.grouper.look import GrouperView
 
 
-class GroveGrouper:
+class GroveGrouper(Grouper):
     kinds = ("grove.io/v1alpha1 PodCliqueSet", "grove.io/v1alpha1 PodGangSet")
     reads = (
         "grove.io/v1alpha1 PodClique",

@@ -13,13 +13,13 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base, with_all_of_owner
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import GrouperView
 
 
-class JobGrouper:
+class JobGrouper(Grouper):
     kinds = ("batch/v1 Job",)
-    reads = ()
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         grouping = base(pod, owner, read)
@@ -40,7 +40,7 @@ def batch_minimum(owner: Raw) -> int:
     return minimum
 
 
-class CronJobGrouper:
+class CronJobGrouper(Grouper):
     kinds = ("batch/v1 CronJob",)
     reads = ("batch/v1 Job",)
 
@@ -56,9 +56,8 @@ class CronJobGrouper:
         return base(pod, read.get("batch/v1", "Job", pod.namespace, run.name), read)
 
 
-class RunaiJobGrouper:
+class RunaiJobGrouper(Grouper):
     kinds = ("run.ai/v1 RunaiJob",)
-    reads = ()
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         uid = owners.uid_of(owner)
@@ -76,9 +75,8 @@ def _parallel(owner: Raw) -> bool:
         return False
 
 
-class AmlJobGrouper:
+class AmlJobGrouper(Grouper):
     kinds = ("amlarc.azureml.com/v1alpha1 AmlJob",)
-    reads = ()
     PATH = ("spec", "job", "options", "envs", "AZUREML_NODE_COUNT")
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:

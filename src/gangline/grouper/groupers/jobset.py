@@ -13,6 +13,7 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.groupers.job import batch_minimum
 from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
 from gangline.grouper.look import GrouperView
@@ -23,7 +24,7 @@ MOST_REPLICAS = 5_000
 """Leaves of one replicated job: each is an entry of the PodGroup, which has to fit into one object."""
 
 
-class JobSetGrouper:
+class JobSetGrouper(Grouper):
     kinds = ("jobset.x-k8s.io/v1alpha2 JobSet",)
     reads = ("batch/v1 Job",)
 

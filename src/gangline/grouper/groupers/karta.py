@@ -19,6 +19,7 @@ from gangline.api.meta import Raw
 from gangline.errors import ApiError
 from gangline.grouper import jq, owners
 from gangline.grouper.groupers.base import base
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
 from gangline.grouper.jq.values import JqError, Unsupported, whole
 from gangline.grouper.look import GrouperView
@@ -51,7 +52,7 @@ def _describes(karta: KartaGrouper, wanted: Raw) -> bool:
 
 
 @dataclass(frozen=True)
-class KartaGrouper:
+class KartaGrouper(Grouper):
     obj: Raw
 
     kinds = ()

@@ -13,6 +13,7 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import INFERENCE, base
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.groupers.default import for_one_pod
 from gangline.grouper.grouping import Grouping, GroupTopology, Ungroupable
 from gangline.grouper.look import GrouperView
@@ -21,7 +22,7 @@ SERVING = "serving.knative.dev/v1"
 REVISION, MIN_SCALE = "serving.knative.dev/revision", "autoscaling.knative.dev/min-scale"
 
 
-class KnativeGrouper:
+class KnativeGrouper(Grouper):
     kinds = (f"{SERVING} Service",)
     reads = (f"{SERVING} Revision", f"{SERVING} Configuration")
 

@@ -12,6 +12,7 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping, Ungroupable
 from gangline.grouper.look import GrouperView
 
@@ -24,13 +25,12 @@ JOB_NAME, JOB_ROLE, REPLICA_TYPE = (
 
 
 @dataclass(frozen=True, slots=True)
-class KubeflowGrouper:
+class KubeflowGrouper(Grouper):
     kinds: Sequence[str]
     field: str
     """Where the job keeps its replicas by role, below spec."""
     mandatory: Sequence[str] = ()
     """Roles that must be there."""
-    reads: Sequence[str] = ()
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         return replace(base(pod, owner, read), minimum=replicas_minimum(owner, self.field, self.mandatory))
@@ -60,11 +60,10 @@ def _replicas(owner: Raw, field: str, role: str) -> int:
     return replicas
 
 
-class MpiGrouper:
+class MpiGrouper(Grouper):
     """While the launcher waits for its workers, the workers are the gang; once it is there, it belongs to it."""
 
     kinds = ("kubeflow.org/v1 MPIJob", "kubeflow.org/v2beta1 MPIJob")
-    reads = ()
     FIELD, LAUNCHER = "mpiReplicaSpecs", "Launcher"
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:

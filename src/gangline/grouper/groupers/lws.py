@@ -15,6 +15,7 @@ from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers import segments
 from gangline.grouper.groupers.base import base
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping, GroupPart, Ungroupable
 from gangline.grouper.look import GrouperView
 
@@ -26,7 +27,7 @@ LEADER_WORKER, LEADER_EXCLUDED = "LeaderWorker", "LeaderExcluded"
 LEADER, WORKERS = "leader", "workers"
 
 
-class LeaderWorkerSetGrouper:
+class LeaderWorkerSetGrouper(Grouper):
     kinds = ("leaderworkerset.x-k8s.io/v1 LeaderWorkerSet",)
     reads = ("apps/v1 StatefulSet",)
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper.groupers.base import base
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping
 from gangline.grouper.look import GrouperView
 
 SPARK_NAME, SPARK_SELECTOR = "spark-app-name", "spark-app-selector"
 
 
-class BarePodGrouper:
+class BarePodGrouper(Grouper):
     kinds = ("v1 Pod",)
-    reads = ()
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         grouping = base(pod, owner, read)

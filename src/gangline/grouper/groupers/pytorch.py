@@ -14,6 +14,7 @@ from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers import segments
 from gangline.grouper.groupers.base import base
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.groupers.kubeflow import POLICY, REPLICA_TYPE, replicas_minimum
 from gangline.grouper.grouping import Grouping, GroupPart, Ungroupable
 from gangline.grouper.look import GrouperView
@@ -23,9 +24,8 @@ REPLICA_INDEX = "training.kubeflow.org/replica-index"
 MASTER, WORKER = "Master", "Worker"
 
 
-class PyTorchGrouper:
+class PyTorchGrouper(Grouper):
     kinds = ("kubeflow.org/v1 PyTorchJob",)
-    reads = ()
 
     def group(self, pod: Pod, owner: Raw, read: GrouperView, chain: Sequence[Raw] = ()) -> Grouping:
         minimum = _minimum(owner)

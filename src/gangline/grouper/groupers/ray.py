@@ -14,6 +14,7 @@ from gangline.api.core import Pod
 from gangline.api.meta import Raw
 from gangline.grouper import fields, owners
 from gangline.grouper.groupers.base import base
+from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
 from gangline.grouper.look import GrouperView
 
@@ -21,7 +22,7 @@ NODE_GROUP, HEAD, PRIORITY = "ray.io/group", "headgroup", "ray.io/priority-class
 
 
 @dataclass(frozen=True, slots=True)
-class RayGrouper:
+class RayGrouper(Grouper):
     kinds: Sequence[str]
     cluster_paths: Sequence[tuple[str, ...]] = ()
     """Where the owner names its cluster, first found first; none: it is the cluster."""

@@ -25,14 +25,13 @@ RUNAI = (
 )
 
 
-class SkipGrouper:
+class SkipGrouper(Grouper):
     kinds = (
         "argoproj.io/v1alpha1 Workflow",
         *(f"run.ai/* {kind}" for kind in RUNAI),
         "trainer.kubeflow.org/v1alpha1 TrainJob",
         "nvidia.com/* DynamoGraphDeployment",
     )
-    reads = ()
 
     def __init__(self, choose: Callable[[Raw, GrouperView], Grouper]) -> None:
         self._choose = choose

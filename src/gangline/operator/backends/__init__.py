@@ -83,11 +83,11 @@ class Registry:
             raise NoBackend(f"no backend is called {unknown[0]!r}; there are: {', '.join(table)}")
         self.unusable = {name: why for name, made in table.items() if (why := unusable(name, made))}
         """Classes that other packages bring and that cannot be backends, and why."""
-        every = {name: make() for name, make in table.items() if name not in self.unusable}
-        self._backends = {name: backend for name, backend in every.items() if name in wanted}
+        usable = {name: make() for name, make in table.items() if name not in self.unusable}
+        self._backends = {name: backend for name, backend in usable.items() if name in wanted}
         self._off = [name for name in table if name not in wanted]
         self.finalizers = tuple(
-            dict.fromkeys(finalizer for backend in every.values() for finalizer in backend.finalizers)
+            dict.fromkeys(finalizer for backend in usable.values() for finalizer in backend.finalizers)
         )
         """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may
         be there still."""

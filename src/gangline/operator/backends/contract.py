@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gangline import extend
 from gangline.api import names
 from gangline.api.core import Pod
 from gangline.api.grove import CliqueTemplate, GangPack, PodCliqueSet, PodReference
@@ -289,25 +290,12 @@ class Backend(ABC):
         return {}
 
 
-MEMBERS = tuple(name for name in (*Backend.__annotations__, *vars(Backend)) if not name.startswith("_"))
-"""Everything that a backend may say."""
-
-
-def unusable(name: str, given: type) -> str:
+def unusable(name: str, given: type[Backend]) -> str:
     """Why a class that a package brings cannot be the backend of this name; empty: it can."""
-    known = set(dir(given))
-    if not issubclass(given, Backend):
-        lacks = [fromkey for fromkey in dict.fromkeys(MEMBERS) if fromkey not in known]
-        lacking = f", and lacks {', '.join(lacks)}" if lacks else ""
-        return f"{given.__qualname__} of {given.__module__} is not a subclass of {Backend.__module__}.Backend{lacking}"
-    lacks = [*(item for item in ("name", "gate") if item not in known), *sorted(given.__abstractmethods__)]
-    if lacks:
-        return f"{given.__qualname__} of {given.__module__} does not say {', '.join(lacks)}"
-    return (
-        ""
-        if given.name == name
-        else f"{given.__qualname__} of {given.__module__} says that its name is {given.name!r}, not {name!r}"
-    )
+    why = extend.unusable(given, Backend)
+    if why or given.name == name:
+        return why
+    return f"{given.__qualname__} of {given.__module__} says that its name is {given.name!r}, not {name!r}"
 
 
 def live_spec(gang: PodGangInfo, kind: Kind[Any], name: str) -> Raw | None:

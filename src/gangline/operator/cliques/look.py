@@ -94,9 +94,9 @@ def started_not_ready(pod: Pod) -> bool:
 
 def count(pods: Iterable[Pod], *, terminating: bool, ended: bool = False) -> PodCounts:
     """`terminating`: pods on their way out still count as ready or scheduled; `ended`: so do those that have failed."""
-    every = list(pods)
-    seen = [pod for pod in every if (terminating or not pod.metadata.deleting) and (ended or not failed(pod))]
-    living = sum(not pod.metadata.deleting for pod in every)
+    all_pods = list(pods)
+    seen = [pod for pod in all_pods if (terminating or not pod.metadata.deleting) and (ended or not failed(pod))]
+    living = sum(not pod.metadata.deleting for pod in all_pods)
     unready = [pod for pod in seen if not ready(pod)]
     bad = [pod for pod in unready if errored(pod)]
     return PodCounts(

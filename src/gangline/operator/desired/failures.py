@@ -114,8 +114,8 @@ def _finished(status: ContainerStatus) -> float | None:
 
 
 def _exits(pod: Pod) -> str:
-    every = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    ends = [(item.name, item.state.get("terminated") or {}) for item in every]
+    statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
+    ends = [(item.name, item.state.get("terminated") or {}) for item in statuses]
     return ", ".join(
         f"container {name} ended with {end.get('reason') or 'Error'}, exit code {end.get('exitCode')}"
         for name, end in ends

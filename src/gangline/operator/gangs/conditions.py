@@ -149,8 +149,8 @@ def _unhealthy(view: GangView, unscheduled: Sequence[str], unready: Sequence[str
 def _disrupted(view: GangView) -> Iterator[Condition]:
     hit = [(pod, why) for group in view.info.groups for pod in group.pods if (why := _disruption(pod))]
     reason = hit[0][1] if hit else ""
-    told = f"{len(hit)} pods are being disrupted, first {hit[0][0].name}" if hit else ""
-    yield from _while(view, "DisruptionTarget", (reason, told), ("NoDisruption", "no pod is being disrupted"))
+    message = f"{len(hit)} pods are being disrupted, first {hit[0][0].name}" if hit else ""
+    yield from _while(view, "DisruptionTarget", (reason, message), ("NoDisruption", "no pod is being disrupted"))
 
 
 def _disruption(pod: Pod) -> str:

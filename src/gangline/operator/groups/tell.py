@@ -71,10 +71,10 @@ def group_status(view: GroupView, now: str) -> Raw:
         status["observedGeneration"] = view.observed
     status["conditions"] = _group_conditions(view, whole, now)
     if view.progress is not None:
-        every = [clique for members in replicas for clique in members or ()]
+        cliques = [clique for members in replicas for clique in members or ()]
         status["updateProgress"] = view.progress | {
             "totalPodCliquesCount": group.spec.replicas * len(group.spec.clique_names),
-            "updatedPodCliquesCount": sum(_member_updated(view, clique, expected) for clique in every),
+            "updatedPodCliquesCount": sum(_member_updated(view, clique, expected) for clique in cliques),
         }
     return status | _group_hash(view, replicas, expected)
 

@@ -328,8 +328,8 @@ class Feed:
     def _storage_of(self, claim: PersistentVolumeClaim) -> tuple[dict[str, Raw], dict[str, Raw]]:
         """The claim's volume, or those it could have, and its class, by name."""
         volume = self._cache.get(PV, claim.spec.volume_name)
-        every = () if claim.spec.volume_name else self._cache.list(PV)
-        volumes = every if volume is None else (volume,)
+        candidates = () if claim.spec.volume_name else self._cache.list(PV)
+        volumes = candidates if volume is None else (volume,)
         storage = self._cache.get(STORAGE_CLASS, claim.spec.storage_class_name or "")
         return {item.name: as_raw(item) for item in volumes}, (
             {} if storage is None else {storage.name: as_raw(storage)}

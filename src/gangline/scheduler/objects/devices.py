@@ -141,8 +141,8 @@ def device_requests(claim: Raw) -> Iterable[DeviceRequest]:
 
 
 def _request(name: str, body: Raw) -> DeviceRequest:
-    every = body.get("allocationMode") == "All"
-    count = None if every else max(int(body.get("count") or 0), 0) or 1
+    all_devices = body.get("allocationMode") == "All"
+    count = None if all_devices else max(int(body.get("count") or 0), 0) or 1
     tolerations = tuple(
         TolerationRecord(
             _text(toleration, "key"),

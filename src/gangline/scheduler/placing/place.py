@@ -55,9 +55,9 @@ class GangPlacement:
             if not self.simulation:
                 session.refuse(gang.original, refusal)
             return False
-        return self._place(gang.root, tasks, nodes)
+        return self.place_member(gang.root, tasks, nodes)
 
-    def _place(self, member: Group | PodSet, tasks: list[TaskInfo], nodes: Sequence[NodeInfo]) -> bool:
+    def place_member(self, member: Group | PodSet, tasks: list[TaskInfo], nodes: Sequence[NodeInfo]) -> bool:
         """Try the node sets for this member one after the other."""
         if not tasks:
             return True
@@ -80,7 +80,7 @@ class GangPlacement:
         if isinstance(member, PodSet):
             return self._place_tasks(tasks, nodes)
         ordered = in_order(member, self.session.member_key)
-        return all(self._place(item, self._share_of(item, member, tasks), nodes) for item in ordered)
+        return all(self.place_member(item, self._share_of(item, member, tasks), nodes) for item in ordered)
 
     def _share_of(self, member: Group | PodSet, parent: Group, tasks: list[TaskInfo]) -> list[TaskInfo]:
         if len(parent.groups) + len(parent.leaves) == 1:
@@ -90,13 +90,13 @@ class GangPlacement:
 
     def _place_tasks(self, tasks: list[TaskInfo], nodes: Sequence[NodeInfo]) -> bool:
         for number, task in enumerate(tasks):
-            if not self._place_task(task, nodes):
+            if not self.place_task(task, nodes):
                 if not self.simulation:
                     self._refuse(task, number)
                 return False
         return True
 
-    def _place_task(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> bool:
+    def place_task(self, task: TaskInfo, nodes: Sequence[NodeInfo]) -> bool:
         session = self.session
         assert task.gang is not None
         refusals = session.hooks.before_task(task, task.gang)

@@ -18,7 +18,7 @@ from gangline.rules.gangs.evictions import EvictionCharge, EvictionNote, note
 from gangline.rules.values.times import timestamp
 from gangline.scheduler.decisions import Bind, Evict, ExtendedBind, GangUpdate, Refuse
 from gangline.scheduler.records import DeviceId
-from gangline.scheduler.refusals import QueueFigures, Triple
+from gangline.scheduler.refusals import QueueFigures, QueueTriple
 from gangline.scheduler.thought.options import SchedulerOptions
 from gangline.scheduler.victims.ledger import EvictionEntry
 
@@ -257,7 +257,7 @@ def queue_details(queue: QueueFigures) -> Raw:
     }
 
 
-def _list(figures: Triple) -> Raw:
+def _list(figures: QueueTriple) -> Raw:
     """A ResourceList; what is unlimited is not in it."""
     cpu, memory, gpu = figures
     written = {

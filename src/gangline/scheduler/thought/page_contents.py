@@ -56,13 +56,13 @@ def job_order(cluster: ClusterModel, settings: SchedulerSettings, now: float) ->
     try:
         line = GangQueue(session, depth=session.settings.queue_depth.get("allocate"))
         line.fill(session.waiting_gangs())
-        every: list[dict[str, Any]] = []
+        entries: list[dict[str, Any]] = []
         queues: dict[str, list[dict[str, Any]]] = {}
         while line:
             gang = line.pop()
             entry = {"id": gang.full_name, "priority": gang.priority}
-            every.append(entry)
+            entries.append(entry)
             queues.setdefault(gang.queue, []).append(entry)
-        return {"global_order": every, "queue_order": queues}
+        return {"global_order": entries, "queue_order": queues}
     finally:
         session.close()

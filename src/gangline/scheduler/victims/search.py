@@ -177,7 +177,7 @@ class VictimSearch:
         tally.exhausted[action] += result == "deadline_exhausted" and self._meter.action_spent()
 
     def _note(self, state: str) -> None:
-        self._session.tally.scenarios[tallied.Generated(self._session.action, self._generator, state)] += 1
+        self._session.tally.scenarios[tallied.ScenarioCount(self._session.action, self._generator, state)] += 1
 
     def run_first(self) -> Statement | None:
         """Try the sets of victims that the plan proposes, if it does, until one will do."""
@@ -203,7 +203,7 @@ class VictimSearch:
             return statement
         finally:
             tally.searching.append(
-                (tallied.Ran(self._session.action, self._generator, result), tally.stopwatch() - began)
+                (tallied.GeneratorRun(self._session.action, self._generator, result), tally.stopwatch() - began)
             )
 
     def _run(self, generate: Generator) -> Statement | None:

@@ -237,7 +237,8 @@ class Explainer:
         """There is room for all of it: then it waits for pods that are leaving, or for its turn."""
         statement.rollback(start)
         self.session.hooks.before_gang(gang)
-        GangPlacement(self.session, statement, gang, simulation=False)._place(gang.root, tasks, self.session.all_nodes)
+        placement = GangPlacement(self.session, statement, gang, simulation=False)
+        placement.place_member(gang.root, tasks, self.session.all_nodes)
         for task in tasks:
             refusal = self.session.hooks.before_bind(task, self.cluster.nodes[task.node]) if task.node else None
             if refusal is not None:

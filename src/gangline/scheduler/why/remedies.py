@@ -103,8 +103,8 @@ def fewer_text(leaf: PodSet, number: int) -> str:
 def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
     """The smallest other gang whose end would make room."""
     session, statement = trials.session, trial.statement
-    every = trials.held(trial.resource)
-    able = every[bisect_left(every, (_gap(trial), "")) :]
+    holders = trials.held(trial.resource)
+    able = holders[bisect_left(holders, (_gap(trial), "")) :]
     for held, uid in able[:TRIED_GANGS]:
         other = session.cluster.gangs[uid]
         if trials.steps <= 0:
@@ -115,7 +115,7 @@ def _end_a_gang(trials: Trials, trial: Trial) -> Iterator[VerdictRemedy]:
         mark = statement.checkpoint()
         for task in [task for task in other.tasks.values() if task.status & ACTIVE_ALLOCATED]:
             statement.evict(task)
-        done = trial.placement._place(trial.member, trial.tasks, session.all_nodes)
+        done = trial.placement.place_member(trial.member, trial.tasks, session.all_nodes)
         statement.rollback(mark)
         if done:
             yield VerdictRemedy("end", f"gang {other.name} ({_whose(trials, other, held, trial)}) ended")

@@ -88,7 +88,7 @@ class Trials:
         """The first member, in the order of placing, that finds no room; its siblings before it stay placed."""
         mark = statement.checkpoint()
         self.steps -= len(tasks)
-        if placement._place(member, tasks, nodes):
+        if placement.place_member(member, tasks, nodes):
             return None, tasks, nodes
         statement.rollback(mark)
         rule = member.topology
@@ -183,7 +183,7 @@ class Trials:
         number = 0
         for task in tasks:
             self.steps -= 1
-            if not placement._place_task(task, nodes):
+            if not placement.place_task(task, nodes):
                 break
             number += 1
         statement.rollback(mark)
@@ -193,7 +193,7 @@ class Trials:
         """Why nodes that have room refuse the first pod that is left over, beside those that found a place: the most
         frequent first."""
         mark, nodes = trial.statement.checkpoint(), trial.best[1]
-        left = next((task for task in trial.tasks if not trial.placement._place_task(task, nodes)), None)
+        left = next((task for task in trial.tasks if not trial.placement.place_task(task, nodes)), None)
         self.steps -= len(trial.tasks)
         texts = [self.session.hooks.refused_on(left, node) for node in nodes if node.fits_later(left)] if left else []
         trial.statement.rollback(mark)

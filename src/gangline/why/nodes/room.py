@@ -116,7 +116,7 @@ def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
     stuck, placed = trial.tasks[-1], 0
     beside: list[tuple[str, str]] = []
     for task in trial.tasks:
-        if not trial.placement._place_task(task, nodes):
+        if not trial.placement.place_task(task, nodes):
             stuck = task
             break
         placed += 1

@@ -75,7 +75,7 @@ def why_no_reclaim(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) 
     if proportion is None or gang.queue not in proportion.accounts:
         return ""
     account = proportion.accounts[gang.queue]
-    taker = proportion._taker(gang)
+    taker = proportion.taker(gang)
     if can_reclaim(proportion.accounts, taker):
         return ""
     asked = taker.request.amounts

@@ -94,15 +94,15 @@ def more_nodes_text(node_names: Sequence[str], bodies: Sequence[Raw]) -> str:
 
 def devices_text(slices: Sequence[Raw]) -> str:
     """The devices of a new node, with what is known of the first: ` and 2 devices of gpu.nvidia.com (memory: 80Gi)`."""
-    told = []
+    parts = []
     for item in slices:
         devices = dig(item, "spec", "devices") or []
         first: Raw = devices[0] if devices else {}
         known = {**(first.get("attributes") or {}), **(first.get("capacity") or {})}
         facts = [f"{key}: {next(iter(value.values()))}" for key, value in known.items() if key not in OWN_ATTRIBUTES]
         count = "1 device" if len(devices) == 1 else f"{len(devices)} devices"
-        told.append(f" and {count} of {dig(item, 'spec', 'driver')}" + (f" ({', '.join(facts)})" if facts else ""))
-    return "".join(told)
+        parts.append(f" and {count} of {dig(item, 'spec', 'driver')}" + (f" ({', '.join(facts)})" if facts else ""))
+    return "".join(parts)
 
 
 def about_text(kind: Kind[Any], body: Raw) -> str:

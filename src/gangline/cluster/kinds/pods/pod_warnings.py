@@ -150,12 +150,12 @@ def _overlaps(volume: Obj) -> Warnings:
         yield from (f"volume {name} ({shown}): overlapping paths: {pair}" for pair in _clashes(_paths(source, "")))
     own = _clashes(_paths(volume.get("downwardAPI") or {}, ""))
     yield from (f"volume {name} (DownwardAPI): overlapping paths: {pair}" for pair in own)
-    every: list[_Source] = []
+    projected: list[_Source] = []
     for source in (volume.get("projected") or {}).get("sources") or []:
         if not source:
             yield f"volume {name} (Projected) has no sources provided"
-        every += _projected(source)
-    yield from (f"volume {name} (Projected): overlapping paths: {pair}" for pair in _clashes(every))
+        projected += _projected(source)
+    yield from (f"volume {name} (Projected): overlapping paths: {pair}" for pair in _clashes(projected))
 
 
 def _projected(source: Obj) -> list[_Source]:

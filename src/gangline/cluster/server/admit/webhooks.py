@@ -93,11 +93,11 @@ class Webhooks:
         mine, other = seen.requested, seen.resource
         if mine is None or plan_of(mine) is None:
             return seen
-        told = [
+        shown = [
             await self._core.views.between(mine, other, obj) if obj is not None else None
             for obj in (seen.object, seen.old)
         ]
-        return replace(seen, object=told[0], old=told[1], face=None)
+        return replace(seen, object=shown[0], old=shown[1], face=None)
 
     async def _change(self, hook: Obj, review: WriteReview) -> None:
         answer = await self._call(hook, review)

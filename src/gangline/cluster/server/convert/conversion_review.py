@@ -82,40 +82,40 @@ def _check_kind(wanted: str, review: Obj) -> None:
 
 def checked(plan: ConversionPlan, original: Obj, converted: Obj, version: str, source: str) -> Obj:
     """A converted object, if it is still the same one, with the metadata that a webhook must not change."""
-    told = f"conversion webhook for {source}, Kind={plan.kind} returned invalid"
+    refusal = f"conversion webhook for {source}, Kind={plan.kind} returned invalid"
     wanted, got = plan.named(version), converted.get("apiVersion") or ""
     if got != wanted:
-        raise ConversionFailed(f"{told} object at index 0: invalid groupVersion (expected {wanted}, received {got})")
+        raise ConversionFailed(f"{refusal} object at index 0: invalid groupVersion (expected {wanted}, received {got})")
     if converted.get("kind") != plan.kind:
         raise ConversionFailed(
-            f"{told} object at index 0: invalid kind (expected {plan.kind}, received {converted.get('kind') or ''})"
+            f"{refusal} object at index 0: invalid kind (expected {plan.kind}, received {converted.get('kind') or ''})"
         )
     about, given = original["metadata"], converted.get("metadata")
     given = given if isinstance(given, dict) else {}
     for key, named in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         before, after = about.get(key) or "", given.get(key) or ""
         if before != after:
-            raise ConversionFailed(f"{told} object: must have the same {named}: {before} != {after}")
-    return converted | {"metadata": _restored(about, given, f"{told} metadata")}
+            raise ConversionFailed(f"{refusal} object: must have the same {named}: {before} != {after}")
+    return converted | {"metadata": _restored(about, given, f"{refusal} metadata")}
 
 
-def _restored(about: Obj, given: Obj, told: str) -> Obj:
+def _restored(about: Obj, given: Obj, refusal: str) -> Obj:
     kept = {key: value for key, value in about.items() if key not in ("labels", "annotations")}
     for key, check in (("labels", check_labels), ("annotations", check_annotations)):
         texts = given.get(key)
         if texts is None:
             continue
         if not isinstance(texts, dict):
-            raise ConversionFailed(f"{told}: invalid metadata.{key} of type {go_type(texts)} in converted object")
+            raise ConversionFailed(f"{refusal}: invalid metadata.{key} of type {go_type(texts)} in converted object")
         odd = next((name for name, text in texts.items() if not isinstance(text, str)), None)
         if odd is not None:
             what = f"must be a string, but is {go_type(texts[odd])} in converted object"
-            raise ConversionFailed(f"{told}: metadata.{key}[{odd}] {what}")
+            raise ConversionFailed(f"{refusal}: metadata.{key}[{odd}] {what}")
         path = "metadata.labels" if key == "labels" else "metadata.annotation"
         problems = list(check(texts, path)) if texts != about.get(key) else []
         if problems:
             texts_told = [f"{problem.path}: {problem.message}" for problem in problems]
             listed = texts_told[0] if len(texts_told) == 1 else f"[{', '.join(texts_told)}]"
-            raise ConversionFailed(f"{told}: {listed}")
+            raise ConversionFailed(f"{refusal}: {listed}")
         kept[key] = texts
     return kept

@@ -50,15 +50,15 @@ class WebhookConverter:
             raise internal(str(error)) from None
 
     async def _asked(self, plan: ConversionPlan, objects: list[Obj], source: str, version: str) -> list[Obj]:
-        told, named = f"conversion webhook for {plan.named(source)}, Kind={plan.kind}", plan.named(source)
+        webhook, named = f"conversion webhook for {plan.named(source)}, Kind={plan.kind}", plan.named(source)
         asked = question(plan, objects, version)
         try:
             content = await self._caller.post(plan.client, msgspec.json.encode(asked), SECONDS)
             converted = read_answer(asked, content)
         except (NoAnswer, ConversionFailed) as error:
-            raise ConversionFailed(f"{told} failed: {error}") from None
+            raise ConversionFailed(f"{webhook} failed: {error}") from None
         if len(converted) != len(objects):
-            raise ConversionFailed(f"{told} returned {len(converted)} objects, expected {len(objects)}")
+            raise ConversionFailed(f"{webhook} returned {len(converted)} objects, expected {len(objects)}")
         known = plan.versions[version].custom.plain.schema
         return [
             known.admit(checked(plan, before, after, version, named))[0]

@@ -28,9 +28,9 @@ _CORE_KINDS = frozenset(("APIGroup", "APIGroupList", "APIResourceList", "APIVers
 def check_kind(call: ServerCall, body: Obj) -> None:
     """A body says of which kind it is, or leaves it to the path."""
     resource, raw = call.resource, call.request.body
-    told = {name: next((body[key] for key in reversed(body) if key.lower() == name.lower()), None) for name in _NAMES}
-    kind, version = told["kind"], told["apiVersion"]
-    why = unreadable_kind(told)
+    stated = {name: next((body[key] for key in reversed(body) if key.lower() == name.lower()), None) for name in _NAMES}
+    kind, version = stated["kind"], stated["apiVersion"]
+    why = unreadable_kind(stated)
     if why:
         raise bad_request(
             f"the object provided is unrecognized (must be of type {resource.kind}): {why} ({summary(raw)})"

@@ -104,9 +104,9 @@ def _parts(meta: Obj) -> list[Problem]:
 
 
 def _check_managers(entries: list[Obj]) -> list[Problem]:
-    told = f"Too long: may not be more than {MANAGER_LIMIT} bytes"
+    message = f"Too long: may not be more than {MANAGER_LIMIT} bytes"
     return [
-        Problem(f"metadata.managedFields[{index}].manager", told, "FieldValueTooLong")
+        Problem(f"metadata.managedFields[{index}].manager", message, "FieldValueTooLong")
         for index, entry in enumerate(entries)
         if len((entry.get("manager") or "").encode()) > MANAGER_LIMIT
     ]

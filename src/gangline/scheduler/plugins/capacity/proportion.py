@@ -176,16 +176,16 @@ class ProportionPlugin(Plugin):
 
     # ── reclaim ──
 
-    def _taker(self, gang: GangInfo) -> Taker:
+    def taker(self, gang: GangInfo) -> Taker:
         return Taker(gang.queue, self._chunk(self._session.asked(gang)), gang.preemptible)
 
     def can_reclaim(self, gang: GangInfo) -> Refusal | None:
-        if reclaim.can_reclaim(self.accounts, self._taker(gang)):
+        if reclaim.can_reclaim(self.accounts, self.taker(gang)):
             return None
         return Refusal(self.name, f"queue {gang.queue} would hold more than its fair share or quota", resolvable=False)
 
     def reclaim_queue(self, preemptor: GangInfo, victim: str) -> bool:
-        if not reclaim.filter_victim(self.accounts, self._taker(preemptor), victim):
+        if not reclaim.filter_victim(self.accounts, self.taker(preemptor), victim):
             return False
         return self._returns is None or not self._returns.all_of(victim)
 
@@ -196,14 +196,14 @@ class ProportionPlugin(Plugin):
         """Could at least the first step of this victim be taken, as the books stand?"""
         elastic, core = split(victim.allocated_tasks)
         first = self._chunk(summed(task.given for task in elastic[:1] or core))
-        taker = self._taker(preemptor)
+        taker = self.taker(preemptor)
         return reclaim.filter_victim(self.accounts, taker, victim.queue) and reclaim.reclaimable(
             self.accounts, taker, {victim.queue: [first]}, self.multiplier
         )
 
     def reclaim_most(self, preemptor: GangInfo, largest: Mapping[str, float]) -> float:
         """No legal plan takes more GPUs than this from these queues."""
-        return reclaim.most_gpus(self.accounts, self._taker(preemptor), largest)
+        return reclaim.most_gpus(self.accounts, self.taker(preemptor), largest)
 
     def before_solving(self, preemptor: GangInfo) -> None:
         """From here on, remember what every account held before it was touched."""
@@ -223,7 +223,7 @@ class ProportionPlugin(Plugin):
             chunks = [self._chunk(vector) for vector in self._steps(gang, tasks)]
             if chunks:
                 taken.setdefault(gang.queue, []).extend(chunks)
-        return reclaim.reclaimable(self._baseline(), self._taker(plan.preemptor), taken, self.multiplier)
+        return reclaim.reclaimable(self._baseline(), self.taker(plan.preemptor), taken, self.multiplier)
 
     def _baseline(self) -> Mapping[str, QueueAccount]:
         """The books as they were before the what-if began."""

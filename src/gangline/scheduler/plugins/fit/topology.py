@@ -101,13 +101,13 @@ class TopologyPlugin(Plugin):
         return domain
 
     def _inside(self, domain: TopologyDomain, nodes: Sequence[NodeInfo]) -> list[NodeInfo]:
-        every = self._cluster.nodes
+        all_nodes = self._cluster.nodes
         if nodes is self._session.all_nodes:
-            return [every[name] for name in domain.nodes]
+            return [all_nodes[name] for name in domain.nodes]
         if self._named is None or self._named[0] is not nodes:
             self._named = (nodes, {node.name for node in nodes})
         names = self._named[1]
-        return [every[name] for name in domain.nodes if name in names]
+        return [all_nodes[name] for name in domain.nodes if name in names]
 
     def _refuse(self, gang: GangInfo, refusals: Iterable[GangRefusals]) -> None:
         """Only the action that places for real tells; what-ifs do not."""

@@ -132,8 +132,8 @@ def _operation(operation: Obj) -> bytes:
 
 
 def _query_parameter(item: Obj) -> bytes:
-    told = _text(2, item["in"]) + _text(4, item["name"]) + _text(6, item["type"]) + _whole(20, item["uniqueItems"])
-    return tagged(8, tagged(1, tagged(2, tagged(3, told))))
+    parameter = _text(2, item["in"]) + _text(4, item["name"]) + _text(6, item["type"]) + _whole(20, item["uniqueItems"])
+    return tagged(8, tagged(1, tagged(2, tagged(3, parameter))))
 
 
 def _security(named: tuple[str, Obj]) -> bytes:

@@ -73,8 +73,8 @@ def log(core: Core, call: ServerCall) -> bytes | None:
 
 
 def _restarts(pod: Obj, container: str) -> int:
-    told = [item for part in _STATUSES for item in (pod.get("status") or {}).get(part) or []]
-    return next((item.get("restartCount") or 0 for item in told if item.get("name") == container), 0)
+    statuses = [item for part in _STATUSES for item in (pod.get("status") or {}).get(part) or []]
+    return next((item.get("restartCount") or 0 for item in statuses if item.get("name") == container), 0)
 
 
 def _check_time(text: str) -> None:
