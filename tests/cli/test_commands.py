@@ -45,7 +45,7 @@ def test_every_command_has_a_help_text(
     ("word", "said"),
     [
         ("upp", "no command 'upp'; did you mean 'up'?\n"),
-        ("zzz", "no command 'zzz'; there are: up, demo, examples, run"),
+        ("zzz", "no command 'zzz'; there are: up, demo, examples, simulate"),
     ],
 )
 def test_an_unknown_command_names_the_one_that_was_meant_or_those_there_are(
@@ -107,7 +107,7 @@ def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a: [", "a.yaml is not YAML"),
+        ("a: [", "a.yaml is not YAML: line 2, column 1: did not find expected node content"),
         (
             "a: &a [x]\nb: &b [" + "*a, " * 999 + "*a]\nc: [" + "*b, " * 99 + "*b]",
             "a.yaml is not YAML: line 3: document contains excessive aliasing",

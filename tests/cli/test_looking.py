@@ -28,10 +28,12 @@ async def test_gangs_queues_and_nodes_are_shown_as_tables_and_as_data(tmp_path: 
     async with terminal(tmp_path) as here:
         await busy(here)
         gangs = (await here.type("get", "gangs")).out.splitlines()
-        assert gangs[0].split() == ["NAMESPACE", "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "AGE", "WHY"]
-        assert gangs[1].split()[:6] == ["default", "large-0", "waiting", "0/5", "40", "default-queue"]
+        assert gangs[0].split() == ["NAME", "STATE", "PLACED", "GPUS", "QUEUE", "AGE", "WHY"]
+        assert gangs[1].split()[:5] == ["large-0", "waiting", "0/5", "40", "default-queue"]
         assert "GPUs short" in gangs[1]
-        assert gangs[2].split()[:6] == ["default", "llm-0", "running", "5/5", "7", "default-queue"]
+        assert gangs[2].split()[:5] == ["llm-0", "running", "5/5", "7", "default-queue"]
+        everywhere = (await here.type("get", "gangs", "-A")).out.splitlines()
+        assert everywhere[0].startswith("NAMESPACE   NAME") and everywhere[1].startswith("default     large-0")
         wide = (await here.type("get", "gang", "llm-0", "-o", "wide")).out
         assert "MINIMUM" in wide and "large-0" not in wide
         assert (await here.type("get", "gangs", "-o", "name")).out == "gang/large-0\ngang/llm-0\n"

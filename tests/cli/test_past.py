@@ -76,6 +76,22 @@ def test_why_evicted_names_who_why_and_what_came_then(recording: Path) -> None:
     assert "never evicted it" in refused(recording, "why-evicted", "urgent-0")
 
 
+def test_pods_that_were_evicted_are_completed(recording: Path) -> None:
+    typed = {"COMP_WORDS": f"gangline why-evicted --recording {recording} sweep-0-", "COMP_CWORD": "4"}
+    asked_by = typed | {"_GANGLINE_COMPLETE": "bash_complete"}
+    shown = CliRunner().invoke(group, prog_name="gangline", complete_var="_GANGLINE_COMPLETE", env=asked_by)
+    assert shown.output.split() == [f"plain,sweep-0-{number}" for number in range(4)]
+
+
+def test_where_nothing_was_evicted_that_is_said(tmp_path: Path) -> None:
+    scene = RecordedScene(tmp_path)
+    scene.gang("quiet", 1)
+    scene.runs()
+    scene.recorder.close()
+    told = f"no pod was evicted as far as the recording in {tmp_path} goes"
+    assert refused(tmp_path, "why-evicted", "nobody") == told
+
+
 def test_every_cycle_decides_the_same_again(recording: Path) -> None:
     answer = asked(recording, "replay", "--all")
     assert answer.exit_code == 0

@@ -10,8 +10,10 @@ import pytest
 from dashboard.seen import Given, eviction, gang, group, job, look, node, owned_by, pod, queue
 from gangline.api import names
 from gangline.dashboard.look import ClusterView
+from gangline.dashboard.model import MissingPage, Page
 from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import KnownPast, page, times_page
+from gangline.dashboard.past.charts import clock, ticks
 from gangline.dashboard.past.data import GangMoment, KeptPast, PastWait, RecordedPast, TimelinePage, TimePage, UsePoint
 from gangline.dashboard.past.kept_file import read_kept, write_kept
 from gangline.dashboard.past.memory import MOST, RANGES, PastMemory, SampleRing
@@ -93,6 +95,46 @@ def test_gangs_that_failed_ended_or_were_deleted_are_told_with_their_reason() ->
         ("train", "failed", "BackoffLimitExceeded: too many tries"),
         ("h", "deleted", ""),
     }
+
+
+def test_a_gang_that_was_deleted_keeps_the_name_of_its_workload_and_its_queue() -> None:
+    before = (node("n"), group("pg-1", 1, "search", owner=owned_by("Job", "train")), job("train"), pod("a", "pg-1", 8))
+    shown = remembered(at(0, *before), at(15, node("n")))
+    assert [(row.title, row.queue, row.gpus) for row in shown.endings.rows] == [("train", "search", 8.0)]
+    assert 'href="/gang/work/train/timeline"' in document(shown)
+
+
+def gone(namespaces: frozenset[str] | None = None) -> Page:
+    memory = PastMemory()
+    for view in (at(0, *RUNS), at(15, node("n"))):
+        memory.observe(view)
+    path = ["gang", "work", "g", "timeline"]
+    return page(at(15, node("n")), path, {}, KnownPast(memory, namespaces=namespaces))
+
+
+def test_the_timeline_of_a_gang_that_is_gone_tells_what_was_seen_of_it() -> None:
+    shown = gone()
+    assert isinstance(shown, TimelinePage) and [moment.what for moment in shown.moments] == ["deleted"]
+    text = document(shown)
+    assert "It is no longer there." in text and "This is what the dashboard saw of it." in text
+    assert 'href="/gang/work/g"' not in text
+
+
+def test_who_may_not_see_its_namespace_is_told_nothing_of_a_gang_that_is_gone() -> None:
+    assert isinstance(gone(frozenset({"other"})), MissingPage)
+
+
+@pytest.mark.parametrize(
+    ("span", "texts"),
+    [
+        (3600.0, ["10:30", "10:45", "11:00", "11:15"]),
+        (86400.0, ["12:00", "16:00", "20:00", "00:00", "04:00", "08:00"]),
+        (604800.0, ["Nov 12", "Nov 13", "Nov 14", "Nov 15", "Nov 16", "Nov 17", "Nov 18"]),
+    ],
+)
+def test_times_below_a_chart_are_round(span: float, texts: list[str]) -> None:
+    end = 1795000800.0  # 2026-11-18T11:20:00Z
+    assert [clock(moment, span) for moment in ticks(end - span, end)] == texts
 
 
 def test_a_ring_keeps_no_more_points_than_its_time_has() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -64,6 +65,8 @@ def _command(command: click.Command, name: str, level: int) -> list[str]:
     options = [item for item in command.params if isinstance(item, click.Option)]
     if options:
         lines += table(("option", "what it says", "default"), [_option(item) for item in options])
+    if command.epilog and not isinstance(command, click.Group):
+        lines += ["```text", *textwrap.dedent(command.epilog.partition("Examples:\n")[2]).splitlines(), "```", ""]
     if isinstance(command, click.Group):
         for below, inner in command.commands.items():
             lines += _command(inner, f"{name} {below}", level + 1)

@@ -30,36 +30,45 @@ class CommandEntry(NamedTuple):
     module: str
     """Below `gangline.cli`; it has a `command`."""
     purpose: str
+    section: str
 
+
+START = "Start without a cluster"
+USE = "Look at a cluster, and change it"
+ASK = "Ask why, and what if"
+PAST = "Look back"
+OPERATE = "Install and operate"
+OTHER = "Other"
+"""What commands are for; `gangline --help` lists them below these."""
 
 COMMANDS = {
-    "up": CommandEntry("local.up", "start the platform on this machine, until Ctrl-C"),
-    "demo": CommandEntry("local.demo", "start the platform, play six scenes, and stop"),
-    "examples": CommandEntry("local.examples", "write the examples into a folder"),
-    "run": CommandEntry("deploy.run", "run one component against a cluster"),
-    "install": CommandEntry("deploy.install", "install gangline into a cluster"),
-    "uninstall": CommandEntry("deploy.uninstall", "remove gangline from a cluster"),
-    "rights": CommandEntry("deploy.rights", "print the rights (RBAC) that components need"),
-    "apply": CommandEntry("objects.apply", "create or change objects from files"),
-    "get": CommandEntry("objects.get", "show gangs, queues, nodes or any objects"),
-    "delete": CommandEntry("objects.delete", "delete objects by name or from files"),
-    "queue": CommandEntry("objects.queue", "change quota, limit and other settings of a queue"),
-    "top": CommandEntry("look.top", "show nodes, queues and gangs, updated every few seconds"),
-    "explain": CommandEntry("explain", "say why a gang waits, and what would start it"),
-    "whatif": CommandEntry("whatif", "show what a change would do to a cluster, without making it"),
-    "history": CommandEntry("look.history", "show what happened to a gang"),
-    "why-evicted": CommandEntry("look.why_evicted", "show why a pod was evicted, and for which gang"),
-    "replay": CommandEntry("look.replay", "decide recorded cycles again, and compare the results"),
-    "recording": CommandEntry("look.recording", "list recordings, or copy one without names"),
-    "tree": CommandEntry("look.tree", "show a PodCliqueSet with its cliques and pods"),
-    "dashboard": CommandEntry("look.dashboard", "serve the dashboard: what waits and why, who uses the GPUs"),
-    "simulate": CommandEntry("local.simulate", "play a list of jobs in virtual time: how long each waits"),
-    "idle": CommandEntry("look.idle", "show why GPUs are idle"),
-    "fairshare": CommandEntry("fairshare", "show the fair share of each queue"),
-    "doctor": CommandEntry("care.doctor", "check a cluster: what is wrong, and what to do about it"),
-    "bundle": CommandEntry("care.bundle", "collect data about a problem into a file, without secrets"),
-    "completion": CommandEntry("local.completion", "print a completion script for bash, zsh or fish"),
-    "initc": CommandEntry("deploy.initc", "wait in an init container for cliques that start first"),
+    "up": CommandEntry("local.up", "start the platform on this machine, until Ctrl-C", START),
+    "demo": CommandEntry("local.demo", "start the platform, play six scenes, and stop", START),
+    "examples": CommandEntry("local.examples", "write the examples into a folder", START),
+    "simulate": CommandEntry("local.simulate", "play a list of jobs in virtual time: how long each waits", START),
+    "apply": CommandEntry("objects.apply", "create or change objects from files", USE),
+    "get": CommandEntry("objects.get", "show gangs, queues, nodes or any objects", USE),
+    "delete": CommandEntry("objects.delete", "delete objects by name or from files", USE),
+    "queue": CommandEntry("objects.queue", "change quota, limit and other settings of a queue", USE),
+    "tree": CommandEntry("look.tree", "show a PodCliqueSet with its cliques and pods", USE),
+    "top": CommandEntry("look.top", "show nodes, queues and gangs, updated every few seconds", USE),
+    "dashboard": CommandEntry("look.dashboard", "serve the dashboard: what waits and why, who uses the GPUs", USE),
+    "explain": CommandEntry("explain", "say why a gang waits, and what would start it", ASK),
+    "whatif": CommandEntry("whatif", "show what a change would do to a cluster, without making it", ASK),
+    "idle": CommandEntry("look.idle", "show why GPUs are idle", ASK),
+    "fairshare": CommandEntry("fairshare", "show the fair share of each queue", ASK),
+    "history": CommandEntry("look.history", "show what happened to a gang", PAST),
+    "why-evicted": CommandEntry("look.why_evicted", "show why a pod was evicted, and for which gang", PAST),
+    "replay": CommandEntry("look.replay", "decide recorded cycles again, and compare the results", PAST),
+    "recording": CommandEntry("look.recording", "list recordings, or copy one without names", PAST),
+    "install": CommandEntry("deploy.install", "install gangline into a cluster", OPERATE),
+    "uninstall": CommandEntry("deploy.uninstall", "remove gangline from a cluster", OPERATE),
+    "run": CommandEntry("deploy.run", "run one component against a cluster", OPERATE),
+    "rights": CommandEntry("deploy.rights", "print the rights (RBAC) that components need", OPERATE),
+    "doctor": CommandEntry("care.doctor", "check a cluster: what is wrong, and what to do about it", OPERATE),
+    "bundle": CommandEntry("care.bundle", "collect data about a problem into a file, without secrets", OPERATE),
+    "completion": CommandEntry("local.completion", "print a completion script for bash, zsh or fish", OTHER),
+    "initc": CommandEntry("deploy.initc", "wait in an init container for cliques that start first", OTHER),
 }
 
 
@@ -74,8 +83,11 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.purpose) for name, entry in COMMANDS.items()])
+        widest = max(map(len, COMMANDS))
+        for title in dict.fromkeys(entry.section for entry in COMMANDS.values()):
+            with formatter.section(title):
+                listed = [(name, entry.purpose) for name, entry in COMMANDS.items() if entry.section == title]
+                formatter.write_dl([(name.ljust(widest), purpose) for name, purpose in listed])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS:
@@ -89,7 +101,7 @@ class Commands(click.Group):
 def group() -> None:
     """Gang scheduling for Kubernetes: all pods of a job start, or none.
 
-    Start with `gangline demo`, or `gangline up` and then kubectl.
+    Start with `gangline demo`, or `gangline up` and then kubectl. Every command has --help, with examples.
     """
 
 

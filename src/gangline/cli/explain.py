@@ -32,9 +32,20 @@ PAUSE = 2.0
 OVER = ("runs", "has finished", "has failed", "was evicted")
 
 
+EXAMPLES = """\b
+Examples:
+  gangline explain                           # every gang that waits
+  gangline explain job/train
+  gangline explain large --fix 1 -o yaml     # the first remedy as objects
+  gangline explain large --try               # play the remedies on a copy
+  gangline explain large --watch             # until it runs
+"""
+
+
 @click.command(
     help="Show why a workload waits or what happened to it, and what would start it. NAME: a gang, set, PodGroup, "
-    "pod, Job or another workload, as in job/train; without it, every gang that waits."
+    "pod, Job or another workload, as in job/train; without it, every gang that waits.",
+    epilog=EXAMPLES,
 )
 @click.argument("name", required=False, default="", shell_complete=gangs_of_cluster)
 @click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="look in every namespace")

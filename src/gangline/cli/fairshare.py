@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 EXAMPLES = """\b
 Examples:
-  gangline fairshare                     of the cluster as it is now
+  gangline fairshare                      # of the cluster as it is now
   gangline fairshare -o json
-  gangline fairshare question.yaml       of queues that a file describes
-  gangline fairshare --serve --port 8080 answers POST /simulate as KAI's simulator does
+  gangline fairshare question.yaml        # of queues that a file describes
+  gangline fairshare --serve --port 8080 # answers POST /simulate as KAI does
 """
 
 

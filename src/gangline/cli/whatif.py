@@ -31,12 +31,12 @@ EXIT_WAITING = 3
 NODE_FILE = ("v1", "Node")
 EXAMPLES = """\b
 Examples:
-  gangline whatif -f job.yaml                        would it start now, and where?
-  gangline whatif -f job.yaml --fail-if-waiting      exit code 3 where it would wait, for scripts
-  gangline whatif --drain node-7 --drain node-8      who moves, and who finds no place?
-  gangline whatif --add-nodes node-1=4               four more like node-1
+  gangline whatif -f job.yaml                # would it start now, and where?
+  gangline whatif -f job.yaml --fail-if-waiting    # for scripts: exit code 3
+  gangline whatif --drain node-7             # who moves, who finds no place?
+  gangline whatif --add-nodes node-1=4       # four more like node-1
   gangline whatif --add-nodes gpus:8,cpu:96,memory:1Ti=2 -f job.yaml
-  gangline whatif --quota team-a.gpu.quota=64 --without team-b/sweep-3 -o json
+  gangline whatif --quota team-a.gpu.quota=64 --without team-b/sweep-3
 """
 
 

@@ -77,7 +77,7 @@ def page(look: ClusterView, path: Sequence[str], query: Query, past: KnownPast |
         case ["time"]:
             return times_page(look, past or KnownPast(PastMemory()), query)
         case ["gang", namespace, name, "timeline"]:
-            return timeline_page(look, namespace, name, past.story if past is not None else ())
+            return timeline_page(look, namespace, name, past or KnownPast(PastMemory()))
         case ["gang", namespace, name]:
             return gang_page(look, namespace, name)
         case ["queue", name]:
@@ -247,13 +247,14 @@ def times_page(look: ClusterView, past: KnownPast, query: Query) -> TimePage:
     )
 
 
-def timeline_page(look: ClusterView, namespace: str, name: str, story: Sequence[GangMoment]) -> Page:
+def timeline_page(look: ClusterView, namespace: str, name: str, past: KnownPast) -> Page:
     known = GangTable(look)
     gang = known.called(namespace, name)
     if gang is None:
-        return _no_gang(look, known, namespace, name)
+        gone = times.gone_timeline(look, namespace, name, past.story, past.memory, past.namespaces)
+        return gone or _no_gang(look, known, namespace, name)
     facts = [fact for fact in look.pods if known.of(fact) is gang]
-    return times.timeline(look, known, gang, events(look, gang, facts), facts, story)
+    return times.timeline(look, known, gang, events(look, gang, facts), facts, past.story)
 
 
 # ── queues ──

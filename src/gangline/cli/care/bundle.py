@@ -32,9 +32,17 @@ Look through it before you hand it on: names, labels, images and logs are as the
 """
 
 
+EXAMPLES = """\b
+Examples:
+  gangline bundle
+  gangline bundle for-the-issue.tar.gz
+"""
+
+
 @click.command(
     help="Pack what somebody needs to look into a cluster (objects, doctor, top, logs of components) into an "
-    "archive. Secrets, ConfigMaps, values of environment variables and arguments of containers are left out."
+    "archive. Secrets, ConfigMaps, values of environment variables and arguments of containers are left out.",
+    epilog=EXAMPLES,
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 @cluster_options

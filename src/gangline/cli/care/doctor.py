@@ -19,9 +19,17 @@ if TYPE_CHECKING:
     from gangline.cli.care.findings import DoctorFinding
 
 
+EXAMPLES = """\b
+Examples:
+  gangline doctor
+  gangline doctor -q -o json                 # only what is wrong, for scripts
+"""
+
+
 @click.command(
     help="Examine a cluster: version, clocks, your rights, definitions and whose they are, webhooks and certificates, "
-    "leases, installation, queues and nodes. Each finding has a remedy; it ends with 1 if there is a problem."
+    "leases, installation, queues and nodes. Each finding has a remedy; it ends with 1 if there is a problem.",
+    epilog=EXAMPLES,
 )
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="only what is wrong")

@@ -9,8 +9,13 @@ import click
 
 from gangline.operator import initc
 
+EXAMPLES = """\b
+Examples:
+  gangline initc --podcliques=llm-0-prefill:2
+"""
 
-@click.command()
+
+@click.command(epilog=EXAMPLES)
 @click.option(
     "-p",
     "--podcliques",

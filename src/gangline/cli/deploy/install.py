@@ -24,10 +24,20 @@ WORKLOAD = ("grove.io", "scheduler.grove.io")
 """Whose definitions come with the operator of PodCliqueSets."""
 
 
+EXAMPLES = """\b
+Examples:
+  gangline install --image registry.example/team/gangline:0.1.0
+  gangline install --image IMAGE --config my-config.yaml
+  gangline install --image IMAGE --dry-run   # print manifests, for GitOps
+  gangline install --image IMAGE --half scheduler --dashboard token
+"""
+
+
 @click.command(
     help="Install gangline into a cluster: its definitions, the installer with its rights, a Config and a "
     "SchedulingShard. The "
-    "installer does the rest. Doing it again changes only what is new."
+    "installer does the rest. Doing it again changes only what is new.",
+    epilog=EXAMPLES,
 )
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
 @click.option("--image", metavar="IMAGE", help="the image of every component, with `gangline` on its PATH")

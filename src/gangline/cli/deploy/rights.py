@@ -17,10 +17,19 @@ NAMES = (*COMPONENT_NAMES, "dashboard", TENANT)
 already."""
 
 
+EXAMPLES = """\b
+Examples:
+  gangline rights                            # of all components
+  gangline rights scheduler binder
+  gangline rights backend volcano --deployment --image IMAGE
+"""
+
+
 @click.command(
     help="Print the account, roles and bindings of components (default: of all that a real cluster runs) as YAML for "
     "`kubectl apply -f -`. `rights backend NAME` prints those of a scheduler's backend that runs as a process of its "
-    "own, `rights tenant` what the cluster's roles view, edit and admin give people of our kinds in their namespaces."
+    "own, `rights tenant` what the cluster's roles view, edit and admin give people of our kinds in their namespaces.",
+    epilog=EXAMPLES,
 )
 @click.argument("components", nargs=-1, metavar="[COMPONENT|backend NAME]...")
 @click.option(

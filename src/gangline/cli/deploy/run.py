@@ -50,6 +50,7 @@ class RunCommand(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         name = ctx.meta.get("component", "")
         if not name:
+            super().format_epilog(ctx, formatter)
             formatter.write_paragraph()
             formatter.write_text("`gangline run COMPONENT --help` lists the flags of that component.")
             return
@@ -69,6 +70,15 @@ def _options(command: click.Command) -> list[str]:
     return [text.lstrip("-") for param in command.params if isinstance(param, click.Option) for text in param.opts]
 
 
+EXAMPLES = """\b
+Examples:
+  gangline run scheduler --kubeconfig FILE
+  gangline run operator --config operator.yaml
+  gangline run backend volcano
+  gangline run scheduler --help              # the flags of the scheduler
+"""
+
+
 @click.command(
     cls=RunCommand,
     help="Run one component until Ctrl-C: " + ", ".join(COMPONENT_NAMES) + "; or a scheduler's backend alone, as in "
@@ -76,6 +86,7 @@ def _options(command: click.Command) -> list[str]:
     "--leader-elect=false lets "
     "each work. FLAGS are upstream's own.",
     context_settings={"ignore_unknown_options": True},
+    epilog=EXAMPLES,
 )
 @click.argument("component", metavar="COMPONENT", callback=known_component, shell_complete=components_like)
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)

@@ -19,10 +19,18 @@ if TYPE_CHECKING:
 LOOK_AGAIN = 0.5
 
 
+EXAMPLES = """\b
+Examples:
+  gangline uninstall
+  gangline uninstall --all                   # also queues, gangs, definitions
+"""
+
+
 @click.command(
     help="Remove gangline from a cluster: Config, shards, all that was deployed for them, and the installer. Queues, "
     "priority "
-    "classes, namespaces and definitions stay, because users' objects hang on them; --all takes them too."
+    "classes, namespaces and definitions stay, because users' objects hang on them; --all takes them too.",
+    epilog=EXAMPLES,
 )
 @click.option("--kubeconfig", metavar="FILE", help="which cluster (default: the platform started here)")
 @click.option(

@@ -6,18 +6,21 @@ import click
 
 VARIABLE = "_GANGLINE_COMPLETE"
 """How a shell asks us; click reads it."""
-SHELLS = {
-    "bash": "source <(gangline completion bash)       # or into ~/.bashrc",
-    "zsh": "source <(gangline completion zsh)        # or into ~/.zshrc, after compinit",
-    "fish": "gangline completion fish | source        # or into ~/.config/fish/completions/gangline.fish",
-}
+SHELLS = ("bash", "zsh", "fish")
+EXAMPLES = """\b
+Examples:
+  source <(gangline completion bash)         # or into ~/.bashrc
+  source <(gangline completion zsh)          # or into ~/.zshrc
+  gangline completion fish | source          # or into config.fish
+"""
 
 
 @click.command(
     help="Print what makes a shell complete commands, options and names; kinds, gangs, queues and namespaces come from "
-    "the cluster.\n\n\b\n" + "\n".join(SHELLS.values())
+    "the cluster.",
+    epilog=EXAMPLES,
 )
-@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
     from click.shell_completion import get_completion_class
 

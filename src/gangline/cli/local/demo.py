@@ -9,8 +9,16 @@ import click
 
 from gangline.cli.ending import run
 
+EXAMPLES = """\b
+Examples:
+  gangline demo
+  gangline demo --log info                   # with what the components log
+"""
 
-@click.command(help="Start the platform in memory, play six scenes, stop. Exit code 0 if all went well.")
+
+@click.command(
+    help="Start the platform in memory, play six scenes, stop. Exit code 0 if all went well.", epilog=EXAMPLES
+)
 @click.option(
     "--log", "level", default="error", type=click.Choice(["debug", "info", "warning", "error"]), show_default=True
 )

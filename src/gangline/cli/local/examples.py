@@ -12,9 +12,17 @@ from gangline.errors import BadInput
 FOLDER = "gangline-examples"
 
 
+EXAMPLES = """\b
+Examples:
+  gangline examples
+  gangline examples my-examples
+"""
+
+
 @click.command(
     help=f"Write the examples into a folder (default: {FOLDER}), to look at and to apply: `gangline apply -f "
-    f"{FOLDER}/01-gang`. A folder that has files of the same names is left alone."
+    f"{FOLDER}/01-gang`. A folder that has files of the same names is left alone.",
+    epilog=EXAMPLES,
 )
 @click.argument("folder", default=FOLDER, type=click.Path(file_okay=False))
 def command(folder: str) -> None:

@@ -35,10 +35,20 @@ MOST_NAMED = 10
 """Jobs that never start, each named with its line."""
 
 
+EXAMPLES = """\b
+Examples:
+  gangline simulate jobs.csv --format csv --gpus 64
+  gangline simulate jobs.csv --format csv --gpus 64 --settings greedy
+  gangline simulate .gangline/recording --format recording \\
+    --change quota.team-a.gpu=+64
+"""
+
+
 @click.command(
     help="Play TRACE in virtual time on the scheduler's own decision core: who waits how long, how busy the GPUs are, "
     "what evictions cost. TRACE is a file or, with --format recording, what a scheduler recorded. With several "
-    "--settings the same trace is played with each, one after the other."
+    "--settings the same trace is played with each, one after the other.",
+    epilog=EXAMPLES,
 )
 @click.argument("trace")
 @click.option("--format", "form", type=click.Choice(FORMAT_NAMES), required=True, help="what the rows of TRACE mean")

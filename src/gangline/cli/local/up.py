@@ -24,7 +24,19 @@ PORT = 8443
 DASHBOARD = 8080
 
 
-@click.command(help="Start the API server, simulated GPU nodes and every component on this machine; stop with Ctrl-C.")
+EXAMPLES = """\b
+Examples:
+  gangline up                                # 4 nodes of 8 GPUs
+  gangline up --memory --port 0              # nothing is kept; any free port
+  gangline up --nodes examples/nodes.yaml    # nodes of your own
+  gangline up --without scheduler            # bring your own scheduler
+"""
+
+
+@click.command(
+    help="Start the API server, simulated GPU nodes and every component on this machine; stop with Ctrl-C.",
+    epilog=EXAMPLES,
+)
 @click.option("--memory", is_flag=True, help="keep objects in memory only; they are gone when it stops")
 @click.option(
     "--port",

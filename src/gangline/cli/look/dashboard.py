@@ -42,9 +42,18 @@ class PastPlaces:
     kept: Path | None
 
 
+EXAMPLES = """\b
+Examples:
+  gangline dashboard --kubeconfig FILE
+  gangline dashboard --port 0                # any free port
+  gangline dashboard --address 0.0.0.0 --login token
+"""
+
+
 @click.command(
     help="Serve a web page that shows what waits and why, what would start it, who holds the GPUs, who borrows, and "
-    "where free room is. It only reads: get, list and watch are all it needs."
+    "where free room is. It only reads: get, list and watch are all it needs.",
+    epilog=EXAMPLES,
 )
 @click.option(
     "--kubeconfig", metavar="FILE", help="which cluster (default: the one we run in, else the platform started here)"

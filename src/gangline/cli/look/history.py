@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  gangline history llm-0                 of one gang
-  gangline history llm                   of every gang of the set llm
+  gangline history llm-0                 # of one gang
+  gangline history llm                   # of every gang of the set llm
   gangline history train -n team-a --since 2h
   gangline history llm-0 -o json
 """

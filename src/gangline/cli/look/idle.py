@@ -20,9 +20,17 @@ HEADING = ("CAUSE", "GPUS", "%", "FOR")
 NEEDED = ("nodes", "pods", "podgroups.scheduling.run.ai", "queues.scheduling.run.ai")
 
 
+EXAMPLES = """\b
+Examples:
+  gangline idle
+  gangline idle -o json                      # also by node
+"""
+
+
 @click.command(
     help="Show why GPUs are idle: each is idle for one cause (no demand, quota, fragments, shortage, topology, "
-    "reserved, gate or missing pods, taint or cordon, starting, failed). The cluster is only read."
+    "reserved, gate or missing pods, taint or cordon, starting, failed). The cluster is only read.",
+    epilog=EXAMPLES,
 )
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
 @cluster_options

@@ -4,6 +4,7 @@ Reads files of this machine only; no cluster is asked."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -116,16 +117,29 @@ def _place(context: click.Context) -> str:
 
 def recorded_gangs(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Names for a shell, from what was written last."""
-    from gangline.errors import GanglineError
-    from gangline.scheduler.recording.files import whole_pieces
     from gangline.scheduler.recording.stories import Storyteller
 
-    teller, began = Storyteller(lambda title, record: False), time.monotonic()
-    try:
-        for piece in whole_pieces(files_of(_place(context))[-1:]):
-            teller.take(piece)
-            if time.monotonic() - began > PATIENCE:
-                break
-    except (GanglineError, OSError):
-        return []
+    teller = Storyteller(lambda title, record: False)
+    for piece in _written_last(context):
+        teller.take(piece)
     return sorted({name for _, name in teller.names if name.startswith(incomplete)})
+
+
+def evicted_pods(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Names for a shell of pods that were evicted, from what was written last."""
+    from gangline.scheduler.recording.evicted import past_of
+
+    return sorted(name for name in past_of("", _written_last(context)).others if name.startswith(incomplete))
+
+
+def _written_last(context: click.Context) -> Iterator[SegmentStart | RecordedCycle]:
+    """As much of it as can be read while somebody waits; nothing where there is no recording."""
+    from gangline.errors import GanglineError
+    from gangline.scheduler.recording.files import whole_pieces
+
+    began = time.monotonic()
+    with contextlib.suppress(GanglineError, OSError):
+        for piece in whole_pieces(files_of(_place(context))[-1:]):
+            yield piece
+            if time.monotonic() - began > PATIENCE:
+                return

@@ -11,13 +11,23 @@ import click
 from gangline.cli.look.recorded import files_of, pieces_of, recording_option
 from gangline.errors import BadInput
 
+EXAMPLES = """\b
+Examples:
+  gangline recording info
+  gangline recording redact .gangline/recording for-the-issue.jsonl.gz
+"""
 
-@click.group(help="Say what the scheduler's recording holds, or copy it without names.")
+
+@click.group(help="Say what the scheduler's recording holds, or copy it without names.", epilog=EXAMPLES)
 def command() -> None:
     pass
 
 
-@command.command(help="List the files of a recording: node pool, when each begins and was last written, its size.")
+@command.command(
+    help="List the files of a recording: node pool, when each begins and was last written, its size.",
+    short_help="list the files of a recording",
+    epilog=EXAMPLES,
+)
 @recording_option
 def info(place: str) -> None:
     from gangline.cli.columns import aligned
@@ -31,8 +41,10 @@ def info(place: str) -> None:
 
 
 @command.command(
+    short_help="copy a recording without names, to hand it on",
+    epilog=EXAMPLES,
     help="Copy the recording IN (a folder or a file) to the file OUT without names: every name of a node, queue, gang, "
-    "pod or label becomes a code. The copy still decides the same, and `gangline replay --recording OUT` proves it."
+    "pod or label becomes a code. The copy still decides the same, and `gangline replay --recording OUT` proves it.",
 )
 @click.argument("source", metavar="IN", type=click.Path(exists=True))
 @click.argument("target", metavar="OUT", type=click.Path(dir_okay=False))

@@ -18,10 +18,19 @@ if TYPE_CHECKING:
 MOST_TOLD = 10
 
 
+EXAMPLES = """\b
+Examples:
+  gangline replay                            # the last cycle
+  gangline replay --at 10m
+  gangline replay --all                      # after an upgrade
+"""
+
+
 @click.command(
     help="Decide recorded cycles again with this version's decision core and compare with what was decided then, bit "
     "for bit. Without an option, the last cycle; its decisions are shown. Nothing is touched. Exit code 1: something "
-    "differs."
+    "differs.",
+    epilog=EXAMPLES,
 )
 @click.option("--at", metavar="TIME", help="the last cycle at or before this time: 2026-01-31T14:00:00Z, or 10m ago")
 @click.option("--all", "every", is_flag=True, help="every cycle; differences are listed")

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangline.cli.columns import aligned
+from gangline.cli.suggestions import did_you_mean
 from gangline.dashboard import gangs as ganged
 from gangline.dashboard import nodes as noded
 from gangline.dashboard import queues as queued
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import Amounts, GangLine, NodeLine, QueueLine
 from gangline.rules.selectors import parse_labels
-from gangline.rules.values.times import spoken
+from gangline.rules.values.times import brief
 
 ORDER = {state: place for place, state in enumerate(("waiting", "evicted", "starting", "running", "failed", "ended"))}
+NAMESPACE = "NAMESPACE"
+"""A column that is shown only where several namespaces are, as kubectl does."""
 LONGEST = 100
 """Characters of a reason that a table shows; `gangline explain` says the rest."""
 
@@ -40,9 +43,10 @@ class Summary:
     read: tuple[str, ...]
     """The kinds (plural) without which they are unknown."""
 
-    def table(self, lines: Sequence[Any], now: float, *, wide: bool = False) -> str:
+    def table(self, lines: Sequence[Any], now: float, *, wide: bool = False, everywhere: bool = False) -> str:
         heading = (*self.heading, *self.wide) if wide else self.heading
-        return aligned(heading, [self.cells(line, now)[: len(heading)] for line in lines])
+        first = int(heading[0] == NAMESPACE and not everywhere)
+        return aligned(heading[first:], [self.cells(line, now)[first : len(heading)] for line in lines])
 
     def chosen(self, lines: Sequence[Any], view: ClusterView, selector: str) -> list[Any]:
         """Of gangs, those whose PodGang or PodGroup has these labels."""
@@ -50,6 +54,14 @@ class Summary:
         known = [gang for gang in ganged.GangTable(view).values() if wanted.matches(_labels_of(gang))]
         places = {(gang.namespace, gang.name) for gang in known}
         return [line for line in lines if self.place(line) in places]
+
+    def named(self, name: str, lines: Sequence[Any]) -> list[Any]:
+        """Those of this name; all where none is given."""
+        return [line for line in lines if not name or name in (self.place(line)[1], self.title(line))]
+
+    def near(self, name: str, lines: Sequence[Any]) -> str:
+        """Ends a message about a name that none of them has."""
+        return did_you_mean(name, [self.title(line) for line in lines])
 
     def unseen(self, view: ClusterView) -> str:
         """Why there is nothing to show, though there may be some of them; empty: they may be read."""
@@ -81,7 +93,7 @@ def _nodes(view: ClusterView) -> list[NodeLine]:
 
 
 def _gang_cells(line: GangLine, now: float) -> tuple[str, ...]:
-    age = "" if line.since is None else spoken(max(now - line.since, 0))
+    age = "" if line.since is None else brief(max(now - line.since, 0))
     return (
         line.namespace,
         line.title,
@@ -156,7 +168,7 @@ SUMMARIES = {
     "gangs": Summary(
         "gang",
         _gangs,
-        ("NAMESPACE", "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "AGE", "WHY"),
+        (NAMESPACE, "NAME", "STATE", "PLACED", "GPUS", "QUEUE", "AGE", "WHY"),
         ("MINIMUM", "PRIORITY CLASS", "NODES"),
         _gang_cells,
         lambda line: (line.namespace, line.name),

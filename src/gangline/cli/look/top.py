@@ -25,9 +25,18 @@ SECTIONS = ("nodes", "queues", "gangs")
 CLEAR = moved("\x1b[H\x1b[2J")
 
 
+EXAMPLES = """\b
+Examples:
+  gangline top                               # until Ctrl-C
+  gangline top queues gangs -A
+  gangline top --once
+"""
+
+
 @click.command(
     help="Show nodes, queues and gangs with their GPUs, updated every few seconds until Ctrl-C; or those that are "
-    "named: `gangline top queues gangs`."
+    "named: `gangline top queues gangs`.",
+    epilog=EXAMPLES,
 )
 @click.argument("sections", nargs=-1, type=click.Choice(SECTIONS))
 @click.option("--once", is_flag=True, help="print it once and end; the default if the output is no terminal")
@@ -90,14 +99,14 @@ def picture(view: ClusterView, sections: tuple[str, ...], namespace: str) -> str
             line for line in summary.lines(view) if summary.place(line)[0] in ("", namespace or summary.place(line)[0])
         ]
         unseen = "" if lines else summary.unseen(view)
-        parts += ["", name.upper(), unseen or summary.table(lines, view.source.now)]
+        parts += ["", name.upper(), unseen or summary.table(lines, view.source.now, everywhere=not namespace)]
     return "\n".join(parts)
 
 
 def fitted(text: str) -> str:
     """As much of it as the terminal shows; long lines are cut, and the rest is counted."""
     width, height = shutil.get_terminal_size()
-    lines = [line[:width] for line in text.splitlines()]
+    lines = [line if len(line) <= width else f"{line[: width - 1]}…" for line in text.splitlines()]
     if len(lines) < height:
         return "\n".join([*lines, ""])
     return "\n".join(

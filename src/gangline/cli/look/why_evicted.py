@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gangline.cli.look.recorded import files_of, moment, not_recorded, pieces_of, recording_option, since_option
+from gangline.cli.look.recorded import (
+    evicted_pods,
+    files_of,
+    moment,
+    not_recorded,
+    pieces_of,
+    recording_option,
+    since_option,
+)
 from gangline.errors import BadInput
 
 if TYPE_CHECKING:
@@ -18,11 +26,19 @@ SHOWN = 6
 """Pods of a gang that are named."""
 
 
+EXAMPLES = """\b
+Examples:
+  gangline why-evicted sweep-0-worker-x7k2p
+  gangline why-evicted sweep-0-worker-x7k2p --since 2h -o json
+"""
+
+
 @click.command(
     help="Say why a pod was evicted: when, for whom, by which rule, what it cost, and whether its gang came back. Read "
-    "from the scheduler's recording on this machine."
+    "from the scheduler's recording on this machine.",
+    epilog=EXAMPLES,
 )
-@click.argument("pod")
+@click.argument("pod", shell_complete=evicted_pods)
 @click.option("-n", "--namespace", metavar="NAME", default="", help="only in this namespace (default: in all)")
 @since_option
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -51,7 +67,9 @@ def _not_evicted(pod: str, past: PodPast, place: str) -> str:
         rest = f" and {len(past.members) - SHOWN} more" if len(past.members) > SHOWN else ""
         pods = ", ".join(sorted(past.members)[:SHOWN])
         return f"{pod} is a gang, not a pod; `gangline history {pod}` tells what became of it; its pods: {pods}{rest}"
-    return not_recorded(f"pod {pod!r}", place, did_you_mean(pod, past.others, 3))
+    if not past.others:
+        return f"no pod was evicted as far as the recording in {place} goes"
+    return not_recorded(f"eviction of a pod {pod!r}", place, did_you_mean(pod, past.others, 3))
 
 
 def _text(eviction: PodEviction) -> str:

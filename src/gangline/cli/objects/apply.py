@@ -13,6 +13,7 @@ import click
 from gangline.cli import manifests
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.objects.unknown_fields import did_you_mean_field
 from gangline.errors import ApiError, BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -23,7 +24,17 @@ if TYPE_CHECKING:
     """An object and how it is applied: patch, new, replace, or "" for server-side apply."""
 
 
-@click.command(help="Create or change objects from files. Fields that a file does not name stay as they are.")
+EXAMPLES = """\b
+Examples:
+  gangline apply -f examples/01-gang
+  gangline apply -f queues.yaml -f job.yaml -n team-a
+  gangline explain large --fix 1 -o yaml | gangline apply -f -
+"""
+
+
+@click.command(
+    help="Create or change objects from files. Fields that a file does not name stay as they are.", epilog=EXAMPLES
+)
 @click.option(
     "-f",
     "--filename",
@@ -60,7 +71,8 @@ async def _apply(objects: list[Meant], kubeconfig: str | None, namespace: str | 
                 click.echo(f"{kind.resource}/{obj['metadata'].get('name')} {done}")
             except ApiError as error:
                 refused += 1
-                click.echo(f"error: {kind.kind} {obj['metadata'].get('name')}: {error}", err=True)
+                meant = await did_you_mean_field(connection, kind, str(error))
+                click.echo(f"error: {kind.kind} {obj['metadata'].get('name')}: {error}{meant}", err=True)
     if refused:
         raise BadInput(
             f"{refused} of {len(objects)} {'object was' if len(objects) == 1 else 'objects were'} not applied"

@@ -8,11 +8,21 @@ from gangline.cli import manifests
 from gangline.cli.completing import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import cluster_options, connect
 from gangline.cli.ending import run
+from gangline.cli.objects.addresses import addresses
 from gangline.cli.objects.apply import kind_of
 from gangline.errors import BadInput, NotFound
 
+EXAMPLES = """\b
+Examples:
+  gangline delete pcs llm
+  gangline delete pods/web-0 pods/web-1
+  gangline delete -f examples/01-gang
+"""
 
-@click.command(help="Delete objects by name, or those that files describe. What they own goes with them.")
+
+@click.command(
+    help="Delete objects by name, or those that files describe. What they own goes with them.", epilog=EXAMPLES
+)
 @click.argument("kind", required=False, shell_complete=kinds_of_cluster)
 @click.argument("names", nargs=-1, shell_complete=objects_of_kind)
 @click.option("-f", "--filename", "files", multiple=True, metavar="FILE", help="file, folder or - (may be repeated)")
@@ -20,8 +30,10 @@ from gangline.errors import BadInput, NotFound
 def command(
     kind: str | None, names: tuple[str, ...], files: tuple[str, ...], kubeconfig: str | None, namespace: str | None
 ) -> None:
-    if not files and not (kind and names):
-        raise click.UsageError("say what to delete: KIND NAME, or -f FILE")
+    if kind and not names and "/" not in kind:
+        raise click.UsageError(f"say which of the {kind} to delete: {kind} NAME")
+    if not files and not kind:
+        raise click.UsageError("say what to delete: KIND NAME, KIND/NAME, or -f FILE")
     run(_delete(kind or "", names, files, kubeconfig, namespace))
 
 
@@ -30,9 +42,8 @@ async def _delete(
 ) -> None:
     async with connect(kubeconfig, namespace) as connection:
         targets = []
-        if kind_name:
-            kind = await connection.kind(kind_name)
-            targets += [(kind, name, connection.namespace) for name in names]
+        for word, name in addresses(kind_name, names) if kind_name else ():
+            targets.append((await connection.kind(word), name, connection.namespace))
         for obj in manifests.read(files):
             meta = obj["metadata"]
             targets.append(

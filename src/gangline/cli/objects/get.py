@@ -14,7 +14,7 @@ from gangline.cli.columns import aligned
 from gangline.cli.completing import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
-from gangline.cli.suggestions import did_you_mean
+from gangline.cli.objects.addresses import addresses
 from gangline.errors import BadInput, NotFound, api_error
 
 if TYPE_CHECKING:
@@ -28,9 +28,19 @@ DERIVED = ("gang", "gangs")
 """What no server has as a kind."""
 
 
+EXAMPLES = """\b
+Examples:
+  gangline get gangs -A                      # of every namespace
+  gangline get queues -o wide
+  gangline get pods -l app.kubernetes.io/part-of=llm
+  gangline get podgroups.scheduling.run.ai -o yaml
+"""
+
+
 @click.command(
     help="Show objects as a table, or whole with -o json or -o yaml. KIND: gangs, queues, nodes, or any kind that the "
-    "cluster serves, as in pods, pcs or podgroups.scheduling.run.ai."
+    "cluster serves, as in pods, pcs or podgroups.scheduling.run.ai.",
+    epilog=EXAMPLES,
 )
 @click.argument("kind", shell_complete=kinds_of_cluster)
 @click.argument("name", required=False, shell_complete=objects_of_kind)
@@ -49,7 +59,10 @@ def command(
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
-    run(_get(kind, name or "", output, all_namespaces, selector, kubeconfig, namespace))
+    (target, *others) = addresses(kind, [name] if name else [])
+    if others:
+        raise BadInput(f"get shows one object by name; the second is {'/'.join(others[0]).strip('/')}")
+    run(_get(*target, output, all_namespaces, selector, kubeconfig, namespace))
 
 
 async def _get(
@@ -110,20 +123,18 @@ async def _summarized(
     lines = [line for line in summary.lines(view) if everywhere or summary.place(line)[0] in here]
     if selector:
         lines = summary.chosen(lines, view, selector)
-    absent = ""
-    if name:
-        absent = f"there is no {summary.kind} {name}{did_you_mean(name, [summary.title(line) for line in lines])}"
-        lines = [line for line in lines if name in (summary.place(line)[1], summary.title(line))]
+    absent = f"there is no {summary.kind} {name}{summary.near(name, lines)}" if name else ""
+    lines = summary.named(name, lines)
     if not lines and (refusal := summary.unseen(view) or absent):
         raise BadInput(refusal)
     if output in TABLES and not lines:
         return nothing(f"{summary.kind}s", connection.namespace if summary.kind == "gang" and not everywhere else "")
-    return _printed(summary, lines, output, view.source.now, single=bool(name))
-
-
-def _printed(summary: Summary, lines: Sequence[Any], output: str, now: float, *, single: bool) -> str:
     if output in TABLES:
-        return summary.table(lines, now, wide=output == "wide")
+        return summary.table(lines, view.source.now, wide=output == "wide", everywhere=everywhere)
+    return _as_data(summary, lines, output, single=bool(name))
+
+
+def _as_data(summary: Summary, lines: Sequence[Any], output: str, *, single: bool) -> str:
     if output == "name":
         return "\n".join(summary.name(line) for line in lines)
     return written(lines[0] if single else {"items": lines}, output).rstrip("\n")

@@ -18,8 +18,15 @@ from gangline.cli.ending import run
 from gangline.cli.objects.queue_settings import SETTINGS, complete, patch_of
 from gangline.errors import BadInput, NotFound
 
+EXAMPLES = """\b
+Examples:
+  gangline queue set team-a gpu.quota=16 gpu.limit=none memory.quota=512Gi
+  gangline queue set team-b --create parent=research gpu.quota=4
+  gangline queue set team-a gpu.weight=2 --dry-run
+"""
 
-@click.group(help="Change the settings of queues.")
+
+@click.group(help="Change the settings of queues.", epilog=EXAMPLES)
 def command() -> None:
     pass
 
@@ -27,9 +34,11 @@ def command() -> None:
 @command.command(
     name="set",
     short_help="change quota, limit, weight, parent and other settings of a queue",
-    help="Change settings of a queue: `gangline queue set team-a gpu.quota=16 gpu.limit=unlimited memory.quota=512Gi`. "
-    "Settings: " + ", ".join(SETTINGS) + ". CPU is in cores and memory in bytes, as in pods (0.5, 64Gi); `unlimited` "
-    "or `none` stands for no bound, `parent=none` for no parent.",
+    help="Change settings of a queue, and leave the others as they are. Settings: "
+    + ", ".join(SETTINGS)
+    + ". CPU is in cores and memory in bytes, as in pods (0.5, 64Gi); `unlimited` or `none` stands for no bound, "
+    "`parent=none` for no parent.",
+    epilog=EXAMPLES,
 )
 @click.argument("name", shell_complete=queues_of_cluster)
 @click.argument("settings", nargs=-1, required=True, metavar="SETTING=VALUE…")

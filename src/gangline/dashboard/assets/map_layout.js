@@ -6,7 +6,7 @@ const BETWEEN = 8;
 const APART = 20;
 
 // Fewer nodes have larger cells.
-const side = (nodes) => (nodes <= 60 ? 15 : nodes <= 300 ? 11 : nodes <= 1200 ? 7 : 5);
+const side = (nodes) => (nodes <= 12 ? 24 : nodes <= 60 ? 15 : nodes <= 300 ? 11 : nodes <= 1200 ? 7 : 5);
 const across = (gpus) => (gpus <= 4 ? gpus : Math.ceil(gpus / 2) <= 8 ? Math.ceil(gpus / 2) : 16);
 
 export function layOut(data, width) {

@@ -5,6 +5,7 @@ No script draws them, so they are there at the first paint and without scripts. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -15,6 +16,11 @@ from gangline.dashboard.writing.parts import number
 
 WIDE, HIGH, LEFT, BELOW, ABOVE = 640, 150, 44, 18, 8
 """Of a chart in its own units, and the room for numbers at its left and for times below it."""
+
+STEPS = (60.0, 300.0, 900.0, 3600.0, 14400.0, 86400.0, 604800.0)
+"""Seconds between two times below a chart: all divide a day, or are days."""
+MOST_TICKS = 8
+"""Times below a chart, at most about so many."""
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -83,11 +89,20 @@ def _axes(frame: Frame) -> list[Html]:
         )
     ]
     whole = frame.end - frame.start
-    for nth in range(5):
-        moment = frame.start + whole * nth / 4
-        place = "end" if nth == 4 else "middle"
-        lines.append(tag("text", clock(moment, whole), x=frame.x(moment), y=HIGH - 4, class_=place if nth else None))
-    return lines
+    times = [(moment, frame.x(moment)) for moment in ticks(frame.start, frame.end)]
+    return [*lines, *(tag("text", clock(at, whole), x=x, y=HIGH - 4, class_=_anchor(x)) for at, x in times)]
+
+
+def _anchor(x: float) -> str:
+    """Where a text stands to its place: not beyond the right edge."""
+    return "end" if x > WIDE - 24 else "middle"
+
+
+def ticks(start: float, end: float) -> list[float]:
+    """The round times between, as many as can be told apart: of an hour, each quarter; of a week, each day."""
+    step = next((step for step in STEPS if (end - start) / step <= MOST_TICKS), STEPS[-1])
+    first = math.ceil(start / step) * step
+    return [first + step * nth for nth in range(int((end - first) / step) + 1)]
 
 
 def clock(moment: float, whole: float) -> str:

@@ -56,6 +56,17 @@ class RecordedPast(msgspec.Struct):
     endings: list[PastEnding] = []
 
 
+class SeenGang(msgspec.Struct, frozen=True, array_like=True):
+    """A gang at one look; what is told of it should it be gone at the next."""
+
+    namespace: str
+    name: str
+    state: str
+    gpus: float
+    title: str = ""
+    queue: str = ""
+
+
 class KeptPast(msgspec.Struct, frozen=True):
     """A memory as it is kept over a restart."""
 
@@ -66,8 +77,8 @@ class KeptPast(msgspec.Struct, frozen=True):
     waits: list[PastWait] = []
     evictions: list[PastEviction] = []
     endings: list[PastEnding] = []
-    seen: list[tuple[str, str, str, float]] = []
-    """Namespace, name, state and GPUs of each gang at the last look."""
+    seen: list[SeenGang] = []
+    """Each gang at the last look."""
 
 
 class SizeWaits(PageData, frozen=True):
@@ -121,3 +132,5 @@ class TimelinePage(PageData, frozen=True, tag_field="page", tag="timeline"):
     moments: tuple[GangMoment, ...]
     recorded: bool
     """A recording of the scheduler was read; else it is what objects and events still say."""
+    gone: bool = False
+    """The cluster has no such gang any more."""

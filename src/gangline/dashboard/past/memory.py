@@ -13,7 +13,7 @@ from gangline.dashboard import evictions
 from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.gangs import ENDED, EVICTED, FAILED, RUNNING, STARTING, WAITING, CountedGang, GangTable, Place
 from gangline.dashboard.look import ClusterView
-from gangline.dashboard.past.data import KeptPast, PastEnding, PastEviction, PastWait, RecordedPast, UsePoint
+from gangline.dashboard.past.data import KeptPast, PastEnding, PastEviction, PastWait, RecordedPast, SeenGang, UsePoint
 
 HOUR, DAY, WEEK = 3600.0, 86400.0, 604800.0
 RANGES: dict[str, tuple[float, float]] = {"1h": (HOUR, 15.0), "24h": (DAY, 300.0), "7d": (WEEK, 1800.0)}
@@ -72,8 +72,8 @@ class PastMemory:
         self.waits: deque[PastWait] = deque(maxlen=MOST)
         self.evictions: deque[PastEviction] = deque(maxlen=MOST)
         self.endings: deque[PastEnding] = deque(maxlen=MOST)
-        self._seen: dict[Place, tuple[str, float]] = {}
-        """State and GPUs of each gang at the last look."""
+        self._seen: dict[Place, SeenGang] = {}
+        """Each gang at the last look."""
         self._noted: dict[Place, float] = {}
         """The last eviction of each PodGroup that was noted."""
         self._last = 0.0
@@ -104,7 +104,7 @@ class PastMemory:
             waits=list(self.waits),
             evictions=list(self.evictions),
             endings=list(self.endings),
-            seen=[(*place, *state) for place, state in self._seen.items()],
+            seen=list(self._seen.values()),
         )
 
     def restore(self, past: KeptPast) -> None:
@@ -114,7 +114,7 @@ class PastMemory:
         self.waits.extend(past.waits)
         self.evictions.extend(past.evictions)
         self.endings.extend(past.endings)
-        self._seen = {(namespace, name): (state, gpus) for namespace, name, state, gpus in past.seen}
+        self._seen = {(gang.namespace, gang.name): gang for gang in past.seen}
         self._recalled = past.last
 
     def observe(self, look: ClusterView) -> None:
@@ -149,18 +149,17 @@ class PastMemory:
         before, self._seen = self._seen, {}
         for place, gang in known.items():
             state, gpus = gang.state, max(gang.asked, gang.held)
-            was, had = before.get(place, ("", 0.0))
-            self._seen[place] = state, max(gpus, had)
+            last = before.get(place)
+            was, had = (last.state, last.gpus) if last is not None else ("", 0.0)
+            self._seen[place] = SeenGang(*place, state, max(gpus, had), gang.title, gang.queue)
             if state in (STARTING, RUNNING) and was in ("", WAITING, EVICTED):
                 self._note_start(gang, was, gpus, now)
             elif state in (ENDED, FAILED) and was not in ("", state):
                 self.endings.append(_ending(gang, state, max(gpus, had), now))
         for place in before.keys() - self._seen.keys():
-            state, gpus = before[place]
-            if state not in (ENDED, FAILED):
-                self.endings.append(
-                    PastEnding(at=now, namespace=place[0], title=place[1], queue="", gpus=gpus, state="deleted")
-                )
+            gone = before[place]
+            if gone.state not in (ENDED, FAILED):
+                self.endings.append(_deleted(gone, now))
 
     def _note_start(self, gang: CountedGang, was: str, gpus: float, now: float) -> None:
         """Whoever ran already at the first look says itself when it started; who came since has just started."""
@@ -169,6 +168,17 @@ class PastMemory:
         started = gang.started or (now if seen else None)
         if made is not None and started is not None and max(now - WEEK, self._recalled) < started:
             self.waits.append(PastWait(at=started, gpus=round(gpus, 2), seconds=max(started - made, 0.0)))
+
+
+def _deleted(gang: SeenGang, now: float) -> PastEnding:
+    return PastEnding(
+        at=now,
+        namespace=gang.namespace,
+        title=gang.title or gang.name,
+        queue=gang.queue,
+        gpus=round(gang.gpus, 2),
+        state="deleted",
+    )
 
 
 def _ending(gang: CountedGang, state: str, gpus: float, now: float) -> PastEnding:

@@ -47,8 +47,14 @@ class Located(Dated, Protocol):
     def namespace(self) -> str: ...
 
 
+class Titled(Located, Protocol):
+    @property
+    def title(self) -> str: ...
+
+
 D = TypeVar("D", bound=Dated)
 N = TypeVar("N", bound=Located)
+T = TypeVar("T", bound=Titled)
 
 
 def time_page(
@@ -152,6 +158,40 @@ def timeline(
         moments=tuple(sorted(moments, key=lambda moment: moment.at)),
         recorded=bool(recorded),
     )
+
+
+def gone_timeline(
+    look: ClusterView,
+    namespace: str,
+    title: str,
+    recorded: Sequence[GangMoment],
+    memory: PastMemory,
+    namespaces: frozenset[str] | None,
+) -> TimelinePage | None:
+    """Of a gang that is no more: what was recorded of it, else when it was seen to be evicted and to end."""
+    seen = [
+        *(GangMoment(at=item.at, what="evicted", text=item.by) for item in _named(memory.evictions, namespace, title)),
+        *(
+            GangMoment(at=item.at, what=item.state, text=item.reason)
+            for item in _named(memory.endings, namespace, title)
+        ),
+    ]
+    moments = list(recorded) or seen
+    if not moments or (namespaces is not None and namespace not in namespaces):
+        return None
+    return TimelinePage(
+        source=look.source,
+        namespace=namespace,
+        title=title,
+        name=title,
+        moments=tuple(sorted(moments, key=lambda moment: moment.at)),
+        recorded=bool(recorded),
+        gone=True,
+    )
+
+
+def _named(items: Iterable[T], namespace: str, title: str) -> list[T]:
+    return [item for item in items if (item.namespace, item.title) == (namespace, title)]
 
 
 def _of_objects(known: GangTable, gang: CountedGang, facts: Sequence[PodFact]) -> Iterable[GangMoment]:

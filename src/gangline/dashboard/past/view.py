@@ -136,7 +136,7 @@ def _evictions(page: TimePage) -> Html:
 
 
 def _gang(row: PastEviction | PastEnding) -> Html:
-    return link(gang_address(row.namespace, row.title), f"{row.namespace}/{row.title}")
+    return link(f"{gang_address(row.namespace, row.title)}/timeline", f"{row.namespace}/{row.title}")
 
 
 def _endings(page: TimePage) -> Html:
@@ -156,24 +156,28 @@ def _endings(page: TimePage) -> Html:
 
 
 def timeline_view(page: TimelinePage) -> list[Html]:
-    where = link(gang_address(page.namespace, page.name), page.title)
-    source = (
-        "Read from the recording of the scheduler."
-        if page.recorded
-        else "Read from its objects and events; Kubernetes keeps events for about an hour. With the recording of the "
-        "scheduler, refusals and gangs that were placed first are shown too (gangline history)."
-    )
+    where = page.title if page.gone else link(gang_address(page.namespace, page.name), page.title)
     moments: Sequence[Html] = [
         tag("li", tag("time", stamp(moment.at)), " ", tag("b", moment.what), " ", moment.text)
         for moment in page.moments
     ]
     began = page.moments[0].at if page.moments else None
-    since = tag("p", f"Began {age(began, page.source.now)} ago; times are UTC. ", source, class_="more")
+    gone = "It is no longer there. " if page.gone else ""
+    since = tag("p", f"{gone}Began {age(began, page.source.now)} ago; times are UTC. ", _read_from(page), class_="more")
     return [
         tag("h1", "Timeline of ", where),
         since,
         tag("ol", *moments, class_="timeline") if moments else none("Nothing is known of it."),
     ]
+
+
+def _read_from(page: TimelinePage) -> str:
+    if page.recorded:
+        return "Read from the recording of the scheduler."
+    more = "With the recording of the scheduler, refusals and gangs that were placed first are shown too"
+    if page.gone:
+        return f"This is what the dashboard saw of it. {more}."
+    return f"Read from its objects and events; Kubernetes keeps events for about an hour. {more} (gangline history)."
 
 
 def tenths(gpus: float) -> str:

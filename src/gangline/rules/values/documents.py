@@ -143,9 +143,19 @@ def _documents(text: str | bytes, doubled: list[str]) -> Iterator[Any]:
             else:
                 builder.take(event)
     except yaml.YAMLError as error:
-        raise DocumentUnreadable(str(error)) from None
+        raise DocumentUnreadable(_where_and_what(error)) from None
     except UnicodeError:
         raise DocumentUnreadable("invalid UTF-8 in the text") from None
+
+
+def _where_and_what(error: yaml.YAMLError) -> str:
+    """What libyaml says in several lines of its own, in one: the place, the problem, and what it was about to read."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return " ".join(str(error).split())
+    mark, began = error.problem_mark, error.context_mark
+    since = f" that begins in line {began.line + 1}" if began is not None and began.line != mark.line else ""
+    about = f" ({error.context}{since})" if error.context else ""
+    return f"line {mark.line + 1}, column {mark.column + 1}: {error.problem}{about}"
 
 
 def _decoded(text: str | bytes) -> str:

@@ -126,6 +126,32 @@ def _decimal(value: int, unit: int) -> str:
     return f"{whole}.{digits}" if digits else str(whole)
 
 
+def brief(length: float) -> str:
+    """A duration as kubectl shows ages: `2m10s`, coarser the longer it is."""
+    total = int(length)
+    if total < -1:
+        return "<invalid>"
+    if total < 0:
+        return "0s"
+    if total < 120:
+        return f"{total}s"
+    minutes, hours, days = total // 60, total // 3600, total // 86400
+    if minutes < 10:
+        return f"{minutes}m{total % 60}s" if total % 60 else f"{minutes}m"
+    if minutes < 180:
+        return f"{minutes}m"
+    if hours < 8:
+        return f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
+    if hours < 48:
+        return f"{hours}h"
+    if hours < 192:
+        return f"{days}d{hours % 24}h" if hours % 24 else f"{days}d"
+    if days < 730:
+        return f"{days}d"
+    years = days // 365
+    return f"{years}y{days % 365}d" if years < 8 and days % 365 else f"{years}y"
+
+
 def spoken(seconds: float) -> str:
     """A duration as people say it: `2 min 10 s`."""
     whole = int(seconds)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.cluster.server.show.cell_parts import NONE, age_of, name_of, value_at
-from gangline.cluster.server.show.tables import Obj, duration
-from gangline.rules.values.times import seconds
+from gangline.cluster.server.show.tables import Obj
+from gangline.rules.values.times import brief, seconds
 
 
 def pod_status(pod: Obj) -> str:
@@ -90,7 +90,7 @@ def _restarts(pod: Obj, now: float) -> str:
     total = sum(item.get("restartCount", 0) for item in counted)
     ends = [seconds(value_at(item, "lastState", "terminated", "finishedAt")) for item in counted]
     last = max((end for end in ends if end is not None), default=None)
-    return f"{total} ({duration(now - last)} ago)" if total and last is not None else str(total)
+    return f"{total} ({brief(now - last)} ago)" if total and last is not None else str(total)
 
 
 def pod_cells(pod: Obj, now: float) -> list[Any]:

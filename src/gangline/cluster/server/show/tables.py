@@ -14,7 +14,7 @@ import msgspec
 
 from gangline.cluster.server.show.jsonpath import BadPath, PathFinder, Visits, compile_path
 from gangline.cluster.server.show.table_headings import Column, common
-from gangline.rules.values.times import seconds
+from gangline.rules.values.times import brief, seconds
 
 Obj = dict[str, Any]
 Cells = Callable[[Obj, float], list[Any]]
@@ -34,33 +34,7 @@ class Printer:
 
 def age(text: Any, now: float) -> str:
     then = seconds(text)
-    return "<unknown>" if then is None else duration(now - then)
-
-
-def duration(length: float) -> str:
-    """A length of time in one or two units, coarser the longer it is."""
-    total = int(length)
-    if total < -1:
-        return "<invalid>"
-    if total < 0:
-        return "0s"
-    if total < 120:
-        return f"{total}s"
-    minutes, hours, days = total // 60, total // 3600, total // 86400
-    if minutes < 10:
-        return f"{minutes}m{total % 60}s" if total % 60 else f"{minutes}m"
-    if minutes < 180:
-        return f"{minutes}m"
-    if hours < 8:
-        return f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
-    if hours < 48:
-        return f"{hours}h"
-    if hours < 192:
-        return f"{days}d{hours % 24}h" if hours % 24 else f"{days}d"
-    if days < 730:
-        return f"{days}d"
-    years = days // 365
-    return f"{years}y{days % 365}d" if years < 8 and days % 365 else f"{years}y"
+    return "<unknown>" if then is None else brief(now - then)
 
 
 def plain_cells(obj: Obj, now: float) -> list[Any]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.cluster.server.show.cell_parts import NONE, age_of, name_of, selector_cell, template_cells, value_at
-from gangline.cluster.server.show.tables import Obj, age, duration
+from gangline.cluster.server.show.tables import Obj, age
 from gangline.cluster.server.verbs.subresources.scale_object import selector_text
-from gangline.rules.values.times import seconds
+from gangline.rules.values.times import brief, seconds
 
 
 def pod_group_cells(obj: Obj, now: float) -> list[Any]:
@@ -104,7 +104,7 @@ def job_cells(job: Obj, now: float) -> list[Any]:
         parallel = spec.get("parallelism") or 0
         count = f"{done}/1 of {parallel}" if parallel > 1 else f"{done}/1"
     begin, end = seconds(status.get("startTime")), seconds(status.get("completionTime"))
-    length = "" if begin is None else duration((end if end is not None else now) - begin)
+    length = "" if begin is None else brief((end if end is not None else now) - begin)
     return [name_of(job), _job_status(job), count, length, age_of(job, now), *template_cells(job), selector_cell(job)]
 
 
