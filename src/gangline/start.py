@@ -39,8 +39,8 @@ def main() -> None:
 
 
 def _leave(code: int) -> None:
-    """Without taking apart what is in memory, which the system takes back: with a large cluster in it, that would take
-    longer than a process may take to end, and nobody would be left to cut it short."""
+    """End at once, and leave it to the system to free the memory. Freeing a large cluster here would take longer than a
+    process has to end."""
     atexit._run_exitfuncs()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:

@@ -63,6 +63,14 @@ def test_a_queue_that_does_not_fit_into_its_parent_is_warned_about() -> None:
     ]
 
 
+def test_quotas_that_fit_exactly_are_fine_seen_from_below_and_from_above() -> None:
+    parent = queue("a", cpu=1000, gpu=2, memory=8, children=("b", "c"))
+    first, second = queue("b", cpu=1000, gpu=2, memory=8, parentQueue="a"), queue("c", parentQueue="a")
+    assert asked(first, parent, second) == (None, [])
+    grown = queue("a", cpu=2000, gpu=4, memory=9, children=("b", "c"))
+    assert asked(parent, first, second, operation="UPDATE", old=grown) == (None, [])
+
+
 def test_a_resource_that_is_written_as_null_has_no_quota() -> None:
     bare = queue("a", children=("b",))
     bare["spec"]["resources"] = {"cpu": None}

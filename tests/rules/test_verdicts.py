@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 
 import msgspec
+import pytest
 
+from gangline.api import names
 from gangline.api.builtin import Job
+from gangline.api.grove import PodGang
 from gangline.api.kai import PodGroup
 from gangline.rules.gangs.evictions import prospects
-from gangline.rules.verdicts import of_group, renamed
+from gangline.rules.verdicts import group_of, of_gang, of_group, renamed
 
 
 def test_the_names_of_pod_groups_become_those_that_users_know_and_nothing_else_changes() -> None:
@@ -52,3 +55,56 @@ def test_whether_an_evicted_gang_comes_back() -> None:
         "it does not come back: its Job failed (BackoffLimitExceeded); a podFailurePolicy that ignores "
         "DisruptionTarget keeps evictions from counting as failures"
     )
+
+
+def gang(phase: str = "", **conditions: tuple[str, str, str]) -> PodGang:
+    listed = [
+        {"type": type, "status": status, "reason": reason, "message": message}
+        for type, (status, reason, message) in conditions.items()
+    ]
+    meta = {"name": "llm-0", "namespace": "work", "uid": "gang-uid"}
+    return msgspec.convert({"metadata": meta, "status": {"phase": phase, "conditions": listed}}, PodGang)
+
+
+def group_with_verdict(*owners: str) -> PodGroup:
+    references = [{"apiVersion": "v1", "kind": "X", "name": uid, "uid": uid} for uid in owners]
+    verdict = json.dumps({"headline": "waits: pg-llm-0 needs 8 GPUs"})
+    meta = {"name": "pg-llm-0", "namespace": "work", "annotations": {names.VERDICT: verdict}}
+    return msgspec.convert({"metadata": meta | {"ownerReferences": references}}, PodGroup)
+
+
+def test_the_group_of_a_gang_is_the_one_that_has_it_among_its_owners() -> None:
+    mine = group_with_verdict("somebody", "gang-uid")
+    assert group_of(gang(), [group_with_verdict("somebody"), group_with_verdict(), mine]) is mine
+    assert group_of(gang(), [group_with_verdict("somebody")]) is None
+
+
+HELD = ("False", "BackendNotReady", "backend kueue holds the gates: no quota")
+
+
+@pytest.mark.parametrize(
+    ("waiting", "text"),
+    [
+        (gang(), "waits: llm-0 needs 8 GPUs"),
+        (gang(Initialized=("True", "PodGangPodsCreated", "")), "waits: llm-0 needs 8 GPUs"),
+        (gang(Initialized=HELD), "llm-0 is Pending: backend kueue holds the gates: no quota"),
+        (
+            gang("Running", Ready=("False", "MinimumNotReady", "ready pods: a 1/2")),
+            "llm-0 is Running: ready pods: a 1/2",
+        ),
+        (gang(PodsFailed=("True", "Failed", "pod a-0 failed")), "waits: llm-0 needs 8 GPUs\npod a-0 failed"),
+    ],
+)
+def test_the_scheduler_speaks_of_a_gang_only_while_it_waits_and_its_backend_does_not_hold_it(
+    waiting: PodGang, text: str
+) -> None:
+    assert of_gang(waiting, group_with_verdict("gang-uid")).text == text
+
+
+def test_of_several_unmet_conditions_the_first_on_the_way_is_told() -> None:
+    waiting = gang(
+        Ready=("False", "MinimumNotReady", "later"),
+        Scheduled=("False", "MinimumNotScheduled", ""),
+        Initialized=("True", "", ""),
+    )
+    assert of_gang(waiting, None).text == "llm-0 is Pending: MinimumNotScheduled"

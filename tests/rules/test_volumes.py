@@ -100,6 +100,19 @@ def test_a_claim_that_names_a_volume_gets_that_one_or_none() -> None:
     assert best_fit(named, [volume("v", claimRef={"namespace": "x", "name": "other"})]) is None
 
 
+def test_the_volume_that_a_claim_names_must_be_in_reach_of_the_node_too() -> None:
+    named, there = claim(volumeName="v"), volume("v", nodeAffinity=on_host("a"))
+    assert best_fit(named, [there], {"host": "a"}) == there
+    assert best_fit(named, [there], {"host": "b"}) is None
+
+
+def test_a_volume_that_is_held_is_for_its_holder_even_where_another_claim_names_it() -> None:
+    held = volume("v", size="1Mi", claimRef={"namespace": "x", "name": "c", "uid": "u"})
+    assert best_fit(claim("9Gi", volumeName="v"), [held]) == held, "who has it keeps it, whatever it asks for now"
+    other = volume("v", claimRef={"namespace": "x", "name": "other"})
+    assert best_fit(claim(volumeName="v"), [other]) is None
+
+
 def test_only_volumes_in_reach_of_the_node_count() -> None:
     here, there = volume("here", "5Gi", nodeAffinity=on_host("a")), volume("there", nodeAffinity=on_host("b"))
     assert best_fit(claim(), [there, here], {"host": "a"}) == here

@@ -176,7 +176,9 @@ def test_a_gang_within_its_quota_waits_for_cheap_victims_no_longer_than_its_pati
 def test_a_queue_within_its_quota_does_not_pay_for_what_its_sibling_borrows() -> None:
     def evicted(**of_borrower: Any) -> list[str]:
         scene = Scene(settings=native()).nodes(2).queue("top").queue("serving", quota=8)
-        scene.queue("language", quota=4, parent="top").queue("vision", quota=4, parent="top")
+        scene.queue("language", quota=4, parent="top").queue("vision", quota=4, parent="top").queue(
+            "idle", parent="top"
+        )
         scene.gang("language/own", 1, gpus=4, on="n0", last_start=NOW - MINUTE)
         for number, node in enumerate(("n0", "n1", "n1")):
             scene.gang(f"vision/more-{number}", 1, gpus=4, on=node, last_start=NOW - MINUTE, **of_borrower)
@@ -184,6 +186,17 @@ def test_a_queue_within_its_quota_does_not_pay_for_what_its_sibling_borrows() ->
 
     assert sorted(evicted()) == ["more-1-0", "more-2-0"]
     assert not evicted(last_eviction=NOW - 2 * MINUTE), "all that was borrowed is in its grace: nobody else makes room"
+
+
+def test_a_queue_that_was_promised_more_than_there_is_does_not_pay_for_one_that_borrows_beside_it() -> None:
+    """Its fair share is less than its quota, and it holds no more than its quota: vision borrows, idle does not."""
+    scene = Scene(settings=native()).nodes(2).queue("top").queue("serving", quota=8)
+    scene.queue("language", quota=16, parent="top").queue("vision", parent="top").queue("idle", parent="top")
+    scene.gang("language/own", 1, gpus=8, on="n0", last_start=NOW - MINUTE)
+    for number in range(2):
+        grace = NOW - 2 * MINUTE
+        scene.gang(f"vision/more-{number}", 1, gpus=4, on="n1", last_start=NOW - HOUR, last_eviction=grace)
+    assert not scene.gang("serving/claim", 1, gpus=8).decide().evicted
 
 
 def test_what_may_be_evicted_goes_by_all_that_is_asked_for_also_while_a_part_of_it_is_tried() -> None:

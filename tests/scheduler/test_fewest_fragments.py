@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gangline.rules.requests import GpuRequest
+from gangline.scheduler.cycle import decide
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.plugins.score.fewestfragments import THOUSANDTHS, device_fills, usual_shape
+from gangline.scheduler.records import NodeRecord
 from gangline.scheduler.settings import PluginSetting, SchedulerSettings
 from scheduler.scene import Scene
 
@@ -62,3 +64,21 @@ def test_a_sequence_of_pods_uses_at_most_what_is_free() -> None:
     fills = device_fills([(whole, 5), (third, 5)])
     assert fills is not None and all(fills[free] <= free for free in range(THOUSANDTHS + 1))
     assert fills[319] == 0 < fills[320] < fills[640] < fills[960]
+
+
+def test_what_nodes_are_worth_follows_their_labels_from_cycle_to_cycle() -> None:
+    """The usual pods want the zone. So a pod that may go anywhere takes the other node, also once the zone moved."""
+    scene = native().node("n0", gpus=2, labels={"zone": "x"}).node("n1", gpus=2)
+    for number in range(4):
+        scene.gang(f"a/usual{number}", 1, gpus=2, needs=9, task={"node_selector": {"zone": "x"}})
+    cluster = scene.gang("a/single", 1, priority=90).cluster()
+
+    def bound() -> dict[str, str]:
+        return {bind.task: bind.node for bind in decide(cluster, scene.settings, scene.now).binds}
+
+    assert bound() == {"single-0": "n1"}
+    moved = native().node("n0", gpus=2).node("n1", gpus=2, labels={"zone": "x"})
+    for record in moved.records:
+        if isinstance(record, NodeRecord):
+            cluster.apply(record)
+    assert bound() == {"single-0": "n0"}

@@ -108,3 +108,44 @@ def test_a_running_pod_whose_devices_would_stay_in_their_zone_stays() -> None:
     scene = Scene().node("n0", gpus=4, numa=zoned("restricted", {GPU: 2}, {GPU: 2})).queue("a")
     after = reclaimed(pod(scene, "a/runs", gpus=1, on="n0", recorded=where))
     assert not after.evicted and after.waiting == {"asks-0": "n0"}
+
+
+# ── container by container ──
+
+
+def by_container(*zones: int) -> Scene:
+    record = zoned("single-numa-node", *cores(*zones))
+    numa = NumaRecord(record.policy, "container", record.resources, record.zones)
+    return Scene().node("n0", gpus=0, cpu=sum(zones), numa=numa).queue("a").with_settings(plugins=PLUGINS)
+
+
+def pod_of(scene: Scene, *containers: ContainerRecord, cpu: float) -> Outcome:
+    return scene.gang("a/pod", 1, gpus=0, cpu=cpu, task={"qos": "Guaranteed", "containers": containers}).decide()
+
+
+def container(cpu: int, *, init: bool = False, sidecar: bool = False) -> ContainerRecord:
+    return ContainerRecord({"cpu": cpu * 1000}, init, sidecar)
+
+
+def test_with_the_scope_of_containers_each_stands_in_a_zone_of_its_own() -> None:
+    after = pod_of(by_container(2, 2), container(2), container(2), cpu=4)
+    assert after.decisions.binds[0].numa_zones == (0, 1)
+    assert after.decisions.binds[0].numa_amounts == ({"cpu": 2000}, {"cpu": 2000})
+
+
+def test_containers_of_one_zone_are_summed_up() -> None:
+    after = pod_of(by_container(4, 2), container(2), container(2), cpu=4)
+    assert after.decisions.binds[0].numa_amounts == ({"cpu": 4000},)
+
+
+def test_a_container_that_fits_into_no_single_zone_keeps_the_pod_away() -> None:
+    assert pod_of(by_container(2, 2), container(2), container(2), cpu=4).bound
+    assert not pod_of(by_container(2, 2), container(3), cpu=3).bound
+
+
+def test_an_init_container_that_ends_leaves_its_zone_and_a_sidecar_keeps_it() -> None:
+    ending, staying = container(2, init=True), container(2, init=True, sidecar=True)
+    after = pod_of(by_container(2, 2), ending, container(2), container(2), cpu=4)
+    assert after.decisions.binds[0].numa_amounts == ({"cpu": 2000}, {"cpu": 2000})
+    assert not pod_of(by_container(2, 2), staying, container(2), container(2), cpu=4).bound
+    assert not pod_of(by_container(2, 2), container(3, init=True), container(1), cpu=3).bound, "it must fit, too"

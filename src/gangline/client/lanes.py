@@ -2,11 +2,12 @@
 
 Two lanes for the writes of one process. *Urgent* ones bring something nearer to its place: a PodGroup, a BindRequest, a
 bind, a delete. *Reports* tell how things stand (events, statuses) and can be worked out again from the objects at any
-time. While a crowd of urgent writes passes, reports get one turn for every so many of them and a few per second
-whatever happens; in calm they never wait. Where components run apart, what the others send is seen by its traces: pods
-that come and are bound, as the watch shows them, and a report that is answered much later than usual, which says that
-the server is busy. Clients note their urgent writes here, runtime/ notes what is seen, asks for turns and says how long
-answers took. Nothing is sent or kept here."""
+time. While many urgent writes pass, reports get one turn for every so many of them, and a few per second in any case.
+In calm they never wait.
+
+Where components run apart, two signs show what the others write: pods that come and are bound, as the watch shows them,
+and a report that is answered much later than usual, because the server is busy. Clients note their urgent writes here.
+runtime/ notes what is seen, asks for turns and says how long answers took. Nothing is sent or kept here."""
 
 from __future__ import annotations
 

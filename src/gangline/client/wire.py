@@ -91,8 +91,8 @@ IN_A_ROW = 16
 class InProcess:
     """Calls a handler of the same process under a stated identity: same semantics as HTTP, without the socket.
 
-    Such a call need not wait for anything; so whoever makes thousands of them lets others in now and then, as one who
-    talks over a socket does: watchers that never had a turn would fall behind what the server remembers."""
+    Such a call never has to wait by itself. So after some calls in a row others have a turn, as they would with a
+    socket. Without that, watchers would fall behind what the server remembers."""
 
     def __init__(self, handle: Callable[[Request], Awaitable[Response]], user: User, agent: str = "gangline") -> None:
         self._handle = handle

@@ -1,10 +1,9 @@
-"""From a name to its answer: read the cluster, find the workload, say the cause, try the changes. The cluster itself
-is only read.
+"""From a name to its answer: read the cluster, find the workload, say the cause, try the changes. The cluster itself is
+only read.
 
-What the scheduler's own cycle can try is tried on the objects in memory; what makes new pods, or must start several
-gangs one after the other, is tried on a copy of the whole platform (whatif/copy.py), where the same controllers
-work.
-"""
+A change that the scheduler's own cycle can judge is tried on the objects in memory. A change that makes new pods, or
+must start several gangs one after the other, is tried on a copy of the whole platform (whatif/copy.py), where the same
+controllers work."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Grove's OperatorConfiguration, read unchanged.
 
-`read` turns the file's content into the settings of rules/sets.py, `process` into how the process runs. What is wrong
-or contradictory is named, all at once, and stops the start; what is unknown, or known and without effect here, is named
-by `notes` and stops nothing, because Grove itself passes over it (and its chart writes such a field). Nothing here
-opens a file."""
+`read` turns the file's content into the settings of rules/sets.py, `process` into how the process runs. Settings that
+are wrong or contradict each other are named all at once and stop the start. Settings that are unknown, or have no
+effect here, are named by `notes` and stop nothing: Grove itself ignores them, and its chart writes such a field.
+Nothing here opens a file."""
 
 from __future__ import annotations
 

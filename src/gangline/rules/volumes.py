@@ -1,9 +1,9 @@
 """Does this volume fit this claim? Kubernetes' rule, once: for the controller that binds, for the binder and for the
 scheduler.
 
-A volume that is reserved for the claim comes before all others and need only be large enough and of its mode; else the
-smallest that is available, of the claim's class, with its labels and all its access modes, and within reach of the
-node. Volumes are plain data. Pure."""
+A volume that is reserved for the claim comes first; it need only be large enough and of the same mode. Otherwise the
+smallest available volume is taken that has the claim's class, labels and access modes and that the node can reach.
+Volumes are plain data. Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Keep Python's collector of reference cycles out of the way while many objects are made that stay.
+"""Keep Python's collector of reference cycles away while many objects are made that stay.
 
-Filling a model or deciding makes hundreds of thousands of small objects and next to no garbage that only the collector
-could free; yet it would walk the whole model again and again. What little there is, it finds afterwards. Changes no
-decision."""
+To fill a model or to decide makes hundreds of thousands of small objects, and hardly any garbage that only the
+collector could free. Yet the collector would walk the whole model again and again. The little garbage there is, it
+frees afterwards. Changes no decision."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """The scheduler's model of one node pool, and the real cycle on it until it has nothing more to do: what the running
 scheduler would come to.
 
-Objects become records as in the running scheduler; what a cycle decides is carried out on the model as the cluster
-would: bound pods hold their room, evicted ones are gone, or wait again where a controller makes them anew. Pure but for
-the model it changes. The objects themselves stay as they are.
-"""
+Objects become records as in the running scheduler. What a cycle decides is carried out on the model as the cluster
+would: bound pods hold their room; evicted pods are gone, or wait again if a controller makes them anew. Pure but for
+the model it changes. The objects themselves stay as they are."""
 
 from __future__ import annotations
 

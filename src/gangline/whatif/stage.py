@@ -1,11 +1,10 @@
-"""A small stage for the objects of files alone: an embedded server on which the controllers of workloads turn them
-into pods and PodGroups, as they would in the cluster.
+"""A small stage for the objects of files alone: an embedded server on which the controllers of workloads turn them into
+pods and PodGroups, as they would in the cluster.
 
-The cluster's own pods and nodes are not here, so its size costs nothing; who gets which node is asked of the core
-(model.py), and a pod that gets one is played as running, so that what waits for it goes on. Of the cluster there is
-only what says how workloads are made (namespaces, queues, classes, quotas) and, of objects that the files change,
-what these own. Acts on its own server only.
-"""
+The cluster's own pods and nodes are not here, so the size of the cluster costs nothing. The core says who gets which
+node (model.py); a pod that gets one is played as running, so that what waits for it goes on. Of the cluster, only those
+objects are here that say how workloads are made (namespaces, queues, classes, quotas), and what the objects own that
+the files change. Acts on its own server only."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Changes tried one after the other, on a copy of the objects, with the real cycle, until the gang starts.
 
-A change that clears the first obstacle and meets another one is kept, and what clears that is added: so one remedy
-names every level of a chain of quotas, or the label and the taint of a node. What does not start the gang is not
-told. Bounded by a number of cycles.
-"""
+A change may clear the first obstacle and meet another one. Then it is kept, and a change that clears the next obstacle
+is added. So one remedy names every level of a chain of quotas, or both the label and the taint of a node. What does not
+start the gang is not told. Bounded by a number of cycles."""
 
 from __future__ import annotations
 

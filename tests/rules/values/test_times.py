@@ -24,7 +24,7 @@ def test_durations_of_every_unit(text: str, value: float) -> None:
     assert times.duration(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "5", "soon", "1h 30m", "1y"])
+@pytest.mark.parametrize("text", ["", "5", "soon", "1h 30m", "1y", "1h30", "1h x", "--5s", "-+5s"])
 def test_what_is_no_duration_says_what_one_looks_like(text: str) -> None:
     with pytest.raises(ValueError, match="is not a duration: write for example 90s, 1h30m or 2d"):
         times.duration(text)

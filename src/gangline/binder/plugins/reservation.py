@@ -1,9 +1,8 @@
-"""Shared GPUs, the device's side: make sure that each GPU group of the request holds a real GPU, and put the pod in the
-group; and that no GPU is still reserved for nobody when a pod for whole GPUs comes.
+"""Shared GPUs, the device's side: each GPU group of the request holds a real GPU, and the pod is put into the group.
+For a pod with whole GPUs, no GPU may still be reserved for nobody.
 
 What the cache shows of the pod may be old, so labels are written whatever it shows. First of all plugins, so that the
-others know the devices. What a reservation is, and when it ends, is in ../reservations.py.
-"""
+others know the devices. What a reservation is, and when it ends, is in ../reservations.py."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The past kept alive: what was kept over a restart and what a scheduler recorded is read once, then a look is
-remembered every few seconds and written down every minute; a gang's recorded story is read when it is asked for.
+"""The past kept alive. What was kept over a restart and what a scheduler recorded is read once. Then a look is
+remembered every few seconds and written to disk every minute. A gang's recorded story is read when somebody asks for
+it.
 
-The shell of this room. Files are read and written in a thread, one recording at a time, so that nobody who asks often
-can make the page slow."""
+The shell of this room. Files are read and written in a thread, one recording at a time, so that frequent requests
+cannot make the page slow."""
 
 from __future__ import annotations
 

@@ -181,8 +181,8 @@ def scale(rows: Iterable[Amounts]) -> float:
 
 
 def bar(amounts: Amounts, top: float, label: str, shown: Callable[[float | None], str] = number) -> Html:
-    """What is in use as a full bar, what is requested as a pale one behind it, quota as a line, fair share as a dashed
-    one, limit as a thick one; a bound beyond the width is in the words alone."""
+    """A bar: what is in use is full, what is requested is pale and behind it. Quota is a line, fair share a dashed
+    line, limit a thick one. A bound beyond the width is in the words alone."""
     words = (
         f"{label}: {shown(amounts.allocated)} in use, {shown(amounts.requested)} requested, "
         f"quota {shown(amounts.quota)}, limit {shown(amounts.limit)}"

@@ -1,8 +1,8 @@
 """A SchedulingShard → its scheduler: the config.yaml, the flags, and the objects around it.
 
-Plugins and actions are KAI's, in KAI's order, with our own placement, reservations and price of evictions unless the
-manner is KAI's, and with what the shard changes; the scheduler's own reader says whether it could start with them. The
-pods of several copies stand behind a Service that only the leader answers for. Pure."""
+Plugins and actions are KAI's, in KAI's order. Unless the manner is KAI's, our own placement, reservations and price of
+evictions are added. Then comes what the shard changes, and the scheduler's own reader says whether it could start with
+the result. The pods of several copies stand behind a Service for which only the leader answers. Pure."""
 
 from __future__ import annotations
 

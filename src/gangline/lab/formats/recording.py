@@ -1,7 +1,8 @@
 """What a scheduler recorded, as a trace: which gangs arrived, how long each ran, on which nodes, in which queues.
 
-A gang that ended runs as long as it ran to its end; one that was still running, as long as it had run; one that never
-started, as long as it was expected to, or as half of the others did. Pure: `files.py` of the recording reads."""
+The run time of a gang that ended is known. A gang that was still running gets the time that it had run. A gang that
+never started gets the time that was expected or, without one, the median of the others. Pure: `files.py` of the
+recording reads."""
 
 from __future__ import annotations
 

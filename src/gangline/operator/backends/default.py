@@ -1,11 +1,11 @@
 """PodGang → the Workload API of kube-scheduler (scheduling.k8s.io), in the generation that the cluster serves.
 
-Kubernetes 1.35 has one Workload with a flat minimum, 1.36 one PodGroup; there the surplus above each group's minimum
-stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py), but fills one
-group before it looks at the next, and looks at no group of which a pod is gated: so the surplus is gated and no member,
-and gets its domain when its gate is lifted. Specs are mostly fixed: what must change is made anew. Servers drop fields
-of disabled features without a word, so they are asked (default_generations.py), and what was written is read back.
-Where nothing is served, pods pass through and the gang's condition says so."""
+Kubernetes 1.35 has one Workload with a flat minimum, 1.36 one PodGroup; with both, the surplus above each group's
+minimum stays gated until the rest is placed. 1.37 with CompositePodGroup holds the whole tree (default_tree.py). It
+fills one group before it looks at the next, and it ignores a group with a gated pod. So the surplus is gated and no
+member, and gets its domain when its gate is lifted. Specs are mostly fixed: what must change is made anew. Servers drop
+fields of disabled features without a word, so they are asked (default_generations.py), and what was written is read
+back. Where nothing is served, pods pass through and the gang's condition says so."""
 
 from __future__ import annotations
 

@@ -154,10 +154,11 @@ def _spec(gang: PodGangInfo) -> Raw:
 
 
 def _grace(gang: PodGangInfo) -> str:
-    """How long KAI lets a gang below its minimum live: what the set says, else as long as the set's own delay lets it.
+    """How long KAI lets a gang below its minimum live: what the set says, else the set's own termination delay.
 
-    Where the operator may end a part of a gang (one replica of a scaling group, whose place may stay empty for long
-    while the rest serves), or is told to end nothing, KAI must not end the whole: then for ever."""
+    It is for ever in two cases, because KAI must not end the whole gang: the operator may end a part of it (one replica
+    of a scaling group, whose place may stay empty for long while the rest serves), or the operator is told to end
+    nothing."""
     grace = gang.annotations.get(names.STALENESS_GRACE, "")
     if grace or gang.pcs is None:
         return grace or NEVER

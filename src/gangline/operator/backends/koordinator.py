@@ -1,14 +1,15 @@
 """PodGang → PodGroups of Koordinator (scheduling.sigs.k8s.io/v1alpha1), one per group, tied together.
 
-What ties them is an annotation with a JSON list inside a string, equal on all of them; a gang waits until every listed
-group has its minimum. Topology holds for all of them together, by the name of a layer that a ClusterNetworkTopology
-gives to a node label; Koordinator plans it only for gangs without surplus. Three surprises. Koordinator does not know
-gates, and counts gated pods as there; a gang that it takes up while some are gated may get stuck: so, until the last
-gate of the minimum is lifted, each group is told to need one pod more than it has. Once a gang has its minimum, members
-that were not needed are looked at no more for minutes: so only the minimum are members, and the surplus waits gated and
-is placed pod by pod. And once satisfied is for ever, also when every pod is gone: so that is reported only while the
-gang stands, and a gang that starts again is one again.
-"""
+An annotation ties them: a JSON list inside a string, equal on all of them. A gang waits until every listed group has
+its minimum. Topology holds for all of them together, by the name of a layer that a ClusterNetworkTopology gives to a
+node label; Koordinator plans it only for gangs without surplus.
+
+Three surprises. First, Koordinator does not know gates and counts gated pods as present, so a gang that it takes up too
+early may get stuck. Until the last gate of the minimum is lifted, each group is therefore told to need one pod more
+than it has. Second, once a gang has its minimum, Koordinator does not look at its other members for minutes. So only
+the minimum are members; the surplus waits behind its gate and is placed pod by pod. Third, a gang that was satisfied
+once stays so, even when every pod is gone. So this is reported only while the gang exists, and a gang that starts again
+counts as a new one."""
 
 from __future__ import annotations
 

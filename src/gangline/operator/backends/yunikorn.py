@@ -1,12 +1,12 @@
 """PodGang → annotations on the pods: YuniKorn has no object of its own for a gang.
 
-Each group is a task group with its own minimum, for which YuniKorn first places placeholder pods; these must be as
-large as the real pods. While a gang waits, YuniKorn speaks of its placeholders only: the first pod owns them, and
-they are labelled with the gang so that a change of theirs is seen. The first surprise: on a timeout YuniKorn goes on
-without the gang, unless it is told to be hard, which it always is. The second: it remembers an application for a while
-after its last pod, and whoever comes under the same name is placed pod by pod; so a gang made anew gets a new name, and
-so does one that starts again: which name was used last is remembered on the PodGang.
-"""
+Each group is a task group with its own minimum. YuniKorn first places placeholder pods for it, which must be as large
+as the real pods. While a gang waits, YuniKorn reports only on its placeholders: the first pod owns them, and they carry
+a label of the gang, so that their changes are seen.
+
+Two surprises. On a timeout, YuniKorn starts the pods without the gang, unless its style is hard; here it always is. And
+YuniKorn remembers an application for a while after its last pod, and places later pods under the same name one by one.
+So a gang that is made anew, or starts again, gets a new name; the PodGang remembers the last one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How much of what an object asks for is thought about in one look: what is there, and the next few that are not.
+"""How much of what an object asks for is worked out in one look: what is there, and the next few that are not.
 
-A set, a scaling group or a clique may ask for two billion of something. Nobody builds a list of those: a look goes as
-far as what is there and one step beyond (`horizon`), and where very much is asked for no step is taken while what was
+A set, a scaling group or a clique may ask for two billion of something, and nobody builds a list of those. A look goes
+as far as what is there and one step beyond (`horizon`). Where very much is asked for, no step is taken while what was
 made before still waits to be placed. What was looked at is right; what is beyond does not exist yet. Pure."""
 
 from __future__ import annotations

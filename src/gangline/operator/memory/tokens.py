@@ -1,9 +1,8 @@
 """The Secrets that hold the tokens of sets: looked at one by one, by name.
 
-Whoever may list Secrets may read them all, so the operator does not follow them as it follows everything else that it
-makes: it asks for the two that a set can have, when it looks at a set that has changed. Their content stays with the
-API server; all that is kept is whether the token has come.
-"""
+An account that may list Secrets may read them all. So the operator does not watch Secrets, as it watches everything
+else that it makes. When a set has changed, it asks for the two Secrets that a set can have. Their content stays with
+the API server; the operator remembers only whether the token has come."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def is_go_duration(text: str) -> bool:
 def duration(text: str) -> float:
     """`1h30m`, `2d`, `500ms` as seconds. Raises ValueError on anything else."""
     body = text.strip()
-    length = _nanoseconds(body.lstrip("+-"))
+    length = _nanoseconds(body[1:] if body.startswith(("+", "-")) else body)
     if length is None:
         raise ValueError(f"{text!r} is not a duration: write for example 90s, 1h30m or 2d")
     return (-length if body.startswith("-") else length) / _SECOND

@@ -1,11 +1,11 @@
 """May this queue take that much from those queues?
 
-Three questions, from cheap to exact, asked by plugins/capacity/proportion.py in this order during a reclaim:
-`can_reclaim` before any search (may this queue grow at all), `filter_victim` per candidate (could this queue ever have
-to give), `reclaimable` for a finished plan (is every step of it, and what comes out at each level of the tree, legal).
-A plan is legal when each queue that gives is over its share, or over its quota while the taker stays within its own;
-and when the taker does not end up fuller, against its share, than those beside it.
-"""
+plugins/capacity/proportion.py asks three questions during a reclaim, from cheap to exact. `can_reclaim`, before any
+search: may this queue grow at all? `filter_victim`, per candidate: could this queue ever have to give? `reclaimable`,
+for a finished plan: is every step of it legal, and what comes out at each level of the tree?
+
+A plan is legal if each queue that gives is over its share, or over its quota while the taker stays within its own
+quota. And the taker must not end up fuller, against its share, than the queues beside it."""
 
 from __future__ import annotations
 

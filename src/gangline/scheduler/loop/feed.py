@@ -1,10 +1,9 @@
 """Watch events → changes of the model.
 
-An event only notes *which* thing changed; before the next cycle, `gather` looks each of them up once (on the event
-loop, where the caches live) and `apply` reads them into records and puts those into the cluster (in the cycle's thread,
-which owns the model). What a cycle decided and the watch does not show yet is laid over what is read (overlay.py), so
-nothing is booked twice.
-"""
+An event only notes *which* object changed. Before the next cycle, `gather` looks up each of these once, on the event
+loop, where the caches live. Then `apply` reads them into records and puts the records into the cluster, in the cycle's
+thread, which owns the model. What a cycle decided and the watch does not show yet is laid over what is read
+(overlay.py), so nothing is booked twice."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """In which order gangs are taken from the queue tree.
 
 The queue tree is a heap of queues per level with a heap of gangs in each leaf. The comparison of queues is not a strict
-order and changes as gangs are placed, so the heap of queues is the classical sift-up/sift-down one, re-ordered only at
-its top: the exact order of sifts is part of the decision. `order.py` orders the tasks of a gang. Nothing
-here places or evicts.
-"""
+order, and it changes as gangs are placed. So the exact order of sifts is part of the decision: the heap of queues is
+the classical sift-up/sift-down one and is re-ordered only at its top. `order.py` orders the tasks of a gang. Nothing
+here places or evicts."""
 
 from __future__ import annotations
 

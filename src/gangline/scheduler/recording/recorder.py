@@ -1,8 +1,8 @@
 """The recorder's shell: a thread that writes cycles into a ring of segments on disk. The only file here that writes.
 
-A cycle is handed over and never waited for; when the disk is too slow or full, cycles are left out and a new segment
-begins with a picture of its own, so that what is on disk can always be decided again. A segment is gzip, readable while
-it is written; a process that was killed leaves a broken last line, which readers skip."""
+A cycle is handed over and never waited for. When the disk is too slow or full, cycles are left out, and the next
+segment begins with a picture of its own: what is on disk can always be decided again. A segment is gzip, readable while
+it is written. A process that was killed leaves a broken last line, which readers skip."""
 
 from __future__ import annotations
 

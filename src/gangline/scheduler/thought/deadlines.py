@@ -1,9 +1,8 @@
 """When time alone may change a decision: the next moment at which a cycle is worth running though nothing happened.
 
-Used by the service so that it neither spins nor oversleeps. Counts what the core measures in time: preemption delays of
-waiting gangs, minimum run times of those they might replace, the grace of stale gangs, and how the price that a waiting
-gang may cause grows with its wait. No clock.
-"""
+Used by the service so that it neither spins nor oversleeps. Four things depend on time: preemption delays of waiting
+gangs, minimum run times of the gangs that they might replace, the grace of stale gangs, and the price that a waiting
+gang may cause, which grows with its wait. No clock."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Where the idle GPUs go: every GPU of a cluster is in use, or idle for exactly one cause.
 
-Asked after a cycle, of the model with what was decided. The order of causes is fixed: what is on its way to a node,
-what the node is (cordoned, failed), what is kept for a gang; then those who wait, in their order, each explain as many
-free GPUs as they ask for; what then is left nobody asks for. Pure; metrics, `gangline idle`, the
-page and the lab tell it."""
+Asked after a cycle, of the model with what was decided. Causes are tried in a fixed order. First come pods on their way
+to a node, then the state of the node (cordoned, failed), then what is reserved for a gang. After that, each waiting
+gang, in order, explains as many free GPUs as it asks for. Nobody asks for the rest. Pure; metrics, `gangline idle`, the
+page and the lab show it."""
 
 from __future__ import annotations
 

@@ -150,9 +150,9 @@ class NodeFuture:
 
 
 def _one_after_the_other(ends: list[tuple[float, GpuHold]], window: float) -> list[tuple[float, GpuHold]]:
-    """Of several ends of which nothing is known one is late: that all of them are over takes longer than the guess for
-    any. Work that ran for a time ends with even chances within as much again, and with two chances in three within
-    twice that; so the second of two is over when both are with even chances, and so on."""
+    """Later ends for pieces of work of which nothing is known: that all of them are over takes longer than the guess
+    for any one. Work that ran for a time t ends within another t with a chance of 1 in 2, and within 2t with a chance
+    of 2 in 3. So the second of two pieces counts as over when both are over with a chance of 1 in 2, and so on."""
     blind = sorted([item for item in ends if item[1].end == math.inf], key=_guess)
     if len(blind) < 2:
         return ends
@@ -166,8 +166,8 @@ def _guess(item: tuple[float, GpuHold]) -> float:
 
 
 def _all_over(left: list[float]) -> float:
-    """When pieces of work are all over with even chances, each of which is with even chances over after its time: the
-    root of sum(log(1 + left / t)) = log(2), by Newton's steps, which come from below and do not pass it."""
+    """When all pieces of work are over with a chance of 1 in 2; each alone is so after its time in `left`. This is the
+    root of sum(log(1 + left / t)) = log(2). Newton's steps come from below and do not pass it."""
     moment = left[-1]
     for _ in range(NEWTON_STEPS if len(left) > 1 else 0):
         above = sum(math.log1p(time / moment) for time in left) - math.log(2)

@@ -159,8 +159,8 @@ class DomainScreen:
 
 
 class Bound:
-    """Whether a choice of victims can free enough GPUs at all for pending tasks that all ask for the same number of
-    whole ones: in the cluster, or, when the whole gang is bound to a topology level, in some domain of it."""
+    """Whether a choice of victims can free enough GPUs at all. The pending tasks all ask for the same number of whole
+    GPUs. They must find them in the cluster or, if the whole gang is bound to a topology level, in one domain of it."""
 
     def __init__(
         self, session: Session, preemptor: GangInfo, pending: Sequence[TaskInfo], recorded: Iterable[TaskInfo]

@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class VictimPlan:
-    """What an action wants: who may be a victim (a fresh queue each time), when a scenario is acceptable, what to tell
-    a victim, the most GPUs that an acceptable scenario can take (of these victims, by queue the GPUs of the largest, or
-    of any), and sets of victims to try before any search."""
+    """What an action asks of a search. `victims`: who may be a victim; each call gives a fresh queue. `valid`: whether
+    a scenario is acceptable. `message`: what a victim is told. `most`: the most GPUs that an acceptable scenario can
+    take from these victims (by queue, the GPUs of the largest one), or from any. `first`: sets of victims to try before
+    any search."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]

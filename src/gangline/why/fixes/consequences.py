@@ -24,8 +24,9 @@ CORDONED = f"{LIFECYCLE}unschedulable"
 
 
 def consequences(objects: ClusterObjects) -> ClusterObjects:
-    """Pods of a paused workload go, a simulated node that plays no failure is ready, one that is no longer cordoned
-    loses the taint of that, a new node gets the pods of DaemonSets, PodGroups follow their set."""
+    """The objects after what controllers do at once. Pods of a paused workload are gone. A simulated node that plays no
+    failure is ready. A node that is no longer cordoned loses the taint of its cordon. A new node has the pods of
+    DaemonSets. PodGroups follow their set."""
     for node in objects.raws(kinds.NODE):
         if objects.base.raw(kinds.NODE, node["metadata"]["name"]) is None:
             for pod in daemon_pods(objects, node):

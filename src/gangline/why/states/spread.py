@@ -1,6 +1,7 @@
-"""Pods that stand more unevenly than they ask for by topologySpreadConstraints: where the scheduler does not honour
-these, as upstream's, whoever relies on them should hear it; where it does, that they are looked at only when a pod is
-placed. Pure."""
+"""Pods that stand more unevenly than their topologySpreadConstraints ask for.
+
+A scheduler that does not honour these constraints, such as upstream's, leaves them so, and users should hear it. A
+scheduler that honours them looks at them only when it places a pod. Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Watches: a position in a shelf's changes, turned into events.
 
-Nothing is queued per watcher. A watcher reads on from its position whenever the shelf wakes it, many changes in one
-write; one that is so slow that its position has been forgotten gets 410 and ends; one whose resource is served no
-more ends without a word, as on a real server. An event's bytes are made once and shared by all plain watchers."""
+Nothing is queued per watcher. Whenever the shelf wakes a watcher, it reads on from its position and sends many changes
+in one write. A watcher that is too slow finds that its position was forgotten: it gets 410 and ends. When its resource
+is no longer served, it ends without a word, as on a real server. The bytes of an event are made once and shared by all
+plain watchers."""
 
 from __future__ import annotations
 

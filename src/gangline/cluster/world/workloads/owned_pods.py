@@ -21,8 +21,8 @@ AT_ONCE = 16
 
 
 async def create_pods(ctx: Context, kind: Kind[Any], owner: Object, pods: Sequence[Raw]) -> None:
-    """One, then two, four, …, so that what cannot be made fails once and not as often as it is wanted; it is told on
-    the owner, and the first reason is raised so that it is tried again."""
+    """Create one pod, then two, four and so on: what cannot be made fails once, and not as often as it is wanted. The
+    failure is told on the owner, and the first reason is raised so that it is tried again."""
 
     async def create(pod: Raw) -> None:
         name = pod["metadata"]["name"]

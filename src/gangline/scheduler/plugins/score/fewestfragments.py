@@ -1,11 +1,11 @@
 """Put GPU pods where they spoil least: each node is worth what the cluster's usual pods could still use of its GPUs,
 and the node that loses least by taking the pod comes first.
 
-The usual pods are the shapes that were seen, weighted by how often. What a shape can use of a node is the number of its
-pods that would fit there (by GPUs, shares of them, CPU, memory, kind of node) times their GPUs; a GPU that lacks the
-CPU to be used, a crumb of a shared one, or an odd number of GPUs beside pods of two is worth little. The idea is the
-expected fragmentation of Weng et al. (ATC 2023); see docs/guide/fragmentation.md. Pods without GPUs take CPU and memory
-where GPUs miss them least. Never refuses a node."""
+The usual pods are the shapes that were seen, weighted by how often. A shape can use of a node as many GPUs as its pods
+that would fit there ask for (by GPUs, shares of them, CPU, memory, kind of node). So three things are worth little: a
+GPU without the CPU to use it, a small rest of a shared GPU, and an odd number of GPUs where pods ask for two. The idea
+is the expected fragmentation of Weng et al. (ATC 2023); see docs/guide/fragmentation.md. Pods without GPUs take CPU and
+memory where GPUs miss them least. Never refuses a node."""
 
 from __future__ import annotations
 
@@ -271,8 +271,8 @@ def usual_pods(session: Session) -> UsualPods:
 
 
 def device_fills(seen: Sequence[tuple[UsualShape, int]]) -> list[float] | None:
-    """By free thousandths of a device, what usual pods that come in random order would use of it: one that fits takes
-    its share, one that does not is passed over, and each time the device may stay as it is."""
+    """What usual pods would use of a device, by its free thousandths, if they came in random order. A pod that fits
+    takes its share; one that does not is passed over. Each time the device may also stay as it is."""
     sizes: dict[int, int] = {}
     for usual, count in seen:
         size, devices = usual.share or THOUSANDTHS, 1 if usual.share else usual.count
