@@ -201,6 +201,11 @@ def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str])
             "there is one Config, named kai-config; found mine",
         ),
         ("a: [", "is not YAML"),
+        ("# nothing yet\n---\n", "there is no object in "),
+        (
+            "".join(f"---\n{{apiVersion: v1, kind: Pod, metadata: {{name: p{number}}}}}\n" for number in range(9)),
+            "not Pod p0, Pod p1, Pod p2, Pod p3, Pod p4 and 4 more\n",
+        ),
     ],
 )
 def test_a_file_that_is_no_config_is_refused(

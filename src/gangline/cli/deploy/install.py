@@ -109,6 +109,8 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     settings = read_flags({"half": half} | ({"image": image} if image else {}))
     definitions = [crd for crd in crds() if half == "both" or crd["spec"]["group"] not in WORKLOAD]
     given = read([file]) if file else []
+    if file and not given:
+        raise BadInput(f"there is no object in {'standard input' if file == '-' else file}")
     return wanted(settings, definitions, objects(("installer", TENANT)), default_objects(), given)
 
 
