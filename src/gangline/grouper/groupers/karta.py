@@ -253,7 +253,7 @@ class KartaGrouper(Grouper):
         if path is None:
             return [""]
         instances = _evaluated(path, owner)
-        if not all(isinstance(item, str) and item for item in instances):
+        if not all(isinstance(instance, str) and instance for instance in instances):
             raise Ungroupable(
                 f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {instances}"
             )
