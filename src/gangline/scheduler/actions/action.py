@@ -1,4 +1,4 @@
-"""`Action`: the contract of what a cycle runs, one after the other, in the order that the configuration gives.
+"""`CycleAction`: the contract of what a cycle runs, one after the other, in the order that the configuration gives.
 
 A subclass says `name` and `run`; the table is in `__init__.py`. An action changes the model only inside statements, so
 that leaving one without `commit()` undoes everything it tried. Nothing here runs an action: `cycle.py` does."""
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-class Action(ABC):
+class CycleAction(ABC):
     name: str
     """What the configuration, metrics and messages call it."""
     takes_room: bool = False

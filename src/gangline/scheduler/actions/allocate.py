@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.actions.action import Action
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-class Allocate(Action):
+class Allocate(CycleAction):
     name = "allocate"
 
     def run(self, session: Session) -> None:

@@ -12,7 +12,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.actions.action import Action
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.status import ALIVE
 from gangline.scheduler.model.task import TaskInfo
@@ -34,7 +34,7 @@ MOST_NODES = 256
 """In larger clusters only so many nodes are looked at for the cheapest moves: those with the most room."""
 
 
-class Consolidate(Action):
+class Consolidate(CycleAction):
     name = "consolidation"
     takes_room = True
 

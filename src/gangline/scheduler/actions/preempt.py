@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.actions.action import Action
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-class Preempt(Action):
+class Preempt(CycleAction):
     name = "preempt"
     takes_room = True
 

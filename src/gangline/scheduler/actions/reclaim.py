@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.actions.action import Action
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue, SortedGangs
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-class Reclaim(Action):
+class Reclaim(CycleAction):
     name = "reclaim"
     takes_room = True
 

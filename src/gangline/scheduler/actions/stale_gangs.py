@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangline.scheduler.actions.action import Action
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.victims.evictions import stale_message
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-class EvictStaleGangs(Action):
+class EvictStaleGangs(CycleAction):
     name = "stalegangeviction"
 
     def run(self, session: Session) -> None:
