@@ -1,4 +1,4 @@
-"""The actions of a cycle, by the name a configuration uses. To add one: one file with a `CycleAction`, one line here."""
+"""The actions of a cycle, by the name a configuration uses. To add one: one file with a class, one line here."""
 
 from __future__ import annotations
 
