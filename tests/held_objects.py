@@ -13,7 +13,7 @@ from gangline.api.kinds import KINDS, Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client, Request, Response
 from gangline.runtime import Cache
-from gangline.runtime.keys import key_of
+from gangline.runtime.keys import Key, key_of
 
 
 class NoServer:
@@ -46,8 +46,20 @@ class HeldObjects(Cache):
             kind.type,
             strict=False,
         )
-        self.informer(kind).store(key_of(live), live)
+        self.hold(kind, live)
         return live
+
+    def hold(self, kind: Kind[Any], obj: Any) -> None:
+        """A view that a test has made itself."""
+        self.informer(kind).store(Key(obj.namespace if kind.namespaced else "", obj.name), obj)
 
     def remove(self, kind: Kind[Any], obj: Object) -> None:
         self.informer(kind).forget(key_of(obj))
+
+
+def held(*objects: tuple[Kind[Any], Any]) -> HeldObjects:
+    """These views, each under its kind."""
+    here = HeldObjects()
+    for kind, obj in objects:
+        here.hold(kind, obj)
+    return here

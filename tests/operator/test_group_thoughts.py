@@ -78,7 +78,7 @@ class GroupAtHand:
             live = self.held.get(POD_CLIQUE, name, "default")
             assert live is not None
             size, hash = live.spec.replicas, live.labels["grove.io/pod-template-hash"]
-            shown = {
+            shown: Raw = {
                 "replicas": size,
                 "readyReplicas": size,
                 "updatedReplicas": size,
