@@ -1,0 +1,296 @@
+"""What a look at a clique leads to: which pods are made, which go, and which are let go from behind their gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from gangline.api import names
+from gangline.api.core import Pod
+from gangline.api.grove import PodClique, PodCliqueScalingGroup
+from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG
+from gangline.api.meta import Raw
+from gangline.operator.cliques.look import look_at_clique
+from gangline.operator.cliques.think import CliqueThought, think
+from gangline.operator.desired.cliques import grouped_clique, standalone_clique
+from gangline.operator.desired.layout import gang_place
+from gangline.operator.memory.lookups import INDEXES
+from gangline.operator.operator import Operator
+from gangline.operator.plan import Create, Delete, Patch
+from gangline.rules.sets import OperatorSettings
+from held_objects import HeldObjects
+from operator_world import clique, group, pod_clique_set, running
+
+NOW = "2026-01-01T10:00:00Z"
+BORN = "2026-01-01T09:59:00Z"
+
+
+class CliqueAtHand:
+    """One clique of a set, its gang, and its pods."""
+
+    def __init__(self, raw: Raw, gang: str = "llm-0", name: str = "llm-0-worker") -> None:
+        self.op = Operator(OperatorSettings())
+        self.held = HeldObjects(INDEXES)
+        self.pcs = self.held.add(POD_CLIQUE_SET, raw | {"status": {"currentGenerationHash": "H1"}})
+        place = gang_place(self.pcs, gang)
+        assert place is not None
+        member = next(member for member in place.members if member.name == name)
+        owner = msgspec.convert(
+            {"metadata": {"name": "llm-0-w", "namespace": "default", "uid": "g"}}, PodCliqueScalingGroup
+        )
+        wanted = grouped_clique(self.pcs, owner, member) if member.group else standalone_clique(self.pcs, member)
+        self.clique: PodClique = self.held.add(POD_CLIQUE, wanted)
+
+    def gang(self, *conditions: str, backend: str = "kai", **more: Any) -> None:
+        """The gang, which lists every pod that is there, and what is true of it."""
+        listed = [{"namespace": "default", "name": pod.name} for pod in self.pods]
+        self.held.add(
+            POD_GANG,
+            {
+                "metadata": {
+                    "name": self.clique.labels[names.POD_GANG],
+                    "namespace": "default",
+                    "labels": {names.SCHEDULER_BACKEND: backend, names.PART_OF: "llm"},
+                },
+                "spec": {"podgroups": [{"name": self.clique.name, "minReplicas": 2, "podReferences": listed} | more]},
+                "status": {"conditions": [{"type": type, "status": "True"} for type in conditions]},
+            },
+        )
+
+    @property
+    def pods(self) -> list[Pod]:
+        return self.held.owned(POD, self.clique.uid)
+
+    def make(self, **status: Any) -> list[Pod]:
+        """The pods that are planned are there, a minute old."""
+        return [self.put(step.obj, **status) for step in self.steps(Create)]
+
+    def put(self, raw: Raw, **status: Any) -> Pod:
+        meta = {"creationTimestamp": BORN} | raw["metadata"]
+        live: Pod = self.held.add(POD, raw | {"metadata": meta, "status": {"phase": "Pending"} | status})
+        return live
+
+    def change(self, pod: Pod, meta: Raw | None = None, spec: Raw | None = None, **status: Any) -> None:
+        raw = msgspec.to_builtins(pod)
+        raw["metadata"] |= {"resourceVersion": f"{pod.metadata.resource_version}0"} | (meta or {})
+        raw["spec"] |= spec or {}
+        self.held.add(POD, raw | {"status": raw.get("status", {}) | status})
+
+    def think(self) -> CliqueThought:
+        look = look_at_clique(self.held, self.clique)
+        assert look is not None
+        return think(self.op, self.held, look, NOW)
+
+    def steps(self, verb: type[Any]) -> list[Any]:
+        return [step for stage in self.think().plan.stages for step in stage if isinstance(step, verb)]
+
+    @property
+    def indices(self) -> list[str]:
+        return [step.obj["metadata"]["labels"][names.POD_INDEX] for step in self.steps(Create)]
+
+    @property
+    def removed(self) -> list[str]:
+        return sorted(str(step.name) for step in self.steps(Delete))
+
+
+def workers(replicas: int = 3, minimum: int = 2, scheduler: str = "kai-scheduler", **more: Any) -> Raw:
+    return pod_clique_set("llm", clique("worker", replicas, minimum, scheduler=scheduler), **more)
+
+
+def at_hand(*conditions: str, **more: Any) -> CliqueAtHand:
+    """A clique whose pods are all there, in a gang that lists them."""
+    here = CliqueAtHand(workers(**more))
+    here.gang()
+    here.make()
+    here.gang(*conditions)
+    return here
+
+
+# --- making pods ------------------------------------------------------------------------------------------------------
+
+
+def test_no_pod_is_made_before_its_gang_is_there() -> None:
+    here = CliqueAtHand(workers())
+    assert here.steps(Create) == []
+    assert here.think().waits
+
+
+def test_pods_are_made_behind_the_gate_of_their_backend_with_one_index_each() -> None:
+    here = CliqueAtHand(workers())
+    here.gang()
+    pods = [step.obj for step in here.steps(Create)]
+    assert here.indices == ["0", "1", "2"]
+    assert [pod["spec"]["schedulingGates"] for pod in pods] == [[{"name": names.GATE_KAI}]] * 3
+    assert {pod["spec"]["schedulerName"] for pod in pods} == {"kai-scheduler"}
+    assert {pod["metadata"]["labels"][names.SCHEDULER_BACKEND] for pod in pods} == {"kai"}
+    assert [event.reason for event in here.think().plan.events] == ["PodCreateSuccessful"] * 3
+
+
+def test_a_second_look_at_a_stale_view_asks_for_the_same_names() -> None:
+    here = CliqueAtHand(workers())
+    here.gang()
+    assert [step.name for step in here.steps(Create)] == [step.name for step in here.steps(Create)]
+
+
+def test_a_clique_that_has_its_pods_asks_for_nothing() -> None:
+    here = at_hand("Initialized", "Scheduled")
+    for pod in here.pods:
+        here.change(pod, spec={"schedulingGates": []})
+    assert here.steps(object) == []
+    assert here.think().again is None
+
+
+def test_the_hole_that_a_removed_pod_leaves_is_filled() -> None:
+    here = at_hand()
+    here.held.remove(POD, here.pods[1])
+    assert here.indices == ["1"]
+
+
+def test_a_pod_on_its_way_out_is_replaced_under_another_name() -> None:
+    here = at_hand()
+    first = here.pods[0]
+    here.change(first, {"deletionTimestamp": NOW})
+    [made] = here.steps(Create)
+    assert made.obj["spec"]["hostname"] == first.spec.hostname
+    assert made.name != first.name
+
+
+def test_a_clique_scaled_down_loses_pods_and_says_which() -> None:
+    here = at_hand()
+    raw = msgspec.to_builtins(here.clique)
+    raw["spec"]["replicas"] = 1
+    raw["metadata"]["resourceVersion"] = "999"
+    here.clique = here.held.add(POD_CLIQUE, raw)
+    assert len(here.removed) == 2
+    said = [event.message for event in here.think().plan.events]
+    assert sorted(said) == [f"deleted pod {name}" for name in here.removed]
+
+
+def test_pods_that_run_stay_when_a_clique_shrinks_and_waiting_ones_go() -> None:
+    here = at_hand("Initialized", "Scheduled")
+    runs = here.pods[2]
+    here.change(runs, spec={"nodeName": "n", "schedulingGates": []}, **running())
+    raw = msgspec.to_builtins(here.clique)
+    raw["spec"]["replicas"] = 1
+    raw["metadata"]["resourceVersion"] = "999"
+    here.clique = here.held.add(POD_CLIQUE, raw)
+    assert runs.name not in here.removed
+
+
+# --- pods that ended --------------------------------------------------------------------------------------------------
+
+
+def test_a_pod_that_failed_is_removed_with_its_reason_and_made_anew_at_its_index() -> None:
+    here = at_hand()
+    first = here.pods[0]
+    ended = {"terminated": {"exitCode": 3, "reason": "Error", "finishedAt": "2026-01-01T09:59:30Z"}}
+    here.change(
+        first,
+        spec={"nodeName": "n", "schedulingGates": []},
+        phase="Failed",
+        containerStatuses=[{"name": "main", "state": ended}],
+    )
+    assert here.removed == [first.name]
+    assert here.indices == ["0"]
+    [failure] = [event for event in here.think().plan.events if event.reason == "PodFailed"]
+    assert failure.warning
+    assert "container main ended with Error, exit code 3" in failure.message
+
+
+# --- another backend --------------------------------------------------------------------------------------------------
+
+
+def test_pods_that_were_made_for_another_backend_are_made_anew() -> None:
+    here = at_hand()
+    for pod in here.pods[:2]:
+        here.change(pod, {"labels": pod.labels | {names.SCHEDULER_BACKEND: "default"}})
+    assert len(here.removed) == 2
+    assert len(here.steps(Create)) == 2
+
+
+def test_a_bound_pod_keeps_its_backend_while_its_gang_does() -> None:
+    here = at_hand()
+    bound = here.pods[0]
+    labels = bound.labels | {names.SCHEDULER_BACKEND: "volcano"}
+    here.change(bound, {"labels": labels}, {"nodeName": "n", "schedulingGates": []}, **running())
+    here.gang(backend="volcano")
+    assert bound.name not in here.removed
+
+
+# --- gates ------------------------------------------------------------------------------------------------------------
+
+
+def held(here: CliqueAtHand) -> dict[str, int]:
+    """Why pods wait, and how many."""
+    return {reason: len(pods) for reason, pods in here.think().gates.held.items()}
+
+
+def test_gates_hold_until_the_gang_is_complete() -> None:
+    assert held(at_hand()) == {"gang llm-0 is not complete yet": 3}
+
+
+def test_all_pods_of_a_complete_gang_are_let_go_together() -> None:
+    here = at_hand("Initialized")
+    gates = here.think().gates
+    assert (gates.held, sorted(gates.lifted)) == ({}, sorted(pod.name for pod in here.pods))
+    assert [step.patch["spec"]["schedulingGates"] for step in gates.steps if isinstance(step, Patch)] == [[]] * 3
+
+
+def test_a_gate_that_somebody_else_set_stays() -> None:
+    here = at_hand("Initialized")
+    first = here.pods[0]
+    here.change(first, spec={"schedulingGates": [{"name": names.GATE_KAI}, {"name": "example.com/mine"}]})
+    [patch] = [step for step in here.think().gates.steps if isinstance(step, Patch) and step.name == first.name]
+    assert patch.patch["spec"]["schedulingGates"] == [{"name": "example.com/mine"}]
+
+
+def test_a_pod_that_its_gang_does_not_list_yet_waits_alone() -> None:
+    here = CliqueAtHand(workers())
+    here.gang()
+    pods = here.make()
+    here.gang("Initialized", podReferences=[{"namespace": "default", "name": pods[0].name}])
+    assert held(here) == {"the gang does not list the pod yet": 2}
+    assert here.think().gates.lifted == [pods[0].name]
+
+
+def test_gates_hold_where_the_backend_says_so_whatever_else_is_true() -> None:
+    here = at_hand("Scheduled")
+    raw = msgspec.to_builtins(here.held.get(POD_GANG, "llm-0", "default"))
+    says = {"type": "Initialized", "status": "False", "reason": "BackendNotReady", "message": "herd holds the gates"}
+    raw["status"]["conditions"] = [*raw["status"]["conditions"], says]
+    raw["metadata"]["resourceVersion"] = "999"
+    here.held.add(POD_GANG, raw)
+    assert held(here) == {"herd holds the gates": 3}
+
+
+@pytest.mark.parametrize(("base", "lifted"), [((), 0), (("Initialized",), 0), (("Scheduled",), 2)])
+def test_a_scaled_gang_waits_until_its_base_gang_is_scheduled(base: tuple[str, ...], lifted: int) -> None:
+    raw = pod_clique_set("llm", clique("worker", 2), groups=[group("w", ["worker"], 2, 1)])
+    here = CliqueAtHand(raw, "llm-0-w-0", "llm-0-w-1-worker")
+    here.gang()
+    here.make()
+    here.gang("Initialized")
+    here.held.add(
+        POD_GANG,
+        {
+            "metadata": {"name": "llm-0", "namespace": "default"},
+            "status": {"conditions": [{"type": type, "status": "True"} for type in base]},
+        },
+    )
+    gates = here.think().gates
+    assert len(gates.lifted) == lifted
+    assert list(gates.held) == ([] if lifted else ["base gang llm-0 is not scheduled yet"])
+
+
+def test_surplus_waits_for_the_minimum_where_the_scheduler_knows_one_minimum_for_all() -> None:
+    here = CliqueAtHand(
+        workers(3, 2, "scheduler-plugins-scheduler", annotations={names.SCHEDULER_BACKEND: "coscheduling"})
+    )
+    here.gang(backend="coscheduling")
+    here.make()
+    here.gang("Initialized", backend="coscheduling")
+    assert held(here) == {"the gang's minimum is not scheduled yet, and this pod is above it": 1}
+    here.gang("Initialized", "Scheduled", backend="coscheduling")
+    assert held(here) == {}
