@@ -14,7 +14,7 @@ from gangline.api.meta import Raw
 from gangline.cli.connection import ClusterConnection
 from gangline.cli.explain import explained
 from gangline.cli.objects.apply import apply_meant, kind_of, read_meant
-from gangline.errors import AlreadyExists
+from gangline.errors import AlreadyExists, BadInput
 from gangline.rules.verdicts import GangAnswer
 from gangline.why.changes import Remedy
 from gangline.why.words.printed import printed, printed_fix
@@ -102,6 +102,8 @@ async def _made(story: Story, obj: Raw) -> None:
     obj = await _owned(connection, obj)
     with suppress(*((AlreadyExists,) if kind.kind == CRD.kind else ())):  # a real plane keeps it from case to case
         await story.client.create(kind, obj, obj["metadata"].get("namespace", "default") if kind.namespaced else "")
+    if kind.kind == CRD.kind:
+        await story.until(lambda: _is_served(connection, obj), f"{obj['metadata']['name']} to be served")
     if "status" in obj and kind.kind not in ("Node",):
         await story.client.patch(
             kind,
@@ -110,6 +112,17 @@ async def _made(story: Story, obj: Raw) -> None:
             {"status": obj["status"]},
             subresource="status",
         )
+
+
+async def _is_served(connection: ClusterConnection, definition: Raw) -> bool:
+    """A real plane serves a new kind a moment after its definition is there."""
+    spec = definition["spec"]
+    meant = {"apiVersion": f"{spec['group']}/{spec['versions'][0]['name']}", "kind": spec["names"]["kind"]}
+    try:
+        await kind_of(connection, {**meant, "metadata": {"name": "x"}})
+    except BadInput:
+        return False
+    return True
 
 
 async def _owned(connection: ClusterConnection, obj: Raw) -> Raw:

@@ -21,7 +21,7 @@ from gangline.scheduler.why.trial import everyone
 from gangline.scheduler.why.verdict import GIB
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.daemons import daemon_need
-from gangline.why.fixes.devices import claimed_devices, new_slices
+from gangline.why.fixes.devices import new_slices
 from gangline.why.nodes.labels import wished
 from gangline.why.nodes.obstacles import HOSTNAME
 from gangline.why.nodes.room import NoRoom
@@ -68,8 +68,8 @@ def _new_node(
     capacity = _capacity(session, objects, like, tasks, labels, joined)
     yield _node(like, name, labels, capacity, tasks)
     if any(task.record.claims or task.backed for task in tasks):
-        devices = int(joined([0, *(claimed_devices(session, task) for task in tasks)]))
-        yield from new_slices(session, objects, str(dig(like, "metadata", "name") or ""), name, tasks, devices)
+        like_name = str(dig(like, "metadata", "name") or "")
+        yield from new_slices(session, objects, like_name, name, tasks, joined is sum)
 
 
 def _node(

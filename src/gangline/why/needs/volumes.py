@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.api import kinds
+from gangline.api import kinds, resources
 from gangline.api.meta import Raw
 from gangline.rules.values.nearest import nearest
 from gangline.rules.volumes import DEFAULT_CLASS, given_class
@@ -11,7 +11,7 @@ from gangline.scheduler.session import Session
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.anew import again
-from gangline.why.objects import ClusterObjects, dig
+from gangline.why.objects import ClusterObjects, dig, key_of
 from gangline.why.words.amounts import listed
 
 CLASS_FIELDS = (
@@ -70,21 +70,62 @@ def unmet(objects: ClusterObjects, live: Raw) -> tuple[str, tuple[tuple[ObjectCh
     """Why nothing was found or made for a claim, and what would change that beside a volume made by hand."""
     named = str(dig(live, "spec", "volumeName") or "")
     if named:
-        return f"PersistentVolume {named}, which it names (spec.volumeName), {_named_state(objects, live, named)}", ()
+        why = f"PersistentVolume {named}, which it names (spec.volumeName), {_named_state(objects, live, named)}"
+        return why, tuple(fix for fix in _freed(objects, live, named) if fix)
     storage = given_class(live)
     classes = {raw["metadata"]["name"]: raw for raw in objects.raws(kinds.STORAGE_CLASS)}
     if not storage:
         asked = dig(live, "spec", "storageClassName") is not None
         lacking = "it asks for no StorageClass" if asked else "it names no StorageClass, and there is no default one"
-        return f"no PersistentVolume fits, and {lacking}", ()
+        return f"no PersistentVolume fits{misfits(objects, live)}, and {lacking}", ()
     if storage in classes:
-        return f"no PersistentVolume fits, and its StorageClass {storage} has made none", ()
+        return f"no PersistentVolume fits{misfits(objects, live)}, and its StorageClass {storage} has made none", ()
     near = nearest(storage, classes)
     known = f"; there are {listed(sorted(classes))}" if classes else ""
     hint = f"; did you mean {near}?" if near else known
     fixes = [_claim_anew(live, near)] if near else []
     fixes += [_class_like(storage, classes[near or _default_class(classes)])] if classes else []
     return f"StorageClass {storage} does not exist{hint}", tuple(fix for fix in fixes if fix)
+
+
+def misfits(objects: ClusterObjects, claim: Raw) -> str:
+    """Why volumes of its class do not fit, in brackets; "" where there is none."""
+    volumes = [
+        raw for raw in objects.raws(kinds.PV) if dig(raw, "spec", "storageClassName") == (given_class(claim) or None)
+    ]
+    told = [f"{raw['metadata']['name']} {text}" for raw in volumes if (text := _misfit(raw, claim))]
+    return f" ({listed(told)})" if told else ""
+
+
+def _misfit(volume: Raw, claim: Raw) -> str:
+    """What of a volume does not fit a claim; "" where nothing is seen."""
+    has, asked = dig(volume, "spec", "capacity", "storage"), _size(claim)
+    modes = set(dig(claim, "spec", "accessModes") or ()) - set(dig(volume, "spec", "accessModes") or ())
+    holder = dig(volume, "spec", "claimRef")
+    if holder and (holder.get("namespace"), holder.get("name")) != key_of(claim):
+        return f"belongs to PersistentVolumeClaim {holder.get('namespace')}/{holder.get('name')}"
+    if has and resources.nanos(has) < resources.nanos(asked):
+        return f"has {has}, {asked} asked"
+    if modes:
+        return f"has no access mode {listed(sorted(modes))}"
+    labels, wanted = dig(volume, "metadata", "labels") or {}, dig(claim, "spec", "selector", "matchLabels") or {}
+    missing = [f"{key}={value}" for key, value in wanted.items() if labels.get(key) != value]
+    return f"has no label {listed(missing)}" if missing else ""
+
+
+def _freed(objects: ClusterObjects, claim: Raw, named: str) -> list[tuple[ObjectChange, ...]]:
+    """The volume given to this claim where a former one of its name held it; else the claim made anew with another
+    volume."""
+    volume = objects.raw(kinds.PV, named)
+    holder = dig(volume, "spec", "claimRef")
+    if volume is None or not holder:
+        return []
+    if (holder.get("namespace"), holder.get("name")) == key_of(claim):
+        forgotten: Raw = {"spec": {"claimRef": {"uid": None, "resourceVersion": None}}}
+        return [(ObjectChange(kinds.PV, named, forgotten),)]
+    fresh = {**claim, "spec": {key: value for key, value in claim["spec"].items() if key != "volumeName"}}
+    anew = _claim_anew(fresh, given_class(claim))
+    return [(*anew, new_volume(fresh))] if anew else []
 
 
 def _named_state(objects: ClusterObjects, claim: Raw, volume: str) -> str:

@@ -43,6 +43,7 @@ def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
         or too_few_wanted(objects, subject, short)
         or _gang_says(objects, subject)
         or _unmade(objects, subject)
+        or _failed_before(subject)
         or _just_missing(objects, subject, short, leaves)
     )
 
@@ -119,6 +120,21 @@ def _unmade(objects: ClusterObjects, subject: Subject) -> Cause | None:
         "no-pods",
         f"{subject.top_kind}/{subject.name} has no pods yet: its controller has made none; is kube-controller-manager "
         f"running? {note}",
+        transient=True,
+    )
+
+
+def _failed_before(subject: Subject) -> Cause | None:
+    """A Job whose pod failed makes another one, after a pause that grows."""
+    failed = [pod for pod in subject.pods if pod.status.phase == "Failed"]
+    if subject.top_kind != "Job" or not failed:
+        return None
+    limit = dig(subject.top, "spec", "backoffLimit")
+    seen = max(int(dig(subject.top, "status", "failed") or 0), len(failed))
+    return Cause(
+        "failed-before",
+        f"{counted(seen, 'pod')} of it failed, and Job/{subject.name} makes another one after a pause: {seen} of "
+        f"{6 if limit is None else limit} failures are allowed (spec.backoffLimit)",
         transient=True,
     )
 
