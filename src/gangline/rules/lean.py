@@ -1,21 +1,23 @@
-"""Pods and PodGroups as the binder and the controllers of statuses keep them: thousands of similar ones, in little
-memory.
+"""Pods and PodGroups as the scheduler, the binder and the controllers of statuses keep them: thousands of similar ones,
+in little memory.
 
-What none of them reads is dropped (statuses of containers), and parts that equal those of a sibling are the same
-objects. Only what has come to rest is looked at: before that, the next event replaces it. Handed to informers as trims.
-Pure."""
+What none of them reads is dropped (statuses of containers), and parts and words that equal those of a sibling are the
+same objects. Only what has come to rest is looked at: before that, the next event replaces it. Handed to informers as
+trims. Pure."""
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Any, TypeVar
 
 import msgspec
 
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
-from gangline.api.meta import Metadata
+from gangline.api.meta import Metadata, Object
 
 T = TypeVar("T")
+Seen = TypeVar("Seen", bound=Object)
 MOST = 1024
 """Parts that are kept to compare with."""
 _known: dict[tuple[type, str, bytes], Any] = {}
@@ -28,6 +30,11 @@ def lean_pod(pod: Pod) -> Pod:
         return pod
     spec = msgspec.structs.replace(
         pod.spec,
+        node_name=intern(pod.spec.node_name),
+        scheduler_name=intern(pod.spec.scheduler_name),
+        preemption_policy=intern(pod.spec.preemption_policy),
+        restart_policy=intern(pod.spec.restart_policy),
+        service_account_name=intern(pod.spec.service_account_name),
         containers=shared("containers", pod.spec.containers),
         init_containers=shared("init_containers", pod.spec.init_containers),
         tolerations=shared("tolerations", pod.spec.tolerations),
@@ -35,12 +42,15 @@ def lean_pod(pod: Pod) -> Pod:
     )
     status = msgspec.structs.replace(
         pod.status,
+        phase=intern(pod.status.phase),
+        qos_class=intern(pod.status.qos_class),
+        start_time=_moment(pod.status.start_time),
         conditions=shared("conditions", pod.status.conditions),
         container_statuses=(),
         init_container_statuses=(),
         ephemeral_container_statuses=(),
     )
-    return msgspec.structs.replace(pod, metadata=_metadata(pod.metadata), spec=spec, status=status)
+    return _whole(pod, spec, status)
 
 
 def lean_group(group: PodGroup) -> PodGroup:
@@ -52,9 +62,7 @@ def lean_group(group: PodGroup) -> PodGroup:
         conditions=shared("group conditions", group.status.conditions),
         resources_status=shared("resources_status", group.status.resources_status),
     )
-    return msgspec.structs.replace(
-        group, metadata=_metadata(group.metadata), spec=shared("group spec", group.spec), status=status
-    )
+    return _whole(group, shared("group spec", group.spec), status)
 
 
 def shared(field: str, part: T) -> T:
@@ -71,5 +79,26 @@ def shared(field: str, part: T) -> T:
     return kept
 
 
+def _whole(obj: Seen, spec: Any, status: Any) -> Seen:
+    return msgspec.structs.replace(
+        obj,
+        api_version=intern(obj.api_version),
+        kind=intern(obj.kind),
+        metadata=_metadata(obj.metadata),
+        spec=spec,
+        status=status,
+    )
+
+
 def _metadata(metadata: Metadata) -> Metadata:
-    return msgspec.structs.replace(metadata, labels=shared("labels", metadata.labels))
+    return msgspec.structs.replace(
+        metadata,
+        namespace=intern(metadata.namespace),
+        creation_timestamp=_moment(metadata.creation_timestamp),
+        labels=shared("labels", metadata.labels),
+    )
+
+
+def _moment(text: str | None) -> str | None:
+    """A time to the second, as many objects of a crowd have it."""
+    return None if text is None else intern(text)
