@@ -139,7 +139,10 @@ async def test_a_queue_keeps_its_colour_when_other_queues_come(visited: Visited)
             await drawn(visit)
             keys = await visit.page.locator("#key button").all()
             seen.append(
-                {await key.get_attribute("data-value"): await key.locator(".swatch").get_attribute("class") for key in keys}
+                {
+                    await key.get_attribute("data-value"): await key.locator(".swatch").get_attribute("class")
+                    for key in keys
+                }
             )
     few, all_queues = seen
     assert {"search", "speech"} <= set(few) and "maps" not in few and "maps" in all_queues
