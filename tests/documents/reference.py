@@ -25,9 +25,11 @@ METRIC_MODULES = (
     "gangline.scheduler.loop.metrics",
     "gangline.controllers.queue_metrics",
 )
-FOREIGN = ("affinity", "tolerations", "conditions", "metrics", "selector", "labelSelector", "podSpec", "resourceClaims")
-FOREIGN += ("resources", "podResources", "daemonsetsTolerations", "securityContext")
-FOREIGN += ("reservationPodSecurityContext", "reservationContainerSecurityContext")
+FOREIGN = {
+    *("affinity", "tolerations", "conditions", "metrics", "selector", "labelSelector", "podSpec", "resourceClaims"),
+    *("resources", "podResources", "daemonsetsTolerations", "securityContext"),
+    *("reservationPodSecurityContext", "reservationContainerSecurityContext"),
+}
 """Fields of Kubernetes itself, whose inside is described elsewhere."""
 NAME = re.compile(
     r"(gpu-[a-z-]+|pod-group-name|priorityClassName|[a-z.]+\.(io|scheduler|ai)/[a-z][a-zA-Z-]+|kai\.scheduler/[a-z-]+)$"
