@@ -74,7 +74,7 @@ class CliqueAtHand:
 
     def change(self, pod: Pod, meta: Raw | None = None, spec: Raw | None = None, **status: Any) -> None:
         raw = msgspec.to_builtins(pod)
-        raw["metadata"] |= {"resourceVersion": f"{pod.metadata.resource_version}0"} | (meta or {})
+        raw["metadata"] |= meta or {}
         raw["spec"] |= spec or {}
         self.held.add(POD, raw | {"status": raw.get("status", {}) | status})
 
@@ -161,7 +161,6 @@ def test_a_clique_scaled_down_loses_pods_and_says_which() -> None:
     here = at_hand()
     raw = msgspec.to_builtins(here.clique)
     raw["spec"]["replicas"] = 1
-    raw["metadata"]["resourceVersion"] = "999"
     here.clique = here.held.add(POD_CLIQUE, raw)
     assert len(here.removed) == 2
     said = [event.message for event in here.think().plan.events]
@@ -174,7 +173,6 @@ def test_pods_that_run_stay_when_a_clique_shrinks_and_waiting_ones_go() -> None:
     here.change(runs, spec={"nodeName": "n", "schedulingGates": []}, **running())
     raw = msgspec.to_builtins(here.clique)
     raw["spec"]["replicas"] = 1
-    raw["metadata"]["resourceVersion"] = "999"
     here.clique = here.held.add(POD_CLIQUE, raw)
     assert runs.name not in here.removed
 
@@ -260,7 +258,6 @@ def test_gates_hold_where_the_backend_says_so_whatever_else_is_true() -> None:
     raw = msgspec.to_builtins(here.held.get(POD_GANG, "llm-0", "default"))
     says = {"type": "Initialized", "status": "False", "reason": "BackendNotReady", "message": "herd holds the gates"}
     raw["status"]["conditions"] = [*raw["status"]["conditions"], says]
-    raw["metadata"]["resourceVersion"] = "999"
     here.held.add(POD_GANG, raw)
     assert held(here) == {"herd holds the gates": 3}
 
