@@ -291,3 +291,101 @@ def test_surplus_waits_for_the_minimum_where_the_scheduler_knows_one_minimum_for
     assert held(here) == {"the gang's minimum is not scheduled yet, and this pod is above it": 1}
     here.gang("Initialized", "Scheduled", backend="coscheduling")
     assert held(here) == {}
+
+
+# --- what else a look sees to -----------------------------------------------------------------------------------------
+
+
+def test_a_clique_whose_finalizer_somebody_took_off_gets_it_back_first() -> None:
+    here = at_hand("Initialized")
+    raw = msgspec.to_builtins(here.clique)
+    raw["metadata"]["finalizers"] = []
+    here.clique = here.held.add(POD_CLIQUE, raw)
+    [[first], *_] = here.think().plan.stages
+    assert isinstance(first, Patch)
+    assert (first.kind, first.patch["metadata"]["finalizers"]) == (POD_CLIQUE, [names.CLIQUE_FINALIZER])
+
+
+def test_a_clique_without_a_backend_gets_no_pod_and_says_why() -> None:
+    here = CliqueAtHand(workers(scheduler="nobodys"))
+    here.gang(backend="")
+    assert here.steps(Create) == []
+    [(code, text)] = here.think().plan.errors
+    assert code == "ERR_BUILD_POD_RESOURCE"
+    assert "nobodys" in text
+
+
+def test_a_claim_template_that_is_not_there_stops_the_pods_and_is_named() -> None:
+    raw = workers()
+    raw["spec"]["template"]["cliques"][0]["resourceSharing"] = [{"name": "fabric", "scope": "AllReplicas"}]
+    here = CliqueAtHand(raw)
+    here.gang()
+    [(code, text)] = here.think().plan.errors
+    assert code == "ERR_SYNC_PCLQ_RESOURCE_CLAIM"
+    assert "fabric" in text
+    assert here.steps(Create) == []
+
+
+def test_pods_of_a_gang_that_was_made_anew_are_led_to_its_new_group() -> None:
+    here = at_hand("Initialized")
+    first = here.pods[0]
+    here.change(first, {"annotations": first.annotations | {names.POD_GROUP_NAME: "pg-llm-0-former"}})
+    [patch] = [step for step in here.steps(Patch) if "annotations" in step.patch.get("metadata", {})]
+    assert patch.name == first.name
+    gang = here.held.get(POD_GANG, "llm-0", "default")
+    assert gang is not None
+    assert patch.patch["metadata"]["annotations"] == {names.POD_GROUP_NAME: names.kai_pod_group("llm-0", gang.uid)}
+
+
+def test_nobody_is_led_anywhere_while_the_gang_goes() -> None:
+    here = at_hand("Initialized")
+    first = here.pods[0]
+    here.change(first, {"annotations": first.annotations | {names.POD_GROUP_NAME: "pg-llm-0-former"}})
+    raw = msgspec.to_builtins(here.held.get(POD_GANG, "llm-0", "default"))
+    raw["metadata"]["deletionTimestamp"] = NOW
+    here.held.add(POD_GANG, raw)
+    assert [step for step in here.steps(Patch) if "annotations" in step.patch.get("metadata", {})] == []
+
+
+def test_a_pod_in_the_place_of_one_that_failed_knows_how_many_failed_before() -> None:
+    here = at_hand()
+    ended = {"terminated": {"exitCode": 3, "reason": "Error", "finishedAt": "2026-01-01T09:59:30Z"}}
+    first, *_ = here.pods
+    counted = {"annotations": first.annotations | {names.FAILED_BEFORE: "1"}}
+    here.change(first, counted, {"nodeName": "n"}, phase="Failed", containerStatuses=[{"name": "main", "state": ended}])
+    [made] = here.steps(Create)
+    assert made.obj["metadata"]["annotations"][names.FAILED_BEFORE] == "2"
+
+
+def test_a_pod_that_its_scheduler_gave_up_is_made_anew_when_it_is_old_enough() -> None:
+    here = CliqueAtHand(workers(3, 2, "yunikorn"))
+    here.gang(backend="yunikorn")
+    first, *_ = here.make()
+    here.gang("Initialized", backend="yunikorn")
+    gave_up = here.op.registry.by_name("yunikorn").gave_up
+    reason, age = next((reason, age) for reason, age in gave_up.items() if age > 0)
+    here.change(first, {"creationTimestamp": "2026-01-01T00:00:00Z"}, phase="Failed", reason=reason)
+    assert here.removed == [first.name]
+    here.change(first, {"creationTimestamp": NOW}, phase="Failed", reason=reason)
+    assert (here.removed, here.think().again) == ([], age)
+
+
+def test_a_pod_that_is_not_bound_leaves_its_backend_at_once_and_a_bound_one_with_its_gang() -> None:
+    here = at_hand()
+    bound, waiting, _ = here.pods
+    other = {names.SCHEDULER_BACKEND: "volcano"}
+    here.change(bound, {"labels": bound.labels | other}, {"nodeName": "n", "schedulingGates": []}, **running())
+    here.change(waiting, {"labels": waiting.labels | other})
+    assert here.removed == sorted([bound.name, waiting.name]), "the gang is with kai already"
+
+
+def test_an_update_removes_pods_of_the_old_template_first_when_a_clique_shrinks() -> None:
+    here = at_hand("Initialized", "Scheduled")
+    for pod in here.pods:
+        here.change(pod, spec={"nodeName": "n", "schedulingGates": []}, **running())
+    old = here.pods[0]
+    here.change(old, {"labels": old.labels | {names.TEMPLATE_HASH: "old"}})
+    raw = msgspec.to_builtins(here.clique)
+    raw["spec"]["replicas"] = 2
+    here.clique = here.held.add(POD_CLIQUE, raw)
+    assert here.removed == [old.name]
