@@ -12,7 +12,10 @@ from gangline.api.core import Pod
 from gangline.api.grove import PodClique, PodCliqueScalingGroup
 from gangline.api.kinds import POD, POD_CLIQUE, POD_CLIQUE_SET, POD_GANG
 from gangline.api.meta import Raw
+from gangline.errors import Forbidden
+from gangline.operator.act import WriteFailure
 from gangline.operator.cliques.look import look_at_clique
+from gangline.operator.cliques.tell import errors_of, status_after
 from gangline.operator.cliques.think import CliqueThought, think
 from gangline.operator.desired.cliques import grouped_clique, standalone_clique
 from gangline.operator.desired.layout import gang_place
@@ -389,3 +392,84 @@ def test_an_update_removes_pods_of_the_old_template_first_when_a_clique_shrinks(
     raw["spec"]["replicas"] = 2
     here.clique = here.held.add(POD_CLIQUE, raw)
     assert here.removed == [old.name]
+
+
+def test_annotations_that_go_with_a_gate_go_when_it_is_lifted() -> None:
+    here = CliqueAtHand(workers(3, 2, "default-scheduler", annotations={names.SCHEDULER_BACKEND: "kueue"}))
+    here.gang(backend="kueue")
+    first, *_ = here.make()
+    here.gang("Initialized", "Scheduled", backend="kueue")
+    [mark] = here.op.registry.by_name("kueue").held
+    for notes, removed in (({mark: "x", "other": "y"}, {mark: None}), ({"other": "y"}, None)):
+        here.change(first, {"annotations": notes})
+        [patch] = [step for step in here.think().gates.steps if isinstance(step, Patch) and step.name == first.name]
+        assert patch.patch.get("metadata", {}).get("annotations") == removed
+
+
+# --- status -----------------------------------------------------------------------------------------------------------
+
+
+def status(here: CliqueAtHand, *failures: tuple[str, str]) -> Raw:
+    look = look_at_clique(here.held, here.clique)
+    assert look is not None
+    return status_after(here.op.settings.manner, look, here.think(), failures, NOW)
+
+
+def shown(status: Raw, type: str) -> tuple[str, str, str] | None:
+    known = [item for item in status["conditions"] if item["type"] == type]
+    return (known[0]["status"], known[0]["reason"], known[0]["message"]) if known else None
+
+
+def test_a_status_counts_pods_by_what_has_become_of_them() -> None:
+    here = at_hand("Initialized", "Scheduled")
+    runs, placed, _ = here.pods
+    here.change(runs, spec={"nodeName": "n", "schedulingGates": []}, **running())
+    here.change(placed, spec={"nodeName": "n", "schedulingGates": []}, **running(ready=False))
+    new = status(here)
+    assert (new["replicas"], new["readyReplicas"], new["scheduledReplicas"], new["updatedReplicas"]) == (3, 1, 2, 3)
+    assert shown(new, "PodCliqueScheduled") == ("True", "SufficientScheduledPods", "2 pods are scheduled, 2 are needed")
+
+
+def test_a_status_says_why_pods_are_held_and_then_that_none_is() -> None:
+    here = at_hand()
+    first = status(here)
+    assert shown(first, "SchedulingGated") == ("True", "GangNotReady", "3 pods wait: gang llm-0 is not complete yet")
+    raw = msgspec.to_builtins(here.clique)
+    here.clique = here.held.add(POD_CLIQUE, raw | {"status": first})
+    here.gang("Initialized")
+    for pod in here.pods:
+        here.change(pod, spec={"schedulingGates": []})
+    assert shown(status(here), "SchedulingGated") == ("False", "GatesLifted", "no pod is held back")
+
+
+def test_a_clique_of_which_no_pod_was_ever_held_says_nothing_of_gates() -> None:
+    here = at_hand("Initialized")
+    for pod in here.pods:
+        here.change(pod, spec={"schedulingGates": []})
+    assert shown(status(here), "SchedulingGated") is None
+
+
+def test_a_generation_of_a_clique_is_observed_once_nothing_failed() -> None:
+    here = at_hand("Initialized")
+    assert status(here)["observedGeneration"] == 1
+    failed = status(here, ("ERR_CREATE_POD", "no"))
+    assert failed.get("observedGeneration") is None
+    assert [(error["code"], error["description"]) for error in failed["lastErrors"]] == [("ERR_CREATE_POD", "no")]
+
+
+def test_pods_fail_alike_and_are_told_of_once() -> None:
+    step = Create(POD, {"metadata": {"name": "p"}}, "ERR_CREATE_POD")
+    failures = [WriteFailure(step, Forbidden({"message": f"quota {number}"})) for number in range(3)]
+    [(code, text)] = errors_of(failures)
+    assert code == "ERR_CREATE_POD"
+    assert text.startswith("cannot create Pod p: ") and text.endswith(" (and 2 more)")
+
+
+def test_a_set_that_updates_another_replica_leaves_the_hashes_of_this_one() -> None:
+    here = at_hand("Initialized")
+    new = status(here)
+    assert new["currentPodCliqueSetGenerationHash"] == "H1"
+    assert new["currentPodTemplateHash"] == here.clique.labels[names.TEMPLATE_HASH]
+    first = here.pods[0]
+    here.change(first, {"labels": first.labels | {names.TEMPLATE_HASH: "old"}})
+    assert "currentPodTemplateHash" not in status(here), "one pod is of another template"

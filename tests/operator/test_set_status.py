@@ -122,7 +122,7 @@ def test_a_set_lists_its_gangs_with_their_phase() -> None:
 
 # --- topology ---------------------------------------------------------------------------------------------------------
 
-PACKED = {"topologyConstraint": {"topologyName": "dc", "pack": {"required": "rack"}}}
+PACKED: Raw = {"topologyConstraint": {"topologyName": "dc", "pack": {"required": "rack"}}}
 
 
 def binding(*domains: str) -> ClusterTopologyBinding:
@@ -227,12 +227,12 @@ COUNTERS = {
 DONE = "updated: 1 of 2 cliques (2 pods), 0 of 2 scaling groups"
 
 
-def moving(since: str = "", message: str = DONE, progress: Raw | None = None, **notes: str) -> Raw | None:
+def moving(since: str = "", message: str = DONE, progress: Raw | None = None, deadline: str = "10m") -> Raw | None:
     before = {"type": "Progressing", "status": "True", "reason": "Updating", "message": message}
     conditions = [before | {"lastTransitionTime": since}] if since else []
     pcs = the_set(
         status={"updateProgress": progress or OPEN, "conditions": conditions},
-        annotations={names.PROGRESS_DEADLINE: "10m"} | notes,
+        annotations={names.PROGRESS_DEADLINE: deadline},
     )
     return progressing(view(pcs), COUNTERS, NOW)
 
@@ -265,7 +265,7 @@ def test_an_update_that_is_over_is_complete() -> None:
 
 def test_without_a_deadline_nothing_is_said() -> None:
     assert progressing(view(the_set(status={"updateProgress": OPEN})), COUNTERS, NOW) is None
-    assert moving(**{names.PROGRESS_DEADLINE: "soon"}) is None
+    assert moving(deadline="soon") is None
 
 
 def test_a_moving_update_is_looked_at_again_when_it_would_count_as_stuck() -> None:
