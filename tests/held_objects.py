@@ -4,6 +4,7 @@ For tests of what components think: `think(op, held, look, now)` needs nothing b
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,9 @@ from gangline.api.meta import Object, Raw
 from gangline.client import Client, Request, Response
 from gangline.runtime import Cache
 from gangline.runtime.keys import Key, key_of
+
+VERSIONS = itertools.count(1)
+"""Of all objects of all tests, and part of each uid: a process remembers what it worked out of an object."""
 
 
 class NoServer:
@@ -31,18 +35,18 @@ class HeldObjects(Cache):
 
     def __init__(self, indexes: Iterable[tuple[Kind[Any], str, Any]] = ()) -> None:
         super().__init__(Client(NoServer()))
-        self._newest = 0
+        self._world = next(VERSIONS)
         for kind in KINDS:
             self.informer(kind).revision = 1
         for kind, name, index in indexes:
             self.informer(kind).add_index(name, index)
 
     def add(self, kind: Kind[Any], obj: Raw) -> Any:
-        """The object as a server would have stored it: with a uid and a version, unless it says them."""
-        self._newest += 1
-        given = {"uid": f"uid-{obj['metadata']['name']}", "resourceVersion": str(self._newest), "generation": 1}
+        """The object as a server would have stored it just now: with a version of its own, and with a uid."""
+        given = {"uid": f"{kind.kind}-{obj['metadata']['name']}-{self._world}", "generation": 1}
+        fresh = {"resourceVersion": str(next(VERSIONS))}
         live: Object = msgspec.convert(
-            {"apiVersion": kind.api_version, "kind": kind.kind} | obj | {"metadata": given | obj["metadata"]},
+            {"apiVersion": kind.api_version, "kind": kind.kind} | obj | {"metadata": given | obj["metadata"] | fresh},
             kind.type,
             strict=False,
         )

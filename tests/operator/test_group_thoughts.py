@@ -47,7 +47,6 @@ class GroupAtHand:
     def scale(self, replicas: int) -> None:
         raw = msgspec.to_builtins(self.group)
         raw["spec"]["replicas"] = replicas
-        raw["metadata"]["resourceVersion"] = f"9{replicas}"
         self.group = self.held.add(SCALING_GROUP, raw)
 
     def plan(self, progress: Raw | None = None) -> WritePlan:
@@ -67,7 +66,6 @@ class GroupAtHand:
         raw = msgspec.to_builtins(self.held.get(POD_CLIQUE, name, "default"))
         raw["metadata"] |= {
             "creationTimestamp": "2026-01-01T00:00:00Z",
-            "resourceVersion": f"{raw['metadata']['resourceVersion']}0",
             "labels": raw["metadata"]["labels"] | (labels or {}),
         }
         self.held.add(POD_CLIQUE, raw | {"status": raw.get("status", {}) | status})
@@ -124,11 +122,14 @@ def test_a_group_that_is_whole_asks_for_nothing() -> None:
 def test_a_group_whose_finalizer_somebody_took_off_gets_it_back_first() -> None:
     here = whole()
     raw = msgspec.to_builtins(here.group)
-    raw["metadata"] |= {"finalizers": [], "resourceVersion": "99"}
+    raw["metadata"] |= {"finalizers": []}
     here.group = here.held.add(SCALING_GROUP, raw)
     [[step]] = here.plan().stages
     assert isinstance(step, Patch)
-    assert step.patch["metadata"] == {"finalizers": [names.SCALING_GROUP_FINALIZER], "resourceVersion": "99"}
+    assert step.patch["metadata"] == {
+        "finalizers": [names.SCALING_GROUP_FINALIZER],
+        "resourceVersion": here.group.metadata.resource_version,
+    }
 
 
 def test_a_clique_that_somebody_deleted_is_made_again() -> None:
@@ -213,7 +214,6 @@ def test_an_update_gives_up_one_running_replica_and_waits_for_it() -> None:
     outdated(here, *FIRST, *SECOND)
     raw = msgspec.to_builtins(here.group)
     raw["status"] = {"availableReplicas": 2}
-    raw["metadata"]["resourceVersion"] = "99"
     here.group = here.held.add(SCALING_GROUP, raw)
     plan, progress, _ = here.think(OPEN)
     assert [step.name for stage in plan.stages for step in stage if isinstance(step, Delete)] == list(FIRST)
@@ -280,7 +280,7 @@ def test_a_group_is_in_breach_below_its_minimum_and_says_how_many_replicas_it_ne
 def test_a_first_breach_has_been_there_since_the_group_was_made() -> None:
     here = whole()
     raw = msgspec.to_builtins(here.group)
-    raw["metadata"] |= {"creationTimestamp": "2026-01-01T00:00:00Z", "resourceVersion": "99"}
+    raw["metadata"] |= {"creationTimestamp": "2026-01-01T00:00:00Z"}
     here.group = here.held.add(SCALING_GROUP, raw)
     [condition] = here.status()["conditions"]
     assert (condition["status"], condition["lastTransitionTime"]) == ("True", "2026-01-01T00:00:00Z")
@@ -299,6 +299,5 @@ def test_a_group_whose_set_was_not_looked_at_yet_waits() -> None:
     here = GroupAtHand()
     raw = msgspec.to_builtins(here.pcs)
     raw["status"] = {}
-    raw["metadata"]["resourceVersion"] = "99"
     here.held.add(POD_CLIQUE_SET, raw)
     assert look_at_group(here.held, here.group) is None

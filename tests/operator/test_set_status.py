@@ -9,14 +9,20 @@ import pytest
 
 from gangline.api import names
 from gangline.api.grove import ClusterTopologyBinding, PodClique, PodCliqueScalingGroup, PodCliqueSet, PodGang
+from gangline.api.kinds import POD_CLIQUE_SET
 from gangline.api.meta import Raw
+from gangline.errors import Problem
 from gangline.operator.desired.hashes import clique_hash
 from gangline.operator.desired.layout import places_by_replica
-from gangline.operator.sets.look import SetView, replica_state
+from gangline.operator.memory.lookups import INDEXES
+from gangline.operator.operator import Operator
+from gangline.operator.sets.look import SetView, look_at_set, replica_state
 from gangline.operator.sets.progress import progressing, remaining
 from gangline.operator.sets.rollout import new_hash, next_replica
-from gangline.operator.sets.tell import set_status
+from gangline.operator.sets.tell import FEW, MANY, events_of, set_status, status_after
+from gangline.rules.sets import OperatorSettings
 from gangline.rules.values.times import seconds_of
+from held_objects import HeldObjects
 from operator_world import clique, group, pod_clique_set
 
 NOW = "2026-01-01T10:00:00Z"
@@ -116,7 +122,7 @@ def test_a_set_lists_its_gangs_with_their_phase() -> None:
 
 # --- topology ---------------------------------------------------------------------------------------------------------
 
-PACKED = {"topologyConstraint": {"topologyName": "dc", "pack": {"required": "rack"}}}
+PACKED: Raw = {"topologyConstraint": {"topologyName": "dc", "pack": {"required": "rack"}}}
 
 
 def binding(*domains: str) -> ClusterTopologyBinding:
@@ -221,12 +227,12 @@ COUNTERS = {
 DONE = "updated: 1 of 2 cliques (2 pods), 0 of 2 scaling groups"
 
 
-def moving(since: str = "", message: str = DONE, progress: Raw | None = None, **notes: str) -> Raw | None:
+def moving(since: str = "", message: str = DONE, progress: Raw | None = None, deadline: str = "10m") -> Raw | None:
     before = {"type": "Progressing", "status": "True", "reason": "Updating", "message": message}
     conditions = [before | {"lastTransitionTime": since}] if since else []
     pcs = the_set(
         status={"updateProgress": progress or OPEN, "conditions": conditions},
-        annotations={names.PROGRESS_DEADLINE: "10m"} | notes,
+        annotations={names.PROGRESS_DEADLINE: deadline},
     )
     return progressing(view(pcs), COUNTERS, NOW)
 
@@ -259,7 +265,7 @@ def test_an_update_that_is_over_is_complete() -> None:
 
 def test_without_a_deadline_nothing_is_said() -> None:
     assert progressing(view(the_set(status={"updateProgress": OPEN})), COUNTERS, NOW) is None
-    assert moving(**{names.PROGRESS_DEADLINE: "soon"}) is None
+    assert moving(deadline="soon") is None
 
 
 def test_a_moving_update_is_looked_at_again_when_it_would_count_as_stuck() -> None:
@@ -269,3 +275,75 @@ def test_a_moving_update_is_looked_at_again_when_it_would_count_as_stuck() -> No
     assert remaining(moves, 60.0, now) == 1.0
     assert remaining(moves | {"reason": "UpdateComplete"}, 600.0, now) is None
     assert remaining(None, 600.0, now) is None
+
+
+# --- the whole status -------------------------------------------------------------------------------------------------
+
+
+def after(
+    raw: Raw, errors: tuple[tuple[str, str], ...] = (), faults: tuple[Problem, ...] = (), **status: Any
+) -> tuple[Raw, PodCliqueSet]:
+    """The status that a look at the set writes."""
+    op, held = Operator(OperatorSettings(), faults=lambda pcs: faults), HeldObjects(INDEXES)
+    meta = {"generation": 4} | raw["metadata"]
+    pcs = held.add(POD_CLIQUE_SET, raw | {"metadata": meta, "status": {"observedGeneration": 3} | status})
+    return status_after(op, look_at_set(op, held, pcs), errors, NOW), pcs
+
+
+def types(status: Raw) -> list[str]:
+    return [item["type"] for item in status["conditions"]]
+
+
+PLAIN = pod_clique_set("llm", clique("router", 1))
+
+
+def test_a_generation_is_observed_once_a_look_at_it_had_no_error() -> None:
+    assert after(PLAIN)[0]["observedGeneration"] == 4
+    failed = after(PLAIN, (("E", "broken"),))[0]
+    assert failed["observedGeneration"] == 3
+    assert failed["lastErrors"] == [{"code": "E", "description": "broken", "observedAt": NOW}]
+
+
+def test_a_set_that_admission_would_refuse_today_says_so_while_it_does() -> None:
+    refused, _ = after(PLAIN, faults=(Problem("spec.template", "must not be"),))
+    [invalid] = [item for item in refused["conditions"] if item["reason"] == "WouldBeRefused"]
+    assert (invalid["status"], invalid["observedGeneration"]) == ("True", 4)
+    assert "spec.template: must not be" in invalid["message"]
+    mended, _ = after(PLAIN, conditions=refused["conditions"])
+    assert invalid["type"] not in types(mended)
+
+
+def test_conditions_of_others_stay() -> None:
+    known = {"type": "Ours", "status": "True", "reason": "R", "message": "m", "lastTransitionTime": NOW}
+    assert "Ours" in types(after(PLAIN, conditions=[known])[0])
+
+
+def test_an_update_that_gets_stuck_is_told_once() -> None:
+    raw = pod_clique_set("llm", clique("router", 1), annotations={names.PROGRESS_DEADLINE: "10m"})
+    done = "updated: 0 of 1 cliques (0 pods), 0 of 0 scaling groups"
+    moved = {"type": "Progressing", "status": "True", "reason": "Updating", "message": done}
+    before = [moved | {"lastTransitionTime": "2026-01-01T09:00:00Z"}]
+    status, pcs = after(raw, updateProgress=OPEN, conditions=before)
+    [event] = events_of(pcs, status)
+    assert (event.reason, event.warning) == ("ProgressDeadlineExceeded", True)
+    assert event.message == f"{done}; nothing has moved for 10m0s"
+    again, told = after(raw, updateProgress=OPEN, conditions=status["conditions"])
+    assert events_of(told, again) == []
+
+
+def test_a_set_of_many_gangs_lists_those_that_something_is_wrong_with_first() -> None:
+    many = tuple(gang(f"llm-{number:04}", ("Scheduled", "True")) for number in range(MANY))
+    waits = gang("llm-9999", ("Scheduled", "False"), ("Ready", "True"))
+    listed = set_status(view(the_set(), gangs=(*many, waits)), NOW)["podGangStatuses"]
+    assert len(listed) == MANY
+    assert listed[-1]["name"] == "llm-9999"
+    assert [item["type"] for item in listed[-1]["conditions"]] == ["Scheduled"], "only what is wrong"
+    assert "conditions" not in listed[0]
+
+
+def test_a_set_of_few_gangs_lists_all_their_conditions() -> None:
+    fine = gang("llm-0", ("Scheduled", "True"), ("Ready", "False"))
+    for others, shown in ((FEW - 1, 2), (FEW, 0)):
+        more = tuple(gang(f"llm-x{number}") for number in range(others))
+        [first, *_] = set_status(view(the_set(), gangs=(fine, *more)), NOW)["podGangStatuses"]
+        assert len(first.get("conditions", ())) == shown

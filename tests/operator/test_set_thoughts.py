@@ -135,7 +135,7 @@ def test_what_is_on_its_way_out_is_not_deleted_twice() -> None:
         live = at_hand.held.get(step.kind, step.name, step.namespace)
         assert live is not None
         raw = msgspec.to_builtins(live)
-        raw["metadata"] |= {"deletionTimestamp": NOW, "resourceVersion": "999"}
+        raw["metadata"] |= {"deletionTimestamp": NOW}
         at_hand.held.add(step.kind, raw)
     assert named(at_hand.plan(), Delete) == []
 
@@ -145,7 +145,6 @@ def test_somebody_who_changed_a_child_is_overruled_and_a_size_that_was_scaled_st
     at_hand.carry_out()
     live = msgspec.to_builtins(at_hand.held.get(POD_CLIQUE, "llm-0-router", "default"))
     live["spec"] |= {"replicas": 5, "roleName": "other"}
-    live["metadata"]["resourceVersion"] = "999"
     at_hand.held.add(POD_CLIQUE, live)
     [patch] = [step for step in steps(at_hand.plan(), Patch) if step.kind is POD_CLIQUE]
     assert patch.patch == {"spec": {"roleName": "router"}}
@@ -163,7 +162,6 @@ def test_a_group_that_was_scaled_up_gets_a_gang_for_each_replica_above_its_minim
 def scale(at_hand: SetAtHand, replicas: int) -> None:
     live = msgspec.to_builtins(at_hand.held.get(SCALING_GROUP, "llm-0-w", "default"))
     live["spec"]["replicas"] = replicas
-    live["metadata"]["resourceVersion"] = f"9{replicas}"
     at_hand.held.add(SCALING_GROUP, live)
 
 
@@ -212,7 +210,7 @@ def test_a_base_gang_with_more_groups_than_an_object_holds_is_an_error_and_stops
 def breached(at_hand: SetAtHand, name: str, since: str) -> None:
     """A clique that ran, and fell below its minimum then."""
     live = msgspec.to_builtins(at_hand.held.get(POD_CLIQUE, name, "default"))
-    live["metadata"] |= {"creationTimestamp": "2026-01-01T00:00:00Z", "resourceVersion": "777"}
+    live["metadata"] |= {"creationTimestamp": "2026-01-01T00:00:00Z"}
     live["status"] = {
         "conditions": [
             {"type": "PodCliqueScheduled", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"},
@@ -260,7 +258,6 @@ def test_a_service_that_somebody_changed_is_put_right() -> None:
     at_hand.carry_out()
     service = msgspec.to_builtins(at_hand.held.get(SERVICE, "llm-0", "default"))
     service["spec"]["publishNotReadyAddresses"] = False
-    service["metadata"]["resourceVersion"] = "999"
     at_hand.held.add(SERVICE, service)
     [patch] = [step for step in steps(at_hand.plan(), Patch) if step.kind is SERVICE]
     assert patch.patch == {"spec": {"publishNotReadyAddresses": True}}

@@ -17,7 +17,7 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugins.fit.affinity import term_matches
 from gangline.scheduler.records import NodeTerm, TaintRecord
 from gangline.scheduler.session import Session
-from gangline.scheduler.why.trial import everyone
+from gangline.scheduler.why.trial import subtree
 from gangline.scheduler.why.verdict import GIB
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.daemons import daemon_need
@@ -100,7 +100,7 @@ def _like_labels(like: Raw, name: str) -> dict[str, str]:
 
 def topology_levels(session: Session, gang: GangInfo) -> list[str]:
     """Labels that a node must have to count in the topologies which the gang names."""
-    named = {member.topology.topology for member in everyone(gang.root) if member.topology is not None}
+    named = {member.topology.topology for member in subtree(gang.root) if member.topology is not None}
     records = [session.cluster.topologies[name] for name in sorted(named) if name in session.cluster.topologies]
     return [level for record in records for level in record.levels if level != HOSTNAME]
 
