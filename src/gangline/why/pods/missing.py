@@ -37,7 +37,7 @@ def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
     counts, leaves = count_by_leaf(subject, members), leaves_of(subject)
     short = {leaf: minimum - counts[leaf] for leaf, minimum in leaves.items() if counts[leaf] < minimum}
     if not short:
-        return None
+        return refused_creation(objects, subject, {}) if _incomplete(subject) else None
     return (
         refused_creation(objects, subject, short)
         or too_few_wanted(objects, subject, short)
@@ -218,6 +218,12 @@ def too_few_wanted(objects: ClusterObjects, subject: Subject, short: dict[str, i
         (f"{minimum - short.get('', 0)} of {minimum} pods are there",),
         fixes=(lowered(subject, most), *fixes),
     )
+
+
+def _incomplete(subject: Subject) -> bool:
+    """A gang of a set that is let go only with all its pods, and lacks some above its minimum."""
+    whole = condition(subject.gang.status.conditions, "Initialized") if subject.gang is not None else None
+    return whole is not None and whole.status == "False" and any(pod.spec.scheduling_gates for pod in living(subject))
 
 
 def _gang_says(objects: ClusterObjects, subject: Subject) -> Cause | None:

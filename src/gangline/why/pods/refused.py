@@ -56,7 +56,7 @@ def refused_creation(objects: ClusterObjects, subject: Subject, short: dict[str,
         or Cause(
             "refused-pods",
             f"the server refuses its pods: {message}",
-            (f"{maker} cannot make them; {lacking_pods(short, leaves)}",),
+            ("; ".join(filter(None, (f"{maker} cannot make them", lacking_pods(short, leaves)))),),
         )
     )
 
@@ -127,7 +127,7 @@ def over_resource_quota(objects: ClusterObjects, subject: Subject, message: str,
         return None
     name, asked, used, limited = match.groups()
     quota = objects.raw(kinds.RESOURCE_QUOTA, name, subject.namespace)
-    pods = _pods_wanted(subject)
+    pods = max(_pods_wanted(subject), _of_cliques(objects, subject))
     there = max(len(living(subject)), _owned(objects, subject))
     missing = max(pods - there, 1)
     hard: dict[str, str] = {}
@@ -147,6 +147,13 @@ def over_resource_quota(objects: ClusterObjects, subject: Subject, message: str,
         fixes,
         pods_change=True,
     )
+
+
+def _of_cliques(objects: ClusterObjects, subject: Subject) -> int:
+    """Pods that the cliques of its gang ask for, surplus included."""
+    gang = subject.gang.name if subject.gang is not None else ""
+    cliques = objects.all(kinds.POD_CLIQUE, subject.namespace) if gang else []
+    return sum(clique.spec.replicas for clique in cliques if clique.labels.get(names.POD_GANG) == gang)
 
 
 def _owned(objects: ClusterObjects, subject: Subject) -> int:
