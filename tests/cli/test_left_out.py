@@ -15,7 +15,8 @@ from gangline.local import Platform, PlatformSettings
 
 NODE = "nodes:\n- {name: node, count: 1, gpus: 8, cpu: 16, memory: 64Gi, pods: 20}\n"
 STARTS = ("grouper", "scheduler", "binder", "kubelet", "controller-manager")
-"""Without one of these no pod of ours starts to run: nodes stay tainted until the controller-manager sees them ready."""
+"""Without one of these no pod of ours starts to run: the controller-manager takes the taint from nodes that are
+ready."""
 
 
 def pod() -> Raw:
