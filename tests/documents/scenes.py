@@ -78,6 +78,8 @@ SCENES = {
     "docs/guide/configure.md": PageScene(
         objects=(INSTALLED, DEFAULT_SHARD), files=shown("docs/guide/configure.md", "my-config.yaml")
     ),
+    "docs/guide/high-availability.md": PageScene(objects=(INSTALLED,)),
+    "docs/guide/sizing.md": PageScene(objects=(INSTALLED,)),
     "docs/guide/gpu-sharing.md": PageScene(
         objects=(INSTALLED,), files=shown("docs/guide/gpu-sharing.md", "notebooks.yaml")
     ),
