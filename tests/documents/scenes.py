@@ -66,6 +66,8 @@ def reclaimed(borrower: str, lender: str, files: Mapping[str, str]) -> PageScene
 
 SCENES = {
     "README.md": PageScene(files={"jobs.csv": JOBS}),
+    "docs/backends.md": PageScene(objects=(namespace("gangline-system"),)),
+    "docs/how-it-decides.md": PageScene(objects=(pod_clique_set("large", clique("worker", 5, gpus=8)),)),
     "docs/guide/autoscaling.md": PageScene(
         objects=(INSTALLED,), nodes=(REPOSITORY / "examples" / "nodes.yaml").read_text()
     ),

@@ -88,8 +88,7 @@ def with_commands() -> list[Path]:
     """The pages that people type from."""
     return [
         REPOSITORY / "README.md",
-        REPOSITORY / "docs" / "start.md",
-        *sorted((REPOSITORY / "docs" / "guide").glob("*.md")),
+        *(page for folder in (".", "from", "guide") for page in sorted((REPOSITORY / "docs" / folder).glob("*.md"))),
     ]
 
 
