@@ -101,6 +101,14 @@ PAIR = CertificateAuthority.make().client("a")
             "its client-certificate and client-key are no pair in PEM: ",
         ),
         ({}, {"exec": {"args": []}}, "its exec names no command"),
+        ({}, {"exec": ["a"]}, "its exec names no command"),
+        ({}, {"exec": {"command": "a", "args": 5}}, "its exec has args that are no list of texts"),
+        ({}, {"exec": {"command": "a", "args": [["b"]]}}, "its exec has args that are no list of texts"),
+        ({}, {"exec": {"command": "a", "env": {"b": "c"}}}, "its exec has an env that is no list of names with values"),
+        ({}, {"exec": {"command": "a", "env": [{}]}}, "its exec has an env that is no list of names with values"),
+        ({"proxy-url": ["http://a:1"]}, {}, "its proxy-url is no text"),
+        ({"proxy-url": 5}, {}, "its proxy-url is no text"),
+        ({}, {"token": "t", "as": "viewer"}, "its user acts as somebody else (`as`), which is not known here"),
     ],
 )
 def test_certificates_that_cannot_be_used_are_named(tmp_path: Path, cluster: Any, user: Any, said: str) -> None:
@@ -128,6 +136,7 @@ async def test_a_token_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         (["no-such-plug-in"], "the credential plug-in 'no-such-plug-in' cannot be started: No such file or directory"),
         (["false"], "the credential plug-in 'false' failed: "),
         (["echo", "no json"], "the credential plug-in 'echo' did not answer with an ExecCredential: "),
+        (["a\0b"], "the credential plug-in 'a\\x00b' cannot be started: embedded null byte"),
         (["echo", "[]"], "the credential plug-in 'echo' did not answer with an ExecCredential: "),
     ],
 )

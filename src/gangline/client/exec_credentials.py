@@ -24,6 +24,18 @@ LAST_WORDS = 1.0
 """Seconds for one that was ended to be gone."""
 
 
+def why_no_plug_in(spec: Any) -> str:
+    """What is missing or odd in what a kubeconfig says of one; nothing, if it can be run."""
+    if not isinstance(spec, dict) or not spec.get("command"):
+        return "names no command"
+    given, named = spec.get("args") or [], spec.get("env") or []
+    if not isinstance(given, list) or any(isinstance(item, list | dict) for item in given):
+        return "has args that are no list of texts"
+    if not isinstance(named, list) or not all(isinstance(item, dict) and item.get("name") for item in named):
+        return "has an env that is no list of names with values"
+    return ""
+
+
 class ExecToken:
     """Asks an exec plug-in for a token, and again when it has expired."""
 
@@ -39,9 +51,11 @@ class ExecToken:
 
     async def _ask(self) -> None:
         spec = self._spec
-        environment = dict(os.environ) | {item["name"]: item["value"] for item in spec.get("env") or []}
+        environment = dict(os.environ) | {
+            str(item["name"]): str(item.get("value") or "") for item in spec.get("env") or []
+        }
         environment["KUBERNETES_EXEC_INFO"] = json.dumps(
-            {"apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": {"interactive": False}}
+            {"apiVersion": str(spec.get("apiVersion")), "kind": "ExecCredential", "spec": {"interactive": False}}
         )
         try:
             process = await asyncio.create_subprocess_exec(
@@ -51,7 +65,7 @@ class ExecToken:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise ConfigError(
                 f"the credential plug-in {spec['command']!r} cannot be started: {why_not(error)}"
             ) from None

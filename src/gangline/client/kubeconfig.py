@@ -87,7 +87,15 @@ def _entry(config: dict[str, Any], listing: str, key: str, name: str, file: Path
 def transport(target: ClusterTarget, agent: str = "gangline") -> Http:
     """A transport for a kubeconfig's context."""
     tls = _tls(target) if target.server.startswith("https") else None
-    return Http(target.server, tls, _token(target), agent, target.cluster.get("proxy-url"))
+    proxy = target.cluster.get("proxy-url") or ""
+    if not isinstance(proxy, str):
+        raise ConfigError(f"{target.file}: its proxy-url is no text")
+    if target.user.get("as"):
+        raise ConfigError(
+            f"{target.file}: its user acts as somebody else (`as`), which is not known here, and nobody is asked with "
+            "other rights instead"
+        )
+    return Http(target.server, tls, _token(target), agent, proxy)
 
 
 def in_cluster(agent: str = "gangline") -> Http:
@@ -163,10 +171,10 @@ def _material(section: dict[str, Any], name: str, file: Path) -> bytes | None:
 def _token(target: ClusterTarget) -> Token | None:
     user = target.user
     if user.get("exec"):
-        if not isinstance(user["exec"], dict) or not user["exec"].get("command"):
-            raise ConfigError(f"{target.file}: its exec names no command")
-        from gangline.client.exec_credentials import ExecToken
+        from gangline.client.exec_credentials import ExecToken, why_no_plug_in
 
+        if why := why_no_plug_in(user["exec"]):
+            raise ConfigError(f"{target.file}: its exec {why}")
         return ExecToken(user["exec"])
     if user.get("token"):
         fixed = checked_token(str(user["token"]), target.file)
