@@ -51,9 +51,10 @@ class DataFolderError(GanglineError):
 
 
 class ApiError(GanglineError):
-    """A Status answer. `status` is the whole object as the server sent it."""
+    """A Status answer. `status` is the whole object as the server sent it; `warnings` come with it."""
 
     code = 500
+    warnings: tuple[str, ...] = ()
 
     def __init__(self, status: Mapping[str, Any], code: int | None = None) -> None:
         self.status = status

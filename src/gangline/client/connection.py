@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
 from typing import cast
 
@@ -31,6 +32,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._room, self._gone = room, gone
         self.ended = False
         self.free_since = 0.0
+        self.tls: ssl.SSLObject | None = None
         self._reader = ResponseReader(together)
         self._answer: asyncio.Future[Response] | None = None
         self._watching = self._streaming = self._heard = self._waits = False

@@ -19,6 +19,7 @@ from gangline.client.connection import ClientConnection
 from gangline.client.exchange import ask
 from gangline.client.pool import ConnectionPool
 from gangline.client.response_reader import HeldBytes
+from gangline.client.tls import ResumedTls
 from gangline.client.wire import ByteStream, Request, Response, no_answer
 from gangline.errors import ConfigError, Unavailable
 from gangline.rules.values.hosts import checked_proxy
@@ -116,7 +117,7 @@ class Direct:
         self._secure = where.scheme == "https"
         self._host, self._port = where.hostname or "", where.port or (443 if self._secure else 80)
         self._name, self._prefix = where.netloc.rpartition("@")[2], where.path
-        self._tls = tls
+        self._tls = ResumedTls(tls) if tls is not None else None
         self._room, self._together = memoryview(bytearray(ROOM)), HeldBytes()
         self._connections: dict[ClientConnection, None] = {}
         self._pool = ConnectionPool()
@@ -125,6 +126,8 @@ class Direct:
         text = self._text(request, headers)
         connection = await self._connection()
         answer = await ask(connection, text, watching, PATIENCE)
+        if self._tls is not None and connection.tls is not None:
+            self._tls.answered(connection.tls)
         if connection.usable:
             self._pool.give(connection)
         return answer
@@ -162,14 +165,14 @@ class Direct:
 
     async def _open(self) -> ClientConnection:
         if self._secure and self._tls is None:
-            self._tls = ssl.create_default_context()
+            self._tls = ResumedTls(ssl.create_default_context())
+        connection = ClientConnection(self._room, self._together, self._gone)
         async with asyncio.timeout(CONNECTING):  # wait_for may lose a cancellation that comes with a failure
-            _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: ClientConnection(self._room, self._together, self._gone),
-                self._host,
-                self._port,
-                ssl=self._tls if self._secure else None,
-            )
+            if self._secure and self._tls is not None:
+                connection.tls = await self._tls.connect(connection, self._host, self._port, self._room)
+            else:
+                loop = asyncio.get_running_loop()
+                await loop.create_connection(lambda: connection, self._host, self._port)
         self._connections[connection] = None
         return connection
 

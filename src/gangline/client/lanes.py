@@ -21,7 +21,7 @@ HALF_LIFE = 0.25
 HOT, HOTTEST = 120.0, 320.0
 """Urgent writes, counted so, that make a crowd (about 330 a second, or so many at once), and the most that are counted:
 a crowd is over half a second after it ended."""
-HOT_APART, SHARE_APART, TICK_APART = 24.0, 32, 0.25
+HOT_APART, SHARE_APART, TICK_APART = 24.0, 128, 1.0
 """The first of these, and the two below, where components run apart: a server over HTTP is slower (a crowd is about
 70 a second), and each process has turns of its own."""
 AT_ONCE = 32

@@ -19,10 +19,10 @@ import pytest
 
 from cluster.server.conftest import MAPS, TOKEN, config_map, in_process
 from embedded import PATIENCE, until
+from gangline.client.tls import BufferlessTls
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.connection import SOCKET_BUFFERS, ConnectionTimeouts
 from gangline.cluster.server.wire.http import ListenerSettings, ServerListener, serve
-from gangline.cluster.server.wire.tls import TlsProtocol
 
 ASK = f"GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
 Listen = Callable[..., Awaitable[ServerListener]]
@@ -298,7 +298,7 @@ async def test_connections_that_fail_leave_nothing_in_the_log_and_nothing_in_mem
             await asyncio.to_thread(misbehave, listener.port)
             await until(lambda: not listener._callers)
             assert await healthy(listener, True)
-            await until(lambda: not any(isinstance(get_object, TlsProtocol) for get_object in gc.get_objects()))
+            await until(lambda: not any(isinstance(get_object, BufferlessTls) for get_object in gc.get_objects()))
     finally:
         gc.enable()
     assert caplog.records == []

@@ -331,3 +331,57 @@ async def test_openapi_names_every_path_of_a_version_and_the_issuer_of_tokens(ap
     told = (await api.get("/.well-known/openid-configuration")).body
     assert told["jwks_uri"].endswith("/openid/v1/jwks")
     assert (await api.get("/openid/v1/jwks")).body == {"keys": []}
+
+
+async def test_a_patch_is_refused_for_its_type_before_its_answer_is_for_its_form(api: Api) -> None:
+    answer = await api.call("PATCH", f"{MAPS}/a", {"data": {}}, "text/plain", accept="text/html")
+    assert (answer.status, answer.message) == (415, "415: Unsupported Media Type")
+    assert (await api.call("PATCH", f"{MAPS}/a", {"data": {}}, MERGE_PATCH, accept="text/html")).status == 406
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/v1", "/apis/apps/v1", "/version"])
+async def test_documents_of_a_route_refuse_a_body_of_another_type(api: Api, path: str) -> None:
+    assert (await api.call("GET", path, "{}", "text/plain")).status == 415
+    assert (await api.call("GET", path, "{}", "application/json, text/plain")).status == 200
+    assert (await api.call("GET", "/apis", "{}", "text/plain")).status == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/apis//v1/namespaces/default/configmaps", "/apis//v1", "/apis//", "//api/v1", "//api/v1/nodes"]
+)
+async def test_a_path_without_a_group_leads_nowhere(api: Api, path: str) -> None:
+    answer = await api.send(Request("GET", path))
+    assert (answer.status, answer.body) == (404, b"404 page not found\n")
+
+
+async def test_a_version_that_a_custom_group_lacks_is_no_page(api: Api) -> None:
+    await api.post(DEFINITIONS, definition())
+    assert (await api.send(Request("GET", "/apis/example.com/v9"))).body == b"404 page not found\n"
+    assert (await api.call("GET", "/api/v2")).message == "the server could not find the requested resource"
+
+
+async def test_every_answer_of_a_deprecated_version_says_so(api: Api) -> None:
+    await api.post(DEFINITIONS, definition(deprecated=True))
+    for method, path in (("OPTIONS", THINGS), ("PUT", THINGS), ("GET", f"{THINGS}/a/status"), ("GET", f"{THINGS}/a")):
+        [warning] = (await api.call(method, path, {})).warnings
+        assert "example.com/v1 Thing is deprecated" in warning, (method, path)
+
+
+async def test_parts_are_judged_before_their_number_and_what_is_there_before_what_lacks(api: Api) -> None:
+    inner = {
+        "l": {"type": "array", "maxItems": 1, "items": {"type": "string", "maxLength": 2}},
+        "n": {"type": "integer", "minimum": 3, "multipleOf": 2},
+    }
+    spec = {"type": "object", "required": ["r"], "properties": {**inner, "r": {"type": "string"}}}
+    await api.post(
+        DEFINITIONS, definition(schema={"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}})
+    )
+    answer = await api.post(THINGS, thing(l=["abc", "b"], n=1))
+    assert [cause["field"] for cause in answer.body["details"]["causes"]] == [
+        "spec.l[0]",
+        "spec.l",
+        "spec.n",
+        "spec.n",
+        "spec.r",
+    ]
+    assert "multiple of 2" in answer.body["details"]["causes"][2]["message"]

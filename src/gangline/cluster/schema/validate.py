@@ -22,7 +22,8 @@ def checker(node: SchemaNode) -> Checker | None:
     """The checks of a node and all below; None when there are none."""
     if node.type_name:
         return None
-    checks = [check for check in (_type(node), *_value_checks(node.checks, node), _children(node)) if check is not None]
+    first, last = _value_checks(node.checks)
+    checks = [check for check in (_type(node), *first, _children(node), *last) if check is not None]
     if not checks:
         return None
     nullable = node.nullable or node.shape == "any"
@@ -71,9 +72,11 @@ def _allowed(node: SchemaNode) -> tuple[str, ...]:
     return {"struct": ("object",), "map": ("object",), "list": ("array",)}.get(node.shape) or (node.scalar,)
 
 
-def _value_checks(checks: Mapping[str, Any], node: SchemaNode | None) -> list[Checker]:
-    made = [maker(checks) for name, maker in _MAKERS.items() if name in checks]
-    return [check for check in made if check is not None]
+def _value_checks(checks: Mapping[str, Any]) -> tuple[list[Checker | None], list[Checker | None]]:
+    """Those before the parts of a value are checked, and those after."""
+    made = {name: maker(checks) for name, maker in _MAKERS.items() if name in checks}
+    last = [made.pop(name) for name in _AFTER_PARTS if name in made]
+    return [*made.values()], last
 
 
 def _body(where: Where, text: str) -> str:
@@ -312,13 +315,13 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any]], Checker | None]] = {
     "minLength": _min_length,
     "pattern": _pattern,
     "format": _format,
+    "multipleOf": _multiple_of,
     "maximum": _bound(
         "maximum", "exclusiveMaximum", ("less than or equal to", "less than"), lambda value, limit: value > limit
     ),
     "minimum": _bound(
         "minimum", "exclusiveMinimum", ("greater than or equal to", "greater than"), lambda value, limit: value < limit
     ),
-    "multipleOf": _multiple_of,
     "minItems": _min_size("minItems", list, "items"),
     "maxItems": _max_size("maxItems", list),
     "enum": _enum,
@@ -326,6 +329,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any]], Checker | None]] = {
     "maxProperties": _max_size("maxProperties", dict),
     "required": _required,
 }
+_AFTER_PARTS = ("minItems", "maxItems", "required")
 
 
 def _children(node: SchemaNode) -> Checker | None:

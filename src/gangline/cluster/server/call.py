@@ -25,6 +25,8 @@ _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH
 _MANY = {"get": "list", "delete": "deletecollection"}
 _NAMESPACE_SUBRESOURCES = ("finalize", "status")
 _OLD_WATCH = re.compile(r"(?P<root>/api/v1|/apis/[^/]+/[^/]+)/watch(?P<rest>/.+)")
+NO_GROUP = ("//", "/apis//")
+"""How paths begin that are about nothing."""
 
 
 @dataclass(slots=True)
@@ -41,6 +43,8 @@ class PathParts:
 
 
 def read_path(path: str) -> PathParts:
+    if path.startswith(NO_GROUP):
+        return PathParts()
     pieces = path.strip("/").split("/")
     if "%" in path:
         pieces = [unquote(piece) for piece in pieces]

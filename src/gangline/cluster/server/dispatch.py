@@ -28,7 +28,7 @@ from gangline.cluster.server.show.protobuf_answers import is_sliced, joined, sli
 from gangline.cluster.server.status import no_such_resource, success
 from gangline.cluster.server.store.expiry import EVENTS
 from gangline.cluster.server.store.watch_stream import open_watch
-from gangline.cluster.server.verbs import delete_options, deletes, field_owners, patches, reads, writes
+from gangline.cluster.server.verbs import delete_options, deletes, field_owners, patch_reader, patches, reads, writes
 from gangline.cluster.server.verbs.bodies import read_object
 from gangline.cluster.server.verbs.kind_rules import RETURNING, rules_for
 from gangline.cluster.server.verbs.subresources import container_output, pods
@@ -73,6 +73,8 @@ class Dispatcher:
     async def dispatch(self, call: ServerCall) -> Response:
         if call.resource.shelf == EVENTS and self._expiry is not None:
             self._expiry.sweep()
+        if call.verb == "patch":
+            patch_reader.patch_form(call)
         if call.subresource and call.subresource not in ("status", "ephemeralcontainers", "resize", "approval"):
             answerer = _SUBRESOURCES.get(call.subresource)
             if answerer is None:

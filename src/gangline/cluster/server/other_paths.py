@@ -8,10 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gangline.client.wire import JSON, Request, Response
+from gangline.cluster.server.call import NO_GROUP
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.metrics import Metrics
 from gangline.cluster.server.show import discovery
 from gangline.cluster.server.show.negotiation import (
+    OFFERED,
+    check_consumed,
     check_takes_json,
     read_discovery_accept,
     read_plain_accept,
@@ -41,13 +44,17 @@ class Site:
         self._documents: dict[tuple[str, str, int], tuple[bytes, str]] = {}
 
     def answer(self, request: Request) -> Response:
+        if request.path.startswith(NO_GROUP):
+            return Response(404, b"404 page not found\n", TEXT)
         path = request.path.rstrip("/") or "/"
         if path in _HEALTH:
             return self._health()
+        if request.method == "GET" and self._by_route(path):
+            check_consumed(request.content_type, OFFERED if path != "/version" else (JSON,))
         if path == "/metrics":
             return Response(200, self._metrics.text(self._core.store), "text/plain; version=0.0.4; charset=utf-8")
         if path in ("/api", "/apis"):
-            shape = read_discovery_accept(request.accept)
+            shape = read_discovery_accept(request.accept, path == "/api")
             if shape.kind:
                 return self._aggregated(request, path, shape.media)
         if path in _ISSUER:
@@ -67,9 +74,14 @@ class Site:
             check_takes_json(request.accept)
         if path in UNNEGOTIATED:
             return JSON
+        return read_plain_accept(request.accept, self._by_route(path))
+
+    def _by_route(self, path: str) -> bool:
+        """Whether a real server finds the document as it finds the verbs of built-in kinds, which looks at headers
+        first."""
         of_version = _VERSION.fullmatch(path)
-        by_route = of_version is not None and not self._core.catalogue.is_custom(of_version["group"] or "")
-        return read_plain_accept(request.accept, by_route)
+        found = of_version is not None and not self._core.catalogue.is_custom(of_version["group"] or "")
+        return found or path in ("/api", "/version")
 
     def _aggregated(self, request: Request, path: str, media: str) -> Response:
         """All groups at once, which everybody may keep."""
@@ -107,7 +119,7 @@ class Site:
             return discovery.one_group(catalogue, pieces[1])
         if pieces[0] == "api" or (pieces[0] == "apis" and len(pieces) == 3 and catalogue.group(pieces[1])):
             resources = discovery.resource_list(catalogue, "" if pieces[0] == "api" else pieces[1], pieces[-1])
-            if resources is None:
+            if resources is None and (pieces[0] == "api" or not catalogue.is_custom(pieces[1])):
                 raise no_such_resource()
             return resources
         return None
@@ -117,11 +129,12 @@ class Site:
             return Response(404, b"", "")
         if path == "/openapi/v2" and request.accept in ASKED:
             return self._in_protobuf(request)
-        if path != "/openapi/v3" and not takes_json(request.accept):
-            return Response(406, b"", "")
         if path == "/openapi/v3":
             return Response(200, encode(index.index_v3(self._core.catalogue)), "text/plain; charset=utf-8")
-        return self._kept(request, path, lambda: self._document(path)) or Response(404, b"", "")
+        document = self._kept(request, path, lambda: self._document(path))
+        if document is None:
+            return Response(404, b"", "")
+        return document if takes_json(request.accept) else Response(406, b"", "")
 
     def _in_protobuf(self, request: Request) -> Response:
         def write() -> bytes:

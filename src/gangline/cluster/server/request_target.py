@@ -33,8 +33,14 @@ class PageNotFound(ApiError):
 def understand(catalogue: Catalogue, request: Request, user: User, verb: str, parts: PathParts) -> ServerCall:
     """The call that a request stands for; raises what a kube-apiserver answers where nothing can be called."""
     resource = _resource(catalogue, parts)
-    sub = _subresource(resource, parts)
-    _check_verb(request, verb, parts, resource, sub)
+    try:
+        sub = _subresource(resource, parts)
+        _check_verb(request, verb, parts, resource, sub)
+    except PageNotFound:
+        raise
+    except ApiError as error:
+        error.warnings = _warnings(resource) if resource.custom else ()
+        raise
     namespace = parts.namespace if resource.namespaced else ""
     call = ServerCall(request, user, verb, resource, namespace, parts.name, parts.subresource, sub)
     if resource.custom and resource.custom.terminating and verb == "create" and not sub:
@@ -46,11 +52,16 @@ def understand(catalogue: Catalogue, request: Request, user: User, verb: str, pa
         )
     if request.query:
         check_timeout(request)
-    if resource.custom:
-        call.warnings.extend(resource.custom.warnings)
-    elif deprecated := DEPRECATED.get((resource.group, resource.plural)):
-        call.warnings.append(deprecated)
+    call.warnings.extend(_warnings(resource))
     return call
+
+
+def _warnings(resource: Resource) -> tuple[str, ...]:
+    """That a version is deprecated."""
+    if resource.custom:
+        return tuple(resource.custom.warnings)
+    deprecated = DEPRECATED.get((resource.group, resource.plural))
+    return (deprecated,) if deprecated else ()
 
 
 def _resource(catalogue: Catalogue, parts: PathParts) -> Resource:

@@ -186,4 +186,4 @@ def answer(error: ApiError) -> Response:
     headers = {}
     if error.retry_after:
         headers["Retry-After"] = str(int(error.retry_after))
-    return Response(error.code, msgspec.json.encode(error.status), headers=headers)
+    return Response(error.code, msgspec.json.encode(error.status), headers=headers, warnings=error.warnings)

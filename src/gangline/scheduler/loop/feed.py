@@ -44,7 +44,7 @@ from gangline.rules.volumes import class_of, given_class
 from gangline.runtime import Cache, Key, key_of
 from gangline.scheduler.loop.overlay import Overlay
 from gangline.scheduler.loop.reading.coming import ComingGangs
-from gangline.scheduler.loop.reading.kinds import OWN_HANDLERS, PLAIN, PLAIN_RECORDS, POOLED
+from gangline.scheduler.loop.reading.kinds import OWN_HANDLERS, PLAIN, PLAIN_RECORDS, POOLED, TRIMS
 from gangline.scheduler.loop.reading.singles import UngroupedSingles
 from gangline.scheduler.loop.requests.lookup import RequestLookup
 from gangline.scheduler.objects.gangs import gang_uid, level_aliases
@@ -98,6 +98,8 @@ class Feed:
     @staticmethod
     def prepare(cache: Cache, options: SchedulerOptions) -> None:
         """The informers the scheduler reads."""
+        for kind, trim in TRIMS.items():
+            cache.informer(kind, trim=trim)
         for kind in POOLED:
             cache.informer(kind)
         cache.informer(POD).add_index("claim", _claims_of)

@@ -282,13 +282,11 @@ class RevisionRules(KindRules):
         data = obj.get("data")
         if isinstance(data, dict):
             return problems
-        return [
-            say.required("data", "data is mandatory" if data is None else "data must be a valid JSON object"),
-            *problems,
-        ]
+        text = "data is mandatory" if data is None else "data must be a valid JSON object"
+        return [*problems, say.required("data", text)]
 
     def validate_update(self, new: Obj, old: Obj, subresource: str = "") -> list[Problem]:
-        return [*self.validate(new), *_data_unchanged(new.get("data"), old.get("data"))]
+        return [*not_negative(new.get("revision", 0), "revision"), *_data_unchanged(new.get("data"), old.get("data"))]
 
 
 def _data_unchanged(new: Any, old: Any) -> Problems:

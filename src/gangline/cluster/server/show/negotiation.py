@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from gangline.client.wire import JSON
 from gangline.cluster.server.show.tables import META
-from gangline.cluster.server.status import not_acceptable
-from gangline.cluster.server.wire.codec import PROTOBUF, YAML
+from gangline.cluster.server.status import failure, not_acceptable
+from gangline.cluster.server.wire.codec import PROTOBUF, YAML, media_type
+from gangline.errors import ApiError
 
 OFFERED = (JSON, YAML, PROTOBUF)
 _EVERY = "*/*"
@@ -84,12 +85,16 @@ def read_plain_accept(accept: str, by_route: bool) -> str:
         offered = _meant(clause.media, not by_route) if _target(clause.parameters) is None else ()
         if offered:
             return offered[0]
+    raise _refused(accept, by_route)
+
+
+def _refused(accept: str, by_route: bool) -> ApiError:
     if by_route and not any(clause.media in (*OFFERED, _EVERY) for clause in _clauses(accept)):
-        raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {_KNOWN}", {})
-    raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
+        return not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {_KNOWN}", {})
+    return not_acceptable(f"only the following media types are accepted: {_KNOWN}")
 
 
-def read_discovery_accept(accept: str) -> AnswerShape:
+def read_discovery_accept(accept: str, by_route: bool) -> AnswerShape:
     """How groups are listed: one by one, or (with a kind) all in one document, which there is not in protobuf."""
     if accept in ("", JSON, _EVERY):
         return PLAIN
@@ -99,7 +104,7 @@ def read_discovery_accept(accept: str) -> AnswerShape:
             return AnswerShape(media=offered[0])
         if target == _AGGREGATED and offered and offered[0] != PROTOBUF:
             return AnswerShape(target[0], target[2], offered[0])
-    raise not_acceptable(f"only the following media types are accepted: {_KNOWN}")
+    raise _refused(accept, by_route)
 
 
 def takes_json(accept: str) -> bool:
@@ -110,6 +115,13 @@ def check_takes_json(accept: str) -> None:
     """For what there is in JSON only."""
     if accept and not any(clause.media in (JSON, _EVERY) for clause in _clauses(accept)):
         raise not_acceptable(f"406: Not Acceptable\n\nAvailable representations: {JSON}", {})
+
+
+def check_consumed(content_type: str, known: tuple[str, ...]) -> None:
+    """A route refuses a body of another type, whether or not there is one."""
+    named = (media_type(part) for part in content_type.split(","))
+    if content_type and not any(media in known for media in named):
+        raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 
 def _meant(media: str, custom: bool) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A connection without a request so far: it is counted, costs next to nothing, and is not kept for long.
 
-http.py listens and makes these. With the first byte the TLS (tls.py) and the reading of HTTP (connection.py) take
-over; those who never send one are hung up on.
+http.py listens and makes these. With the first byte the TLS (client/tls.py) and the reading of HTTP (connection.py)
+take over; those who never send one, or stop in the middle of a handshake, are hung up on without a word.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
+from gangline.client.tls import BufferlessTls
 from gangline.cluster.server.wire.connection import ServerConnection
 from gangline.cluster.server.wire.connection_limits import Callers
-from gangline.cluster.server.wire.tls import TlsProtocol
 
 LETTERS = range(ord("A"), ord("Z") + 1)
 """With one of them a request begins; TLS never does."""
@@ -64,7 +64,7 @@ class Doorway(asyncio.BufferedProtocol):
             return
         inner: asyncio.BufferedProtocol = entrance.make(self._spoke, self._gone)
         if entrance.context is not None:
-            tls = TlsProtocol(inner, entrance.context, entrance.seconds, entrance.room, self._gone)
+            tls = BufferlessTls(inner, entrance.context, entrance.room, seconds=entrance.seconds, gone=self._gone)
             inner = cast(asyncio.BufferedProtocol, tls)
         transport.set_protocol(inner)
         inner.connection_made(transport)

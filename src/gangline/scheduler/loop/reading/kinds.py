@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from gangline.api.kinds import (
     NODE,
     NODE_RESOURCE_TOPOLOGY,
     PDB,
+    POD,
     POD_GROUP,
     PRIORITY_CLASS,
     PV,
@@ -27,6 +28,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Object, as_raw
+from gangline.rules.lean import lean_group, lean_pod
 from gangline.runtime import Key
 from gangline.scheduler import objects
 from gangline.scheduler.records import (
@@ -58,6 +60,8 @@ OWN_HANDLERS = (
 )
 POOLED: tuple[Kind[Any], ...] = (NODE, QUEUE, POD_GROUP)
 """What is divided into node pools: only our own pool's are put into the model."""
+TRIMS: Mapping[Kind[Any], Callable[[Any], Any]] = {POD: lean_pod, POD_GROUP: lean_group}
+"""What of each object is kept."""
 PLAIN = (RESOURCE_SLICE, DEVICE_CLASS, PVC, CSI_STORAGE_CAPACITY, CONFIG_MAP_NAMES)
 
 
