@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangline.controllers.queue_tree import FIELDS, QueueTree
-from gangline.controllers.sums import Sum, amounts, merge_patch, printed, total
+from gangline.controllers.sums import Sum, amounts, printed, resource_list_patch, total
 
 QUANTITIES = st.sampled_from(["0", "1", "250m", "1500m", "1Gi", "512Mi", "100M", "3"])
 LISTS = st.dictionaries(st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]), QUANTITIES, max_size=3)
@@ -42,8 +42,8 @@ def test_a_resource_asked_for_at_zero_is_still_named() -> None:
 
 
 def test_a_merge_patch_removes_what_is_no_longer_there() -> None:
-    assert merge_patch({"cpu": "1", "memory": "1Gi"}, {"cpu": "2"}) == {"memory": None, "cpu": "2"}
-    assert merge_patch({"cpu": "1"}, {}) is None
+    assert resource_list_patch({"cpu": "1", "memory": "1Gi"}, {"cpu": "2"}) == {"memory": None, "cpu": "2"}
+    assert resource_list_patch({"cpu": "1"}, {}) is None
 
 
 TREE_STEPS = st.lists(

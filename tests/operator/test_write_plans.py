@@ -18,12 +18,12 @@ from gangline.operator.plan import (
     Patch,
     WritePlan,
     changed,
-    merge_patch,
     missing_finalizer,
     with_condition,
     without_finalizer,
 )
 from gangline.operator.status import LONGEST, as_choice, chosen_so_far, ended, error_list, status_patch, update_open
+from gangline.rules.values.merge_patch import merge_patch, patch_between
 
 NOW, BEFORE = "2026-01-01T10:00:00Z", "2026-01-01T09:00:00Z"
 
@@ -49,7 +49,8 @@ def live(**more: Any) -> PodClique:
     ],
 )
 def test_a_merge_patch_says_what_differs(before: Raw, after: Raw, patch: Raw) -> None:
-    assert merge_patch(before, after) == patch
+    assert patch_between(before, after) == patch
+    assert merge_patch(before, patch) == after, "applied, it gives what was wanted"
 
 
 def test_an_object_that_is_as_wanted_needs_no_patch() -> None:

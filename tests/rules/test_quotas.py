@@ -106,3 +106,63 @@ def test_sums_are_written_as_the_quantity_was() -> None:
     assert added("64Mi", nanos("64Mi")) == "128Mi"
     assert added("0", nanos("1Gi"), "4Gi") == "1Gi"
     assert added("500m", nanos("600m")) == "1100m"
+
+
+def test_a_balancer_that_asks_for_no_node_ports_counts_only_those_that_it_was_given() -> None:
+    ports = [{"port": 80, "nodePort": 30080}, {"port": 443}]
+    service = {"spec": {"type": "LoadBalancer", "allocateLoadBalancerNodePorts": False, "ports": ports}}
+    assert usage("services", service)["services.nodeports"] == NANO
+    service["spec"]["allocateLoadBalancerNodePorts"] = True
+    assert usage("services", service)["services.nodeports"] == 2 * NANO
+
+
+def test_only_claims_ask_for_storage() -> None:
+    asks = {"spec": {"resources": {"requests": {"storage": "1Gi"}}}}
+    assert "requests.storage" not in usage("configmaps", asks)
+    assert usage("persistentvolumeclaims", asks)["requests.storage"] == 2**30 * NANO
+    assert usage("persistentvolumeclaims", {"spec": {}})["requests.storage"] == 0
+
+
+@pytest.mark.parametrize(("seconds", "ends"), [(None, False), (0, False), (1, True), (3600, True)])
+def test_a_pod_that_ends_by_itself_is_terminating(seconds: int | None, ends: bool) -> None:
+    pod = {"spec": {} if seconds is None else {"activeDeadlineSeconds": seconds}}
+    assert covers({"scopes": ["Terminating"]}, "pods", pod) is ends
+    assert covers({"scopes": ["NotTerminating"]}, "pods", pod) is not ends
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "covered"),
+    [
+        ("In", ["high"], True),
+        ("In", ["low"], False),
+        ("NotIn", ["low"], True),
+        ("NotIn", ["high"], False),
+        ("Exists", [], True),
+        ("DoesNotExist", [], False),
+        ("Near", ["high"], False),
+    ],
+)
+def test_a_quota_may_be_about_priority_classes(operator: str, values: list[str], covered: bool) -> None:
+    scope = {"scopeName": "PriorityClass", "operator": operator, "values": values}
+    quota = {"scopeSelector": {"matchExpressions": [scope]}}
+    assert covers(quota, "pods", {"spec": {"priorityClassName": "high"}}) is covered
+    assert not covers(quota, "services", {"spec": {}}), "a scope is about pods"
+
+
+@pytest.mark.parametrize(
+    ("term", "elsewhere"),
+    [({"topologyKey": "zone"}, False), ({"namespaces": ["other"]}, True), ({"namespaceSelector": {}}, True)],
+)
+def test_a_pod_that_chooses_neighbours_elsewhere_is_counted_apart(term: dict[str, Any], elsewhere: bool) -> None:
+    when = "DuringSchedulingIgnoredDuringExecution"
+    for side in ("podAffinity", "podAntiAffinity"):
+        for terms in ({f"required{when}": [term]}, {f"preferred{when}": [{"podAffinityTerm": term}]}):
+            pod = {"spec": {"affinity": {side: terms}}}
+            assert covers({"scopes": ["CrossNamespacePodAffinity"]}, "pods", pod) is elsewhere
+
+
+def test_a_pod_that_states_its_amounts_as_a_whole_need_not_state_them_by_container() -> None:
+    silent = {"spec": {"containers": [{"name": "a"}]}}
+    assert unstated(silent, ["requests.cpu"]) == {"requests.cpu": ["a"]}
+    silent["spec"]["resources"] = {"requests": {"cpu": "1"}}  # type: ignore[assignment]
+    assert unstated(silent, ["requests.cpu"]) == {}

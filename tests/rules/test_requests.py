@@ -156,3 +156,51 @@ def test_the_shared_gpus_of_a_pod_are_in_its_labels() -> None:
     labelled = msgspec.convert({"metadata": {"labels": {"runai-gpu-group": "g1", "runai-gpu-group/g2": "g2"}}}, Pod)
     assert requests.gpu_groups(labelled) == ("g1", "g2")
     assert requests.gpu_groups(pod({})) == ()
+
+
+def test_overhead_of_a_runtime_takes_no_gpu() -> None:
+    amounts = requests.pod_amounts(
+        pod({"cpu": 1}, overhead={"cpu": "1", "nvidia.com/gpu": 1, "nvidia.com/mig-1g.5gb": 1})
+    )
+    assert amounts == {"cpu": 2000, "pods": 1}
+
+
+def test_gpus_of_all_makers_are_one_amount() -> None:
+    assert requests.by_name({"nvidia.com/gpu": 2, "amd.com/gpu": "1", "cpu": "1", "unknown": 5}) == {
+        "gpu": 3,
+        "cpu": 1000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("exactly", "devices"),
+    [
+        ({}, 1),
+        ({"count": 3}, 3),
+        ({"count": 0}, 1),
+        ({"count": -2}, 1),
+        ({"allocationMode": "ExactCount", "count": 2}, 2),
+        ({"allocationMode": "All", "count": 5}, 1),
+        ({"allocationMode": "Unheard"}, 0),
+    ],
+)
+def test_a_claim_counts_as_many_devices_as_it_asks_for(exactly: dict[str, Any], devices: int) -> None:
+    assert requests.gpu_devices([claim("gpu.example.com", **exactly)]) == {"gpu.example.com": devices}
+
+
+def test_a_claim_for_another_class_is_no_gpu() -> None:
+    assert requests.gpu_devices([claim("nic.example.com")]) == {}
+
+
+@pytest.mark.parametrize(
+    ("request_", "needs"),
+    [
+        (GpuRequest(), False),
+        (GpuRequest(REGULAR, 1, 1.0), True),
+        (GpuRequest(dra={"gpu": 1}), True),
+        (GpuRequest(GPU_MEMORY, 1, memory=100), True),
+        (GpuRequest(MIG, mig={"nvidia.com/mig-1g.5gb": 1}), True),
+    ],
+)
+def test_a_pod_needs_a_gpu_in_whichever_form_it_asks_for_one(request_: GpuRequest, needs: bool) -> None:
+    assert request_.any is needs

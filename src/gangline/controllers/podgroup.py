@@ -21,7 +21,7 @@ from gangline.api.meta import Object, Raw
 from gangline.config import NATIVE, Manner
 from gangline.controllers.parts import PartUnreadable, PodPart, part
 from gangline.controllers.phases import Standings, conditions, standing
-from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
+from gangline.controllers.sums import Amounts, Sum, printed, resource_list_patch
 from gangline.rules import requests
 from gangline.rules.gangs.memberships import is_collected
 from gangline.rules.gangs.priorities import preemptible, priorities
@@ -148,7 +148,7 @@ def _resources_patch(group: PodGroup, requested: Amounts, allocated: Amounts, pr
         "allocated": stored.allocated,
         "allocatedNonPreemptible": stored.allocated_non_preemptible,
     }
-    return {name: merge_patch(current[name], value) for name, value in wanted.items() if current[name] != value}
+    return {name: resource_list_patch(current[name], value) for name, value in wanted.items() if current[name] != value}
 
 
 def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, workers: int = 10) -> Controller:

@@ -13,7 +13,7 @@ from gangline.api.kinds import POD_GROUP, QUEUE
 from gangline.api.meta import Raw
 from gangline.controllers.queue_metrics import QueueMetrics
 from gangline.controllers.queue_tree import FIELDS, QueueTree, parts_of
-from gangline.controllers.sums import merge_patch
+from gangline.controllers.sums import resource_list_patch
 from gangline.rules.lean import lean_group
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
 
@@ -29,7 +29,9 @@ def status_patch(queue: Queue, children: list[str], totals: dict[str, dict[str, 
         "allocated": stored.allocated,
         "allocatedNonPreemptible": stored.allocated_non_preemptible,
     }
-    changes: Raw = {name: merge_patch(current[name], totals[name]) for name in FIELDS if current[name] != totals[name]}
+    changes: Raw = {
+        name: resource_list_patch(current[name], totals[name]) for name in FIELDS if current[name] != totals[name]
+    }
     if list(stored.child_queues) != children:
         changes["childQueues"] = children or None
     return {"status": changes} if changes else None

@@ -114,6 +114,6 @@ class Sum:
                 del self._running[name]
 
 
-def merge_patch(before: Mapping[str, Any], after: Mapping[str, str]) -> dict[str, str | None] | None:
+def resource_list_patch(before: Mapping[str, Any], after: Mapping[str, str]) -> dict[str, str | None] | None:
     """What turns one stored resource list into another; None empties it."""
     return {**dict.fromkeys(sorted(set(before) - set(after))), **after} if after else None

@@ -13,6 +13,7 @@ import msgspec
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Condition, Object, Raw, as_raw, spec_of
+from gangline.rules.values.merge_patch import patch_between
 from gangline.rules.writes import Apply as Apply
 from gangline.rules.writes import Create as Create
 from gangline.rules.writes import Delete as Delete
@@ -51,24 +52,11 @@ def delete(kind: Kind[Any], obj: Object, code: str = "") -> Delete:
     return Delete(kind, obj.name, obj.namespace, obj.uid, code)
 
 
-def merge_patch(before: Any, after: Any) -> Any:
-    """The JSON merge patch that turns one value into another."""
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        return after
-    patch: Raw = {key: None for key in before if key not in after}
-    for key, value in after.items():
-        if key not in before:
-            patch[key] = value
-        elif before[key] != value:
-            patch[key] = merge_patch(before[key], value)
-    return patch
-
-
 def changed(kind: Kind[Any], live: Object, wanted: Raw) -> Raw | None:
     """The merge patch that makes a live object as wanted (spec, labels, annotations), or None."""
     view = msgspec.convert({"apiVersion": kind.api_version, "kind": kind.kind, **wanted}, kind.type, strict=False)
     patch: Raw = {}
-    labels, annotations = merge_patch(live.labels, view.labels), merge_patch(live.annotations, view.annotations)
+    labels, annotations = patch_between(live.labels, view.labels), patch_between(live.annotations, view.annotations)
     metadata = {key: part for key, part in (("labels", labels), ("annotations", annotations)) if part}
     if metadata:
         patch["metadata"] = metadata
@@ -90,7 +78,7 @@ def _spec_patch(before: Raw, after: Raw, wanted: Raw) -> Raw:
     patch: Raw = {key: None for key in before if key not in after and key not in wanted}
     for key, value in after.items():
         if before.get(key) != value:
-            patch[key] = merge_patch(before.get(key), wanted[key])
+            patch[key] = patch_between(before.get(key), wanted[key])
     return patch | {key: wanted[key] for key in before if key not in after and key in wanted}
 
 

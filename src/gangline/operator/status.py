@@ -15,7 +15,8 @@ from gangline.api import names
 from gangline.api.grove import LastError, PodClique, PodCliqueScalingGroup, PodCliqueSet
 from gangline.api.kinds import Kind
 from gangline.api.meta import Condition, Model, Raw, as_raw, condition
-from gangline.operator.plan import EventNote, merge_patch
+from gangline.operator.plan import EventNote
+from gangline.rules.values.merge_patch import patch_between
 
 BREACHED, SCHEDULED, TERMINATING = "MinAvailableBreached", "PodCliqueScheduled", "GangTerminationInProgress"
 UPDATING = Condition(type=BREACHED, status="Unknown", reason="UpdateInProgress", message="an update is in progress")
@@ -112,7 +113,7 @@ def status_patch(live: WithStatus, new: Raw) -> Raw | None:
     if before == after:
         return None
     known = as_raw(before)
-    patch = merge_patch(known, new)
+    patch = patch_between(known, new)
     return {"status": {key: value for key, value in patch.items() if value is not None or key in known}}
 
 

@@ -67,11 +67,15 @@ REASONS = {
 }
 
 
+def reason_of(action: str) -> str:
+    """What the scheduler did, and what for."""
+    return f"{action}: {REASONS[action]}" if action in REASONS else action
+
+
 def sentence(eviction: EvictionNote) -> str:
     """One line for people."""
     by = f" by {eviction.by}" if eviction.by else ""
-    why = REASONS.get(eviction.action, eviction.action)
-    return f"last evicted {eviction.at}{by} ({eviction.action}: {why}): {eviction.pods} of {eviction.of} pods"
+    return f"last evicted {eviction.at}{by} ({reason_of(eviction.action)}): {eviction.pods} of {eviction.of} pods"
 
 
 # --- whether it comes back --------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-"""JSON merge patch (RFC 7386) on plain data: once for the server, which applies patches, and for `gangline explain`,
-which tries them on what it read.
+"""JSON merge patch (RFC 7386) on plain data: how one is applied (by the server, and by `gangline explain`, which tries
+them on what it read), and which one turns an object into another (for components that write only what differs).
 
 Changes nothing that it is given, and shares unchanged parts with it. Pure.
 """
@@ -19,3 +19,16 @@ def merge_patch(target: Any, patch: Any) -> Any:
         else:
             merged[name] = merge_patch(merged.get(name), value)
     return merged
+
+
+def patch_between(before: Any, after: Any) -> Any:
+    """The merge patch that turns one value into another."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return after
+    patch: dict[str, Any] = {name: None for name in before if name not in after}
+    for name, value in after.items():
+        if name not in before:
+            patch[name] = value
+        elif before[name] != value:
+            patch[name] = patch_between(before[name], value)
+    return patch

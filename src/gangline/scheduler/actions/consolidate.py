@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -72,7 +73,7 @@ def _try(session: Session, gang: GangInfo) -> Solution:
         victims=lambda: _victims(session, gang),
         valid=lambda scenario: not still_leaving(scenario) and session.hooks.consolidate_scenario(scenario),
         message=consolidate_message,
-        first=lambda tasks: _cheapest(session, gang, tasks),
+        first=partial(_cheapest, session, gang) if session.settings.fewest_moves else None,
     )
     return solve(session, gang, plan)
 
@@ -96,8 +97,6 @@ def _without_moves(session: Session, gang: GangInfo) -> Statement | None:
 
 
 def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[Batch]]:
-    if not session.settings.fewest_moves:
-        return
     nodes = _roomiest(session, len(tasks))
     others = _standing_on(session, nodes) if nodes is not None else _all_victims(session)
     victims = (other for other in others if _may_move(session, gang, other))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue
+from gangline.scheduler.victims.accumulate import Batch
 from gangline.scheduler.victims.cheapest import cheapest_sets
 from gangline.scheduler.victims.evictions import may_evict, preempt_message, victim_invariant_holds
 from gangline.scheduler.victims.search import Solution, VictimPlan, solve
@@ -27,7 +31,9 @@ class Preempt(CycleAction):
         while queue:
             gang = queue.pop()
             session.tally.acted[session.action] += 1
-            known = failed.setdefault(gang.queue, FailedGangs(session))
+            known = failed.get(gang.queue)
+            if known is None:
+                known = failed[gang.queue] = FailedGangs(session)
             if known.hopeless(gang) or not victim_invariant_holds(session, gang):
                 continue
             solution = _try(session, gang)
@@ -49,9 +55,13 @@ def _try(session: Session, gang: GangInfo) -> Solution:
         victims=lambda: _victims(session, gang),
         valid=session.hooks.preempt_scenario,
         message=lambda task: preempt_message(gang, task),
-        first=lambda tasks: cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang)),
+        first=partial(_cheapest, session, gang) if session.hooks.somebody_prices else None,
     )
     return solve(session, gang, plan)
+
+
+def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[Batch]]:
+    return cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang))
 
 
 def _victims(session: Session, gang: GangInfo) -> GangQueue:

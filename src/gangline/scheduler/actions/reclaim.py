@@ -5,11 +5,13 @@ preemptible gangs of other queues. Whether a scenario is fair is decided by the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue, SortedGangs
 from gangline.scheduler.victims.accumulate import Batch
@@ -34,7 +36,9 @@ class Reclaim(CycleAction):
             session.tally.acted[session.action] += 1
             if not session.hooks.somebody_reclaims or session.hooks.can_reclaim(gang) is not None:
                 continue
-            known = failed.setdefault(gang.queue, FailedGangs(session))
+            known = failed.get(gang.queue)
+            if known is None:
+                known = failed[gang.queue] = FailedGangs(session)
             if known.hopeless(gang) or not victim_invariant_holds(session, gang):
                 continue
             session.hooks.before_solving(gang)
@@ -53,12 +57,13 @@ def _plan(session: Session, gang: GangInfo) -> VictimPlan:
         valid=session.hooks.reclaim_scenario,
         message=reclaim_message(session, gang),
         most=lambda view, largest: _most(session, view, largest),
-        first=lambda tasks: (
-            batches
-            for batches in cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang))
-            if _only_borrowed(session, batches)
-        ),
+        first=partial(_cheapest, session, gang) if session.hooks.somebody_prices else None,
     )
+
+
+def _cheapest(session: Session, gang: GangInfo, tasks: Sequence[TaskInfo]) -> Iterator[list[Batch]]:
+    sets = cheapest_sets(session, gang, tasks, lambda: _accepted(session, gang))
+    return (batches for batches in sets if _only_borrowed(session, batches))
 
 
 def _most(session: Session, view: GangInfo, largest: Mapping[str, float] | None) -> float:

@@ -6,7 +6,7 @@ the cluster's log of gangs that changed. The queues of `gang_queue.py` walk them
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,13 +32,13 @@ class _QueueLists:
     def __init__(self) -> None:
         self.queues: dict[str, SortedGangs] = {}
         self._entries: dict[str, _Entry] = {}
-        self._gpus: dict[str, Counter[float]] = {}
-        self._priorities: dict[str, Counter[int]] = {}
+        self._gpus: defaultdict[str, Counter[float]] = defaultdict(Counter)
+        self._priorities: defaultdict[str, Counter[int]] = defaultdict(Counter)
 
     def fill(self, session: Session, gangs: Iterable[GangInfo]) -> None:
         """Anew, with all of these."""
         by_queue: dict[str, list[tuple[Any, GangInfo]]] = {}
-        self._entries, self._gpus, self._priorities = {}, {}, {}
+        self._entries, self._gpus, self._priorities = {}, defaultdict(Counter), defaultdict(Counter)
         for gang in gangs:
             entry = self._note(session, gang)
             by_queue.setdefault(gang.queue, []).append((entry.key, gang))
@@ -57,8 +57,8 @@ class _QueueLists:
 
     def _note(self, session: Session, gang: GangInfo) -> _Entry:
         entry = self._entries[gang.uid] = _Entry(gang.queue, session.gang_key(gang), _gpus(gang), gang.priority)
-        self._gpus.setdefault(entry.queue, Counter())[entry.gpus] += 1
-        self._priorities.setdefault(entry.queue, Counter())[entry.priority] += 1
+        self._gpus[entry.queue][entry.gpus] += 1
+        self._priorities[entry.queue][entry.priority] += 1
         return entry
 
     def settle(self) -> None:

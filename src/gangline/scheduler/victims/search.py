@@ -41,13 +41,13 @@ class VictimPlan:
     """What an action asks of a search. `victims`: who may be a victim; each call gives a fresh queue. `valid`: whether
     a scenario is acceptable. `message`: what a victim is told. `most`: the most GPUs that an acceptable scenario can
     take from these victims (by queue, the GPUs of the largest one), or from any. `first`: sets of victims to try before
-    any search."""
+    any search; None: there are no such sets."""
 
     victims: Callable[[], GangQueue]
     valid: Callable[[Scenario], bool]
     message: Callable[[TaskInfo], str]
     most: Callable[[GangInfo, Mapping[str, float] | None], float] = lambda gang, largest: math.inf
-    first: Callable[[Sequence[TaskInfo]], Iterable[Sequence[Batch]]] = lambda tasks: ()
+    first: Callable[[Sequence[TaskInfo]], Iterable[Sequence[Batch]]] | None = None
 
 
 @dataclass(slots=True)
@@ -182,10 +182,11 @@ class VictimSearch:
 
     def run_first(self) -> Statement | None:
         """Try the sets of victims that the plan proposes, if it does, until one will do."""
-        if not self._tasks or self._takes_too_much(partial(self._gang, self._tasks)):
+        propose = self._plan.first
+        if propose is None or not self._tasks or self._takes_too_much(partial(self._gang, self._tasks)):
             return None
         self._generator = "FewestMoves"
-        for batches in self._plan.first(self._tasks):
+        for batches in propose(self._tasks):
             view = partial(self._gang, self._tasks)
             scenario = Scenario(view, list(self._session.wanted(view, simulation=True)), (), batches)
             statement = self._simulate(scenario)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gangline.api import kinds
 from gangline.api.meta import Raw
-from gangline.rules.gangs.evictions import EvictionNote, failure_of, last_eviction, prospects
+from gangline.rules.gangs.evictions import EvictionNote, failure_of, last_eviction, prospects, reason_of
 from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.objects import ClusterObjects, dig
@@ -38,15 +38,10 @@ def eviction_line(objects: ClusterObjects, subject: Subject, titles: dict[str, s
     eviction = eviction or _of_former_pods(objects, subject)
     if eviction is None:
         return ""
-    reason = {
-        "reclaim": "reclaim: its queue gave back what it had borrowed",
-        "preempt": "preempt: higher priority in the same queue",
-        "consolidation": "consolidation: to move closer together",
-        "stalegangeviction": "stalegangeviction: it was below its minimum for too long",
-    }.get(eviction.action, eviction.action)
     by = f" by {titles.get(eviction.by, eviction.by)}" if eviction.by else ""
     of = counted(eviction.of, "pod")
-    return f"last evicted {eviction.at}{by} ({reason}): {eviction.pods} of {of}; {_comes_back(objects, subject)}"
+    why = reason_of(eviction.action)
+    return f"last evicted {eviction.at}{by} ({why}): {eviction.pods} of {of}; {_comes_back(objects, subject)}"
 
 
 def _of_former_pods(objects: ClusterObjects, subject: Subject) -> EvictionNote | None:
