@@ -12,13 +12,13 @@ SUBJECT = Subject("job", "x", "team")
 def test_the_level_of_pod_security_is_told_with_the_label_that_says_it() -> None:
     said = (
         'pods "x-8k2lp" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true), '
-        "hostPort (container \\"main\\" uses hostPort 80)"
+        "hostPort (container main uses hostPort 80)"
     )
     cause = insecure(SUBJECT, said, "Job/x")
     assert cause is not None
     assert cause.why == (
         "Namespace team allows pods of level baseline only (label pod-security.kubernetes.io/enforce), so the server "
-        'refuses its pods: host namespaces (hostNetwork=true), hostPort (container \\"main\\" uses hostPort 80)'
+        "refuses its pods: host namespaces (hostNetwork=true), hostPort (container main uses hostPort 80)"
     )
     ((change,),) = cause.fixes
     assert change.document() == {
