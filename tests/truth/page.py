@@ -26,7 +26,7 @@ gangline explain -A                        # everything that waits, in every nam
 gangline explain job/train --fix 1 -o yaml # the first remedy as objects: patches of what exists, and new objects
 gangline explain job/train --try           # tries each remedy on a copy of the cluster; changes nothing
 gangline explain job/train --watch         # prints the answer again when it changes, until the job runs
-gangline explain job/train -o json         # cause, facts and changes for programs
+gangline explain job/train -o json         # cause, facts and changes for programs; `how`: patch, new or replace
 ```
 
 ## How to read an answer

@@ -122,6 +122,7 @@ async def test_the_answer_as_data_holds_facts_and_changes(tmp_path: Path) -> Non
         assert (
             data["remedies"][0]["changes"][0]["spec"] == {"unschedulable": False}
             and data["remedies"][0]["tried"] == "cycle"
+            and data["remedies"][0]["how"] == ["patch"]
         )
         assert load_yaml((await run(story, tmp_path, "train", "-o", "yaml")).output)[0]["headline"] == data["headline"]
 
@@ -198,12 +199,13 @@ GATE = {"name": "example.com/hold"}
     [job("x", gpus=1, scheduler="kai"), job("x", gpus=1, schedulingGates=[GATE, {"name": "example.com/other"}])],
     ids=["made anew", "taken out of a list"],
 )
-async def test_a_printed_remedy_is_applied_as_it_is_meant(waiting: Raw, tmp_path: Path) -> None:
+@pytest.mark.parametrize("output", ["yaml", "json"])
+async def test_a_printed_remedy_is_applied_as_it_is_meant(waiting: Raw, output: str, tmp_path: Path) -> None:
     async with told() as story:
         await story.nodes(1)
         await story.apply(waiting)
         await story.settles()
-        printed = await run(story, tmp_path, "job/x", "--fix", "1", "-o", "yaml")
+        printed = await run(story, tmp_path, "job/x", "--fix", "1", "-o", output)
         (tmp_path / "fix.yaml").write_text(printed.output)
         applied = await run(story, tmp_path, "-f", str(tmp_path / "fix.yaml"), command=apply)
         assert applied.exit_code == 0, applied.output

@@ -48,7 +48,12 @@ def answer(
     data = _data(subject, cause, headline, facts)
     data |= {"text": text, "position": place, "waiting": waiting, "revision": objects.revision}
     data["remedies"] = [
-        {"text": remedy_text, "tried": remedy.tried, "changes": remedy.documents()}
+        {
+            "text": remedy_text,
+            "tried": remedy.tried,
+            "how": [change.how for change in remedy.changes],
+            "changes": remedy.documents(),
+        }
         for remedy_text, remedy in zip(fixes, remedies, strict=True)
     ]
     if failed:

@@ -7,11 +7,12 @@ from typing import Any
 from gangline.api import names
 from gangline.api.meta import Raw
 from truth.causes.common import ONE, TWO
-from truth.causes.other_makers import DEVICES, DRIVER, stored
+from truth.causes.other_makers import DEVICES, DRIVER, FREE, served, stored
 from truth.objects import claim, job, resource_claim, uses, uses_claim, volume
 from truth.player import TruthCase, flat
 
 OF_TEMPLATE = uses_claim(resourceClaimTemplateName="t")
+CUT = {"nvidia.com/mig.strategy": "mixed", "node-role.kubernetes.io/mig-enabled": "true"}
 MODEL = f'device.attributes["{DRIVER}"].productName'
 MEMORY = f'device.capacity["{DRIVER}"].memory'
 
@@ -206,6 +207,42 @@ CLAIMS = [
         ("has taint k=b:NoSchedule, which the pod does not tolerate (spec.tolerations has k=a:NoSchedule)",),
         flat(job("x", tolerations=[{"key": "k", "operator": "Equal", "value": "a", "effect": "NoSchedule"}])),
         ({"name": "n", "taints": [{"key": "k", "value": "b", "effect": "NoSchedule"}]},),
+        runs=1,
+    ),
+    TruthCase(
+        "a volume claim with a slip of the pen",
+        "job/x",
+        ("PersistentVolumeClaim dta", "does not exist in namespace default; did you mean data?"),
+        flat(job("x", **uses("dta"))),
+        ONE,
+        flat(claim("data", storageClassName="")),
+        runs=1,
+    ),
+    TruthCase(
+        "a claim template with a slip of the pen",
+        "job/x",
+        ("ResourceClaimTemplate tt, which", "does not exist in namespace default; did you mean ttt?"),
+        flat(job("x", **uses_claim(resourceClaimTemplateName="tt"))),
+        DEVICES,
+        flat(template(exactly()) | {"metadata": {"name": "ttt", "namespace": "default"}}),
+        runs=1,
+    ),
+    TruthCase(
+        "a Deployment with a selector that no device can meet",
+        "deployment/x",
+        ("of that class meets the selector false", "kubectl.kubernetes.io/restartedAt"),
+        flat(template(exactly("false")), served("x", 1, OF_TEMPLATE)),
+        DEVICES,
+        FREE,
+        runs=1,
+    ),
+    TruthCase(
+        "a node whose label says that its GPUs are cut",
+        "job/x",
+        ("has its GPUs cut into MIG instances (strategy mixed); the pod asks for whole ones",),
+        flat(job("x", gpus=1)),
+        ({"name": "n", "gpus": 1, "labels": dict(CUT)},),
+        never=("None", "pg-", "mig.strategy=mixed"),
         runs=1,
     ),
 ]

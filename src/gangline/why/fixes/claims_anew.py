@@ -11,20 +11,32 @@ from collections.abc import Iterator
 
 from gangline.api import kinds
 from gangline.api.meta import Raw
+from gangline.rules.values.times import timestamp
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.anew import again, pods_with
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.workloads import Subject
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 
 def unselective(objects: ClusterObjects, subject: Subject) -> tuple[tuple[ObjectChange, ...], ...]:
     """The claims and templates of its pods that select, all of them without; nothing where none does."""
     claims = tuple(_without_wishes(objects, subject, False))
     templates = tuple(_without_wishes(objects, subject, True))
-    again_made = next(iter(pods_with(objects, subject, {})), ()) if templates else ()
+    again_made = _pods_anew(objects, subject) if templates else ()
     if templates and not again_made:
         return ()
     return ((*claims, *templates, *again_made),) if claims or templates else ()
+
+
+def _pods_anew(objects: ClusterObjects, subject: Subject) -> tuple[ObjectChange, ...]:
+    """The workload made anew; of a Deployment, its pods, as `kubectl rollout restart` does it."""
+    if subject.top_kind != kinds.DEPLOYMENT.kind or subject.top is None:
+        return next(iter(pods_with(objects, subject, {})), ())
+    noted: Raw = {"metadata": {"annotations": {RESTARTED: timestamp(objects.now)}}}
+    name = subject.top["metadata"]["name"]
+    return (ObjectChange(kinds.DEPLOYMENT, name, {"spec": {"template": noted}}, subject.namespace),)
 
 
 def _without_wishes(objects: ClusterObjects, subject: Subject, templates: bool) -> Iterator[ObjectChange]:

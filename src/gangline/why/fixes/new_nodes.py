@@ -188,7 +188,8 @@ def _capacity(
     """What the node has, as large as its pods need it; labels that say so are added."""
     has = dict(dig(like, "status", "allocatable") or {"cpu": "64", "memory": "512Gi", "pods": "110"})
     node = session.cluster.nodes.get(str(dig(like, "metadata", "name") or ""))
-    if any(task.needs_gpu and not task.gpu.mig for task in tasks) and any(is_mig(key) for key in has):
+    is_cut = any(is_mig(key) for key in has) or any(labels.get(key) == value for key, value in MIG_LABELS.items())
+    if is_cut and any(task.needs_gpu and not task.gpu.mig for task in tasks):
         _make_whole(has, labels)
     has |= _enlarged(session, objects, node, tasks, joined)
     if any(is_mig(key) for key in has):

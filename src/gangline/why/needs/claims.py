@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from typing import Any
 
 from gangline.api import kinds
+from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.rules.values.nearest import did_you_mean
 from gangline.scheduler.model.gang import GangInfo
@@ -15,7 +17,7 @@ from gangline.scheduler.session import Session
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.needs.single_use import single_use_cause
-from gangline.why.needs.volumes import config_map_cause, volume_cause
+from gangline.why.needs.volumes import config_map_cause, names_of, volume_cause
 from gangline.why.objects import ClusterObjects
 from gangline.why.words.amounts import listed
 from gangline.why.workloads import Subject
@@ -28,7 +30,7 @@ def missing_things(
     for task in tasks:
         cause = (
             volume_cause(session, objects, task)
-            or config_map_cause(session, task)
+            or config_map_cause(session, objects, task)
             or claim_cause(session, objects, gang, task)
         )
         if cause is not None:
@@ -81,6 +83,10 @@ def _labelled_claim(
     )
 
 
+def _meant(objects: ClusterObjects, kind: Kind[Any], name: str, task: TaskInfo) -> str:
+    return did_you_mean(name, names_of(objects, kind, task.namespace))
+
+
 def _no_claim(session: Session, objects: ClusterObjects, task: TaskInfo, name: str) -> Cause:
     pod = objects.get(kinds.POD, task.name, task.namespace)
     reference = (
@@ -103,7 +109,7 @@ def _no_claim(session: Session, objects: ClusterObjects, task: TaskInfo, name: s
         return Cause(
             "claim",
             f"ResourceClaimTemplate {template}, which pod {task.name} names, does not exist in namespace "
-            f"{task.namespace}",
+            f"{task.namespace}{_meant(objects, kinds.RESOURCE_CLAIM_TEMPLATE, template, task)}",
             fixes=((made,),),
             pods_change=True,
         )
@@ -120,6 +126,7 @@ def _no_claim(session: Session, objects: ClusterObjects, task: TaskInfo, name: s
     made = ObjectChange(kinds.RESOURCE_CLAIM, name, body, task.namespace, "new")
     return Cause(
         "claim",
-        f"ResourceClaim {name}, which pod {task.name} names, does not exist in namespace {task.namespace}",
+        f"ResourceClaim {name}, which pod {task.name} names, does not exist in namespace {task.namespace}"
+        + _meant(objects, kinds.RESOURCE_CLAIM, name, task),
         fixes=((made,),),
     )

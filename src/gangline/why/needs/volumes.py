@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gangline.api import kinds, resources
+from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
-from gangline.rules.values.nearest import nearest
+from gangline.rules.values.nearest import did_you_mean, nearest
 from gangline.rules.volumes import DEFAULT_CLASS, given_class
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.session import Session
@@ -33,7 +36,7 @@ def volume_cause(session: Session, objects: ClusterObjects, task: TaskInfo) -> C
             return Cause(
                 "volume",
                 f"PersistentVolumeClaim {name}, which pod {task.name} names, does not exist in namespace "
-                f"{task.namespace}",
+                f"{task.namespace}{did_you_mean(name, names_of(objects, kinds.PVC, task.namespace))}",
                 fixes=((new_claim(name, task.namespace),),),
                 pods_change=True,
             )
@@ -204,13 +207,18 @@ def new_volume(live: Raw) -> ObjectChange:
     return ObjectChange(kinds.PV, str(dig(live, "spec", "volumeName") or f"{name}-volume"), body, how="new")
 
 
-def config_map_cause(session: Session, task: TaskInfo) -> Cause | None:
+def names_of(objects: ClusterObjects, kind: Kind[Any], namespace: str) -> list[str]:
+    return [raw["metadata"]["name"] for raw in objects.raws(kind, namespace)]
+
+
+def config_map_cause(session: Session, objects: ClusterObjects, task: TaskInfo) -> Cause | None:
     missing = [name for name in task.record.config_maps if (task.namespace, name) not in session.cluster.config_maps]
     if not missing:
         return None
     made = tuple(ObjectChange(kinds.CONFIG_MAP, name, {"data": {}}, task.namespace, "new") for name in missing)
     return Cause(
         "config-map",
-        f"ConfigMap {listed(missing)}, which pod {task.name} needs, does not exist in namespace {task.namespace}",
+        f"ConfigMap {listed(missing)}, which pod {task.name} needs, does not exist in namespace {task.namespace}"
+        f"{did_you_mean(missing[0], names_of(objects, kinds.CONFIG_MAP, task.namespace))}",
         fixes=(made,),
     )

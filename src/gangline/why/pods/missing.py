@@ -42,8 +42,8 @@ def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
         refused_creation(objects, subject, short)
         or too_few_wanted(objects, subject, short)
         or _gang_says(objects, subject)
-        or _unmade(objects, subject)
         or _failed_before(subject)
+        or _unmade(objects, subject)
         or _just_missing(objects, subject, short, leaves)
     )
 
@@ -127,10 +127,10 @@ def _unmade(objects: ClusterObjects, subject: Subject) -> Cause | None:
 def _failed_before(subject: Subject) -> Cause | None:
     """A Job whose pod failed makes another one, after a pause that grows."""
     failed = [pod for pod in subject.pods if pod.status.phase == "Failed"]
-    if subject.top_kind != "Job" or not failed:
+    seen = max(int(dig(subject.top, "status", "failed") or 0), len(failed))
+    if subject.top_kind != "Job" or not seen:
         return None
     limit = dig(subject.top, "spec", "backoffLimit")
-    seen = max(int(dig(subject.top, "status", "failed") or 0), len(failed))
     return Cause(
         "failed-before",
         f"{counted(seen, 'pod')} of it failed, and Job/{subject.name} makes another one after a pause: {seen} of "

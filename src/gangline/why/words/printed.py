@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 MARK = re.compile(r"^# gangline: (patch|new|replace)$", re.MULTILINE)
 """How a printed change is meant; above each document."""
+HOW = "how"
+LISTED = re.compile(r'\A\{\s*"apiVersion": "v1",\s*"kind": "List",\s*"how": \[([^\]]*)\]')
+"""The same of a remedy as JSON; before its items."""
 
 
 OWN = ("would start if ", "or ", "next try ")
@@ -76,7 +79,8 @@ def printed_fix(answers: Sequence[tuple[GangAnswer, Sequence[Remedy]]], number: 
     if output == "text":
         return f"{answer.data['remedies'][number - 1]['text']}\n"
     if output == "json":
-        return json_text({"apiVersion": "v1", "kind": "List", "items": remedy.documents()}) + "\n"
+        how = [change.how for change in remedy.changes]
+        return json_text({"apiVersion": "v1", "kind": "List", HOW: how, "items": remedy.documents()}) + "\n"
     head = [f"# {answer.data['gang']} would start if {answer.data['remedies'][number - 1]['text']}", *_hints(remedy)]
     documents = [f"# gangline: {change.how}\n{yaml_text(change.document(), unicode=True)}" for change in remedy.changes]
     return "\n".join(head) + "\n" + "---\n".join(documents)
@@ -84,7 +88,8 @@ def printed_fix(answers: Sequence[tuple[GangAnswer, Sequence[Remedy]]], number: 
 
 def marks(text: str) -> list[str]:
     """How each document of a printed remedy is to be applied; empty for any other text."""
-    return MARK.findall(text)
+    listed = LISTED.search(text)
+    return re.findall(r'"(patch|new|replace)"', listed[1]) if listed else MARK.findall(text)
 
 
 def _hints(remedy: Remedy) -> list[str]:
