@@ -13,6 +13,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.config import manner
 from gangline.operator.backends.contract import Backend, Facts, GroupInfo, ParentInfo, PodGangInfo
+from held_objects import held
 from operator_world import clique, pod_clique_set
 
 GROVE = manner(["grove"])
@@ -20,33 +21,7 @@ PREFILL, DECODE = "llm-0-prefill", "llm-0-decode"
 NO_FACTS = Facts()
 
 
-class Shelf:
-    """A reader of objects that a test lays out."""
-
-    def __init__(self, *objects: tuple[Kind[Any], Any]) -> None:
-        self._objects = objects
-
-    def get(self, kind: Kind[Any], name: str, namespace: str = "") -> Any:
-        return next((obj for item, obj in self._objects if item == kind and obj.name == name), None)
-
-    def list(self, kind: Kind[Any], namespace: str = "", labels: Any = None) -> Any:
-        return [obj for item, obj in self._objects if item == kind]
-
-    def by(self, kind: Kind[Any], index: str, value: str) -> Any:
-        return []
-
-    def count(self, kind: Kind[Any], index: str, value: str) -> int:
-        return 0
-
-    def owned(self, kind: Kind[Any], uid: str) -> Any:
-        return [
-            obj
-            for item, obj in self._objects
-            if item == kind and any(owner.uid == uid for owner in obj.metadata.owner_references)
-        ]
-
-
-EMPTY = Shelf()
+EMPTY = held()
 
 
 def live(kind: Kind[Any], name: str, spec: Raw | None = None, **more: Any) -> tuple[Kind[Any], Any]:

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released, with_pods
+from backends.scene import DECODE, EMPTY, PREFILL, a_gang, a_pod, a_set, live, objects, released, with_pods
 from gangline.api.grove import GangPack
 from gangline.api.kinds import KOORDINATOR_POD_GROUP, KOORDINATOR_TOPOLOGY
 from gangline.api.meta import Raw
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.koordinator import KoordinatorBackend
+from held_objects import held
 
 TIED = '["serve/llm-0-decode","serve/llm-0-prefill"]'
 POLICY, MEMBER = "gang.scheduling.koordinator.sh/match-policy", "pod-group.scheduling.sigs.k8s.io"
@@ -59,7 +60,7 @@ def test_a_pod_names_its_groups_pod_group_and_its_quota() -> None:
 
 
 def test_a_required_domain_of_the_gang_becomes_a_layer_on_every_member() -> None:
-    made = objects(KoordinatorBackend(), a_gang(Facts(read=Shelf(LAYERS)), constraint=BLOCK))
+    made = objects(KoordinatorBackend(), a_gang(Facts(read=held(LAYERS)), constraint=BLOCK))
     said = {item["metadata"]["annotations"]["gang.scheduling.koordinator.sh/network-topology-spec"] for item in made}
     assert said == {'{"gatherStrategy":[{"layer":"BlockLayer","strategy":"MustGather"}]}'}
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, one_group, released
+from backends.scene import DECODE, EMPTY, PREFILL, a_gang, a_pod, a_set, live, objects, one_group, released
 from gangline.api.grove import GangPack
 from gangline.api.kinds import KUEUE_WORKLOAD
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.kueue import HELD, KueueBackend
+from held_objects import held
 from operator_world import clique, operator_world, pod_clique_set
 
 IN_QUEUE = a_set(labels={"kueue.x-k8s.io/queue-name": "team-a"})
@@ -53,8 +54,10 @@ async def test_a_surplus_pod_takes_no_quota_before_the_minimum_is_placed() -> No
                 annotations={"grove.io/scheduler-backend": "kueue"},
             )
         )
-        [held] = [pod for pod in await here.pods() if pod.spec.scheduling_gates]
-        assert held.annotations[HELD] == "kueue.x-k8s.io/gang" and held.labels["grove.io/podclique-pod-index"] == "2"
+        [waiting] = [pod for pod in await here.pods() if pod.spec.scheduling_gates]
+        assert (
+            waiting.annotations[HELD] == "kueue.x-k8s.io/gang" and waiting.labels["grove.io/podclique-pod-index"] == "2"
+        )
         await here.run(*(pod for pod in await here.pods() if not pod.spec.scheduling_gates))
         assert [pod.name for pod in await here.pods() if pod.spec.scheduling_gates or HELD in pod.annotations] == []
 
@@ -102,6 +105,6 @@ def test_kueues_workload_explains_why_a_gang_waits() -> None:
             {"type": "QuotaReserved", "status": "False", "reason": "WaitingForQuota", "message": "no quota for 8 GPUs"}
         ]
     }
-    said = KueueBackend().gang_status(a_gang(), Shelf(live(KUEUE_WORKLOAD, "llm-0", status=waiting)))
+    said = KueueBackend().gang_status(a_gang(), held(live(KUEUE_WORKLOAD, "llm-0", status=waiting)))
     assert (said.why, said.reason) == ("Kueue: no quota for 8 GPUs", "WaitingForQuota")
     assert KueueBackend().gang_status(a_gang(), EMPTY).why == ""

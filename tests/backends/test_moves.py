@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from backends.crds import install
-from backends.scene import Shelf
 from backends.test_journeys import BACKEND, cluster, llm, noticed, said
 from embedded import until
 from gangline.api.grove import PodCliqueSet
@@ -27,6 +26,7 @@ from gangline.config import manner
 from gangline.operator.checks import backend_move
 from gangline.rules.sets import OperatorSettings
 from gangline.runtime import Manager
+from held_objects import HeldObjects, held
 from operator_world import NAMESPACE, OPERATOR, OperatorWorld, operator_world
 
 
@@ -109,12 +109,12 @@ def a_set(backend: str) -> PodCliqueSet:
     return msgspec.convert(llm(backend), PodCliqueSet, strict=False)
 
 
-def a_clique(scheduled: int) -> Shelf:
+def a_clique(scheduled: int) -> HeldObjects:
     raw = {
         "metadata": {"name": "llm-0-decode", "namespace": NAMESPACE, "labels": {"app.kubernetes.io/part-of": "llm"}},
         "status": {"scheduledReplicas": scheduled},
     }
-    return Shelf((POD_CLIQUE, msgspec.convert(raw, POD_CLIQUE.type, strict=False)))
+    return held((POD_CLIQUE, msgspec.convert(raw, POD_CLIQUE.type, strict=False)))
 
 
 def test_admission_refuses_another_backend_while_pods_are_bound_and_says_which() -> None:

@@ -146,7 +146,7 @@ def test_where_several_know_a_name_the_first_is_taken_and_the_others_are_told() 
 
 def test_a_selection_is_remembered_until_spec_or_annotation_changes() -> None:
     heard: list[Selection] = []
-    registry = Registry(STANDARD, heard=heard.append)
+    registry = Registry(STANDARD, on_selection=heard.append)
     first = registry.for_set(a_set("kai-scheduler", uid="u"))
     assert registry.for_set(a_set("kai-scheduler", uid="u")) is first
     assert registry.for_set(a_set("volcano", uid="u", generation=2)).backend.name == "volcano"
@@ -157,7 +157,7 @@ def test_a_selection_is_remembered_until_spec_or_annotation_changes() -> None:
 def test_each_selection_is_counted_by_backend_and_by_how_it_was_chosen() -> None:
     counter = SELECTIONS.labels("koordinator", "name")
     before = counter._value.get()
-    registry = Registry(STANDARD, heard=selected)
+    registry = Registry(STANDARD, on_selection=selected)
     for _ in range(3):
         registry.for_set(a_set("koord-scheduler", uid="counted"))
     assert counter._value.get() == before + 1

@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released
+from backends.scene import DECODE, EMPTY, PREFILL, a_gang, a_pod, a_set, live, objects, released
 from gangline.api.grove import GangPack
 from gangline.api.kinds import HYPER_NODE, VOLCANO_POD_GROUP
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.volcano import VolcanoBackend
+from held_objects import held
 
 TIERS = Facts(
     frozenset([HYPER_NODE]),
     known=True,
-    read=Shelf(
+    read=held(
         live(HYPER_NODE, "b0", {"tier": 2, "tierName": "example.com/block"}),
         live(HYPER_NODE, "r0", {"tier": 1, "tierName": "example.com/rack"}),
     ),

@@ -8,12 +8,13 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from backends.scene import DECODE, EMPTY, PREFILL, Shelf, a_gang, a_pod, a_set, live, objects, released, with_pods
+from backends.scene import DECODE, EMPTY, PREFILL, a_gang, a_pod, a_set, live, objects, released, with_pods
 from gangline.api import names
 from gangline.api.grove import GangPack
 from gangline.api.kinds import POD
 from gangline.operator.backends.contract import CannotTranslate, Facts
 from gangline.operator.backends.yunikorn import YunikornBackend, application, requests
+from held_objects import held
 from operator_world import clique, operator_world, pod_clique_set
 
 GROUPS = [
@@ -156,7 +157,7 @@ def test_while_a_gang_waits_its_placeholders_explain_it() -> None:
         ]
     }
     owned = {"name": "tg-1", "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}]}
-    shelf = Shelf(
+    shelf = held(
         live(POD, "other"), (POD, msgspec.convert({"metadata": owned, "spec": {}, "status": waiting}, POD.type))
     )
     said = YunikornBackend().gang_status(with_pods(a_gang(), {"metadata": {"name": "p", "uid": "u"}}), shelf)

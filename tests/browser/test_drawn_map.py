@@ -130,3 +130,30 @@ async def test_the_key_of_causes_counts_every_idle_gpu(visited: Visited) -> None
             "reserved 16",
             "taint or cordon 7",
         }
+
+
+async def test_a_queue_keeps_its_colour_when_other_queues_come(visited: Visited) -> None:
+    seen = []
+    for nodes in (10, 40):
+        async with visited(fleet(nodes)) as visit:
+            await drawn(visit)
+            keys = await visit.page.locator("#key button").all()
+            seen.append(
+                {
+                    await key.get_attribute("data-value"): await key.locator(".swatch").get_attribute("class")
+                    for key in keys
+                }
+            )
+    few, all_queues = seen
+    assert {"search", "speech"} <= set(few) and "maps" not in few and "maps" in all_queues
+    assert {name: all_queues[name] for name in few} == few
+    own = [all_queues[name] for name in ("maps", "robots", "search", "speech", "vision")]
+    assert len(set(own)) == 5
+
+
+async def test_what_is_reserved_is_part_of_what_is_free(visited: Visited) -> None:
+    async with visited(fleet(40)) as visit:
+        await drawn(visit)
+        assert "52 free, of which 16 reserved" in await visit.page.inner_text("main")
+        keys = [" ".join(key.split()) for key in await visit.page.locator("#key button").all_inner_texts()]
+        assert "free 36" in keys and "reserved 16" in keys

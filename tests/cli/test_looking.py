@@ -11,6 +11,7 @@ import yaml
 
 from cli.terminal import Terminal, terminal
 from gangline.api.kinds import QUEUE
+from gangline.cli.objects.clean import cleaned
 from yaml_loading import load_yaml
 
 pytestmark = pytest.mark.timeout(300)
@@ -181,3 +182,46 @@ spec:
     env: [{name: TOKEN, value: s3cret}]
     livenessProbe: {httpGet: {port: 80, httpHeaders: [{name: Authorization, value: s3cret}]}}
 """
+
+
+async def test_what_get_prints_clean_can_be_applied_again_and_to_what_is_there(tmp_path: Path) -> None:
+    async with terminal(tmp_path) as here:
+        await busy(here)
+        for kind, file in (("queues", "queues.yaml"), ("pcs", "sets.yaml")):
+            (tmp_path / file).write_text((await here.type("get", kind, "-A", "-o", "yaml", "--clean")).out)
+            again = await here.type("apply", "-f", str(tmp_path / file))
+            assert (again.code, again.err) == (0, ""), again.err
+        sets = load_yaml((tmp_path / "sets.yaml").read_text())
+        assert [item["metadata"] for item in sets["items"]] == [
+            {"name": "large", "namespace": "default"},
+            {"name": "llm", "namespace": "default"},
+        ]
+        assert "status" not in sets["items"][0] and sets["items"][0]["spec"]["replicas"] == 1
+        await here.type("delete", "pcs", "llm", "large")
+        await here.story.settles()
+        assert (await here.type("get", "pcs")).out.startswith("no podcliquesets")
+        assert (await here.type("apply", "-f", str(tmp_path / "sets.yaml"))).code == 0
+        await here.story.running(5)
+
+        table = await here.type("get", "pcs", "--clean")
+        assert table.err == "error: --clean is for whole objects: add -o json or -o yaml\n"
+        gang = await here.type("get", "gangs", "-o", "yaml", "--clean")
+        assert gang.code == 1 and "a gang is no object that can be applied" in gang.err
+
+
+def test_what_is_owned_going_or_noted_by_kubectl_is_left_out() -> None:
+    owned = {
+        "name": "a",
+        "ownerReferences": [{"uid": "1"}],
+        "finalizers": ["x"],
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "mine": "1"},
+    }
+    going = {"metadata": {"name": "b", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    answer = {
+        "apiVersion": "v1",
+        "kind": "PodList",
+        "metadata": {},
+        "items": [{"metadata": owned, "status": {}}, going],
+    }
+    mine = {"metadata": {"name": "a", "annotations": {"mine": "1"}}}
+    assert cleaned(answer) == {"apiVersion": "v1", "kind": "PodList", "items": [mine]}

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dashboard.seen import Given, eviction, gang, group, job, look, node, owned_by, pod, queue
+from dashboard.seen import MADE, Given, event, eviction, gang, group, job, look, node, owned_by, pod, queue
 from gangline.api import names
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import MissingPage, Page
@@ -177,6 +177,14 @@ def timeline_of(view: ClusterView, *told: GangMoment) -> TimelinePage:
 def test_a_timeline_goes_from_created_to_evicted_by_what_objects_say() -> None:
     shown = timeline_of(look(*WAITS, group("other"), eviction("g", "preempt", "other", "2026-01-01T00:59:00Z")))
     assert [moment.what for moment in shown.moments] == ["created", "evicted", "Evict"] and not shown.recorded
+
+
+def test_what_happened_in_one_second_is_told_in_the_order_in_which_it_must_have_happened() -> None:
+    kind, placed = group("g")
+    placed["metadata"]["annotations"][names.LAST_START] = MADE
+    shown = timeline_of(look(*RUNS[:2], (kind, placed), RUNS[3], event("g-0", "made by its owner")))
+    assert len({moment.at for moment in shown.moments}) == 1
+    assert [moment.what for moment in shown.moments] == ["created", "Told", "placed"]
 
 
 def test_a_recorded_story_is_told_instead() -> None:

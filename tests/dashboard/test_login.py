@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
@@ -176,6 +177,44 @@ async def test_who_is_not_the_proxy_is_not_believed() -> None:
         gate = ProxyGate(reviews, [ip_network("10.9.0.0/16")], "X-User", "X-Groups")
         async with guarded(server, gate) as (session, url):
             assert await gangs(session, url, **{"X-User": "bob", "X-Groups": "admins"}) == 401
+
+
+async def answered(url: str, *lines: bytes) -> bytes:
+    """The first line of the answer to a page with these header lines, byte by byte as they are."""
+    host = url.removeprefix("http://")
+    reader, writer = await asyncio.open_connection(*host.split(":"))
+    head = (b"GET /gangs HTTP/1.1", b"Host: " + host.encode(), b"Connection: close", *lines)
+    writer.write(b"\r\n".join((*head, b"", b"")))
+    whole = await reader.read()
+    writer.close()
+    return whole.partition(b"\r\n")[0]
+
+
+async def test_a_header_that_is_no_text_names_nobody() -> None:
+    async with two_namespaces() as (server, _), guarded(server, token_gate(server)) as (_, url):
+        assert await answered(url, b"Authorization: Bearer \xff\xfe") == b"HTTP/1.1 401 Unauthorized"
+        assert await answered(url, b"Cookie: gangline-session=\xff") == b"HTTP/1.1 401 Unauthorized"
+    async with two_namespaces() as (server, _):
+        gate = ProxyGate(AccessReviews(admin(server), SystemClock()), HERE, "X-User", "X-Groups")
+        async with guarded(server, gate) as (_, url):
+            assert await answered(url, b"X-User: \xff\xfe") == b"HTTP/1.1 401 Unauthorized"
+            assert await answered(url, b"X-User: bob", b"X-Groups: \xff") == b"HTTP/1.1 401 Unauthorized"
+
+
+async def test_two_names_from_a_proxy_are_nobodys() -> None:
+    async with two_namespaces() as (server, _):
+        gate = ProxyGate(AccessReviews(admin(server), SystemClock()), HERE, "X-User", "X-Groups")
+        async with guarded(server, gate) as (_, url):
+            assert await answered(url, b"X-User: bob") == b"HTTP/1.1 200 OK"
+            assert await answered(url, b"X-User: bob", b"X-User: eve") == b"HTTP/1.1 401 Unauthorized"
+
+
+async def test_a_login_with_too_much_in_it_is_none() -> None:
+    async with two_namespaces() as (server, token), guarded(server, token_gate(server)) as (session, url):
+        many = {"token": token} | {f"field-{number}": "x" for number in range(5)}
+        async with session.post(f"{url}/login", data=many, allow_redirects=False) as answer:
+            words = "A login holds a token and the address to go to, and nothing else.\n"
+            assert (answer.status, await answer.text()) == (400, words)
 
 
 def test_gpus_of_other_namespaces_are_used_by_nobody_one_knows() -> None:

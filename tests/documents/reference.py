@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -24,8 +25,17 @@ METRIC_MODULES = (
     "gangline.scheduler.loop.metrics",
     "gangline.controllers.queue_metrics",
 )
-FOREIGN = ("affinity", "tolerations", "conditions", "metrics", "selector", "labelSelector", "podSpec", "resourceClaims")
+FOREIGN = {
+    *("affinity", "tolerations", "conditions", "metrics", "selector", "labelSelector", "podSpec", "resourceClaims"),
+    *("resources", "podResources", "daemonsetsTolerations", "securityContext"),
+    *("reservationPodSecurityContext", "reservationContainerSecurityContext"),
+}
 """Fields of Kubernetes itself, whose inside is described elsewhere."""
+NAME = re.compile(
+    r"(gpu-[a-z-]+|pod-group-name|priorityClassName|[a-z.]+\.(io|scheduler|ai)/[a-z][a-zA-Z-]+|kai\.scheduler/[a-z-]+)$"
+)
+OTHERS = ("kubectl.kubernetes.io/", "scheduling.k8s.io/")
+"""Names of Kubernetes itself, which gangline only reads."""
 
 
 def cell(text: object) -> str:
@@ -174,13 +184,13 @@ def metric_families() -> dict[str, tuple[Any, str]]:
 
 
 def names() -> list[str]:
-    rows = sorted((f"`{value}`", text) for value, text in described("api/names.py") if "/" in value or "gpu-" in value)
-    rows += [(f"`{value}`", text) for value, text in described("api/names.py") if value == "priorityClassName"]
+    said = [item for item in described("api/names.py") if NAME.match(item[0]) and not item[0].startswith(OTHERS)]
+    rows = sorted((f"`{value}`", text) for value, text in said)
     lines = [
         "Labels and annotations that people write or read. Others are for components alone; `src/gangline/api/names.py`"
     ]
     lines += ["has them all.", ""]
-    return [*lines, *table(("name", "what it says"), list(rows))]
+    return [*lines, *table(("name", "what it says"), rows)]
 
 
 def described(file: str) -> Iterator[tuple[str, str]]:
@@ -202,18 +212,21 @@ def configuration() -> list[str]:
     from gangline.components import COMPONENTS
     from gangline.operator.settings import _KNOWN
 
-    lines = ["Components are told what to do in three ways: a [Config](kinds.md#config) and its"]
-    lines += [
-        "[SchedulingShards](kinds.md#schedulingshard) for the installer, Grove's OperatorConfiguration for the operator"
+    lines = [
+        "[Configure](../guide/configure.md) shows complete files with every default. Components are configured by a",
+        "[Config](kinds.md#config) and its [SchedulingShards](kinds.md#schedulingshard) for the installer, by Grove's",
+        "OperatorConfiguration for the operator (`--config FILE`), and by flags if you start components yourself.",
+        "",
     ]
-    lines += ["(`--config FILE`), and flags, for those who start components themselves.", ""]
-    lines += ["## OperatorConfiguration", "", "`operator.config.grove.io/v1alpha1`; every field that is read.", ""]
+    lines += ["## OperatorConfiguration", "", "`operator.config.grove.io/v1alpha1`. All fields that gangline reads"]
+    lines[-1] += " ([what they mean](../guide/configure.md#operatorconfiguration)):"
+    lines += [""]
     lines += table(
         ("section", "fields"), [(f"`{key}`" if key else "", _quoted(fields)) for key, fields in _KNOWN.items()]
     )
     lines += ["## Flags of components", ""]
     for name in COMPONENTS:
-        used = [flag for flag in sorted(known_flags(name)) if flag in MEANINGS and flag not in idle_flags(name)]
+        used = [flag for flag in sorted(set(known_flags(name))) if flag in MEANINGS and flag not in idle_flags(name)]
         if used:
             lines += [
                 f"### {name}",

@@ -39,6 +39,11 @@ def in_queue(queue: str, obj: Raw) -> Raw:
     return {**obj, "metadata": {**obj["metadata"], "labels": {names.QUEUE: queue}}}
 
 
+def shown(page: str, *names: str) -> dict[str, str]:
+    """The blocks of YAML of a page, in its order, as the files that it tells to write them into."""
+    return dict(zip(names, (block.text for block in blocks(REPOSITORY / page, "yaml")), strict=False))
+
+
 def written(page: str) -> tuple[Raw, ...]:
     """The objects that a page shows."""
     return tuple(obj for block in blocks(REPOSITORY / page, "yaml") for obj in load_all_yaml(block.text))
@@ -47,6 +52,7 @@ def written(page: str) -> tuple[Raw, ...]:
 JOBS = "arrival,duration,gpus,queue\n0,600,8,team-a\n60,600,4,team-b\n120,60,1,team-a\n"
 GPU_QUOTA = {"quota": 8, "limit": -1, "overQuotaWeight": 1}
 INSTALLED = {"apiVersion": "kai.scheduler/v1", "kind": "Config", "metadata": {"name": "kai-config"}, "spec": {}}
+DEFAULT_SHARD = {"apiVersion": "kai.scheduler/v1", "kind": "SchedulingShard", "metadata": {"name": "default"}}
 """What `gangline install` leaves behind, as far as the pages name it."""
 
 
@@ -60,17 +66,33 @@ def reclaimed(borrower: str, lender: str, files: Mapping[str, str]) -> PageScene
 
 SCENES = {
     "README.md": PageScene(files={"jobs.csv": JOBS}),
+    "docs/backends.md": PageScene(objects=(namespace("gangline-system"),)),
+    "docs/how-it-decides.md": PageScene(objects=(pod_clique_set("large", clique("worker", 5, gpus=8)),)),
     "docs/guide/autoscaling.md": PageScene(
         objects=(INSTALLED,), nodes=(REPOSITORY / "examples" / "nodes.yaml").read_text()
     ),
     "docs/guide/disruption.md": PageScene(
         objects=(group("pg-train-9"), pod_clique_set("llm", clique("worker", 1, gpus=1)))
     ),
+    "docs/guide/backup.md": PageScene(
+        objects=(queue("team", gpu=GPU_QUOTA), in_queue("team", pod_clique_set("llm", clique("worker", 2, gpus=1))))
+    ),
+    "docs/guide/configure.md": PageScene(
+        objects=(INSTALLED, DEFAULT_SHARD), files=shown("docs/guide/configure.md", "my-config.yaml")
+    ),
+    "docs/guide/high-availability.md": PageScene(objects=(INSTALLED,)),
+    "docs/guide/sizing.md": PageScene(objects=(INSTALLED,)),
+    "docs/guide/gpu-sharing.md": PageScene(
+        objects=(INSTALLED,), files=shown("docs/guide/gpu-sharing.md", "notebooks.yaml")
+    ),
+    "docs/guide/time-based-fair-share.md": PageScene(
+        objects=(DEFAULT_SHARD,), files=shown("docs/guide/time-based-fair-share.md", "usage.yaml")
+    ),
     "docs/guide/history.md": reclaimed("research", "serving", {}),
     "docs/guide/install.md": PageScene(objects=(INSTALLED, namespace("team-a"))),
     "docs/guide/monitoring.md": PageScene(objects=(namespace("monitoring"),)),
     "docs/guide/queues.md": PageScene(objects=written("docs/guide/queues.md")),
-    "docs/guide/shards.md": PageScene(objects=(queue("vision"), *written("docs/guide/shards.md"))),
+    "docs/guide/shards.md": PageScene(files=shown("docs/guide/shards.md", "research.yaml", "probe.yaml")),
     "docs/guide/simulate.md": reclaimed(
         "team-a",
         "team-b",

@@ -61,7 +61,8 @@ def test_what_is_copied_is_clean(page: str) -> None:
 
 def test_an_action_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     module = made("action")
-    monkeypatch.setitem(ACTIONS, "backfill", module["run"])
+    action = module["Backfill"]()
+    monkeypatch.setitem(ACTIONS, action.name, action)
     (scenario,) = scenarios_of(module)
     scenario()
 

@@ -41,8 +41,10 @@ def everything() -> list[TypedCommand]:
 
 async def typed_gangline(line: str) -> tuple[int, str]:
     """How the command line ends in this process, and what it prints; what comes after a pipe is not of ours."""
-    words = shlex.split(line.partition(" | ")[0].partition(" > ")[0])[1:]
-    done = await asyncio.to_thread(CliRunner().invoke, group, words, prog_name="gangline")
+    typed, _, file = line.partition(" | ")[0].partition(" > ")
+    done = await asyncio.to_thread(CliRunner().invoke, group, shlex.split(typed)[1:], prog_name="gangline")
+    if file:
+        await asyncio.to_thread(Path(file).write_text, done.stdout)
     return done.exit_code, f"{done.output}{done.exception or ''}"
 
 

@@ -32,12 +32,14 @@ NOT_RUN = {
         "docs/guide/install.md: make olm *",
     ),
     "needs an image that is in a registry, and a cluster that runs it": (
-        "*: gangline install --image *",
+        "*: gangline install --image IMAGE",
+        "*: gangline install --image registry.example/team/gangline:0.1.0",
         "docs/guide/install.md: docker build *",
     ),
     "needs Helm, which tests/real/test_chart.py has": (
         "README.md: helm install *",
         "docs/guide/install.md: helm install *",
+        "docs/guide/upgrade.md: helm *",
         "docs/guide/install.md: kubectl wait --for=condition=Ready * configs.kai.scheduler/kai-config",
     ),
     "takes away what the installer brought; tests/installer plays it": ("docs/guide/install.md: gangline uninstall*",),
@@ -86,8 +88,7 @@ def with_commands() -> list[Path]:
     """The pages that people type from."""
     return [
         REPOSITORY / "README.md",
-        REPOSITORY / "docs" / "start.md",
-        *sorted((REPOSITORY / "docs" / "guide").glob("*.md")),
+        *(page for folder in (".", "from", "guide") for page in sorted((REPOSITORY / "docs" / folder).glob("*.md"))),
     ]
 
 

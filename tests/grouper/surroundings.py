@@ -3,65 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import msgspec
 
 from gangline.api import names
 from gangline.api.core import Pod
-from gangline.api.kinds import CONFIG_MAP, POD, POD_GROUP, PRIORITY_CLASS, Kind, known
-from gangline.api.meta import Object, Raw
-from gangline.api.selectors import Selector, equals
+from gangline.api.kinds import CONFIG_MAP, POD, POD_GROUP, PRIORITY_CLASS, known
+from gangline.api.meta import Raw
 from gangline.config import KAI, manner
 from gangline.errors import ApiError, api_error
 from gangline.grouper.grouping import Grouping, GroupPart
 from gangline.grouper.look import Answer, GrouperView, Ref
 from gangline.grouper.plan import plan
 from gangline.grouper.settings import GrouperSettings
+from held_objects import HeldObjects
 
-T = TypeVar("T", bound=Object)
+FOLLOWED = (POD, POD_GROUP, PRIORITY_CLASS, CONFIG_MAP)
 CLASSES = ("train", "build", "inference", "gold", "silver")
 COMPAT = GrouperSettings(manner=manner([KAI]))
 FORBIDDEN: ApiError = api_error({"code": 403, "reason": "Forbidden", "message": "not allowed"})
 MISSING: ApiError = api_error({"code": 404, "reason": "NotFound", "message": "not found"})
 
 
-class Shelf:
-    """A Reader over objects that a test lists."""
-
-    def __init__(self, objects: Sequence[Raw]) -> None:
-        self._objects: dict[Kind[Any], list[Any]] = {kind: [] for kind in (POD, POD_GROUP, PRIORITY_CLASS, CONFIG_MAP)}
-        for obj in objects:
-            kind = known(obj["apiVersion"], obj["kind"])
-            if kind in self._objects:
-                self._objects[cast("Kind[Any]", kind)].append(msgspec.convert(obj, kind.type, strict=False))
-
-    def get(self, kind: Kind[T], name: str, namespace: str = "") -> T | None:
-        return next(
-            (
-                item
-                for item in self._objects[kind]
-                if item.name == name and item.namespace == (namespace or item.namespace)
-            ),
-            None,
-        )
-
-    def by(self, kind: Kind[T], index: str, value: str) -> list[T]:
-        raise NotImplementedError
-
-    def count(self, kind: Kind[Any], index: str, value: str) -> int:
-        raise NotImplementedError
-
-    def owned(self, kind: Kind[T], uid: str) -> list[T]:
-        raise NotImplementedError
-
-    def list(self, kind: Kind[T], namespace: str = "", labels: Selector | Mapping[str, str] | None = None) -> list[T]:
-        selector = labels if labels is None or isinstance(labels, Selector) else equals(labels)
-        return [
-            item
-            for item in self._objects[kind]
-            if (not namespace or item.namespace == namespace) and (selector is None or selector.matches(item.labels))
-        ]
+def cached(objects: Sequence[Raw]) -> HeldObjects:
+    """What the grouper's cache holds of these: the kinds that it follows."""
+    here = HeldObjects()
+    for item in objects:
+        kind = known(item["apiVersion"], item["kind"])
+        if kind in FOLLOWED:
+            here.add(kind, item)
+    return here
 
 
 def obj(
@@ -131,7 +103,7 @@ def asked(
     seen = _Seen([which, *others], refused or {})
     return plan(
         view,
-        GrouperView(settings or GrouperSettings(), Shelf([which, *others, *classes]), cast("dict[Ref, Answer]", seen)),
+        GrouperView(settings or GrouperSettings(), cached([which, *others, *classes]), cast("dict[Ref, Answer]", seen)),
     )
 
 

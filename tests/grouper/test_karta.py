@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -252,6 +253,31 @@ def test_no_pattern_of_jq_runs_for_ever(pattern: str) -> None:
 def test_no_jq_takes_all_there_is(expression: str, told: str) -> None:
     with pytest.raises(JqError, match=told):
         jq.compile(expression)([1] * 60)
+
+
+THOUSAND = f'("{"x" * 1000}" | split("")) as $l | '
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        THOUSAND + "[$l[] | $l] as $x | [$l[] | $x | add]",
+        THOUSAND + f'("{"x" * 1000}") as $t | [$l[] | $t] as $x | [$l[] | $x | add]',
+        THOUSAND + f'[$l[] | $l | join("{"y" * 900}")]',
+        THOUSAND + "[$l[] | [$l[] | $l] | add]",
+        THOUSAND + "[$l[] | $l | to_entries] | empty",
+        THOUSAND + f'[$l[] | "{"ü" * 3000}" | split("")]',
+    ],
+)
+def test_what_a_step_of_jq_makes_is_small(expression: str) -> None:
+    program = jq.compile(expression)
+    tracemalloc.start()
+    try:
+        with pytest.raises(JqError, match="the expression takes more than 200000 steps"):
+            program(None)
+        assert tracemalloc.get_traced_memory()[1] < 100 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_a_slow_pattern_takes_is_charged_to_the_expression() -> None:

@@ -201,6 +201,25 @@ def test_a_dry_run_prints_all_of_it_in_order(capsys: pytest.CaptureFixture[str])
             "there is one Config, named kai-config; found mine",
         ),
         ("a: [", "is not YAML"),
+        ("# nothing yet\n---\n", "there is no object in "),
+        (
+            "".join(f"---\n{{apiVersion: v1, kind: Pod, metadata: {{name: p{number}}}}}\n" for number in range(9)),
+            "not Pod p0, Pod p1, Pod p2, Pod p3, Pod p4 and 4 more\n",
+        ),
+        (
+            "{apiVersion: kai.scheduler/v1, kind: Config, metadata: {name: kai-config}, "
+            "spec: {global: {replicaCunt: 2}}}",
+            "Config kai-config: spec.global.replicaCunt: there is no such field; did you mean 'replicaCount'?\n",
+        ),
+        (
+            "apiVersion: kai.scheduler/v1\nkind: SchedulingShard\nmetadata: {name: a}\n"
+            "spec: {kValue: much, actions: {allocate: {enabled: 'no'}}, args: {a: 1}, plugins: [a]}\n",
+            "these fields cannot be used:\n"
+            "  SchedulingShard a: spec.kValue must be a number, not 'much'\n"
+            "  SchedulingShard a: spec.actions.allocate.enabled must be true or false, not 'no'\n"
+            "  SchedulingShard a: spec.args.a must be text, not 1\n"
+            "  SchedulingShard a: spec.plugins must be a mapping, not ['a']\n",
+        ),
     ],
 )
 def test_a_file_that_is_no_config_is_refused(

@@ -130,6 +130,13 @@ def test_a_section_says_more_than_global_and_keeps_what_it_does_not_say() -> Non
     assert only(found, DEPLOYMENT, "binder")["spec"]["replicas"] == 1
 
 
+def test_a_memory_limit_that_the_binder_gives_is_one_that_admission_asks_for() -> None:
+    assert "hami-core-enabled" not in flags(config(), "admission")
+    limited = config({"admission": {"gpuSharing": True}, "binder": {"plugins": {"hamicore": {"enabled": True}}}})
+    assert flags(limited, "admission")["hami-core-enabled"] == "true"
+    assert json.loads(flags(limited, "binder")["plugins"])["hamicore"]["enabled"] is True
+
+
 def test_copies_stay_apart_unless_another_rule_is_given() -> None:
     plain = pod(config(), "binder")["affinity"]["podAntiAffinity"]
     assert plain["preferredDuringSchedulingIgnoredDuringExecution"][0]["weight"] == 100

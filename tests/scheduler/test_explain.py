@@ -9,8 +9,7 @@ from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import TaintRecord, TopologyRule
 from gangline.scheduler.why.explain import explain_waiting
 from gangline.scheduler.why.verdict import Verdict, amount
-
-from .scene import Scene
+from scheduler.scene import Scene
 
 BLOCK = "example.com/block"
 IN_ONE_BLOCK = TopologyRule("dc", BLOCK)

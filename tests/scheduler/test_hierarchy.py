@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gangline.scheduler.session import Session
-
-from .scene import Scene
+from scheduler.scene import Scene
 
 
 def departments(full: bool) -> Scene:

@@ -10,8 +10,7 @@ from gangline.scheduler.plugins.evict.minruntime import MinRuntimePlugin, preemp
 from gangline.scheduler.records import QueueRecord
 from gangline.scheduler.session import Session
 from gangline.scheduler.settings import DEFAULT_PLUGINS, PluginSetting
-
-from .scene import Scene
+from scheduler.scene import Scene
 
 QUEUES = {
     item.name: item

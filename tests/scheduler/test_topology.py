@@ -10,8 +10,7 @@ from gangline.scheduler.model.topology import TopologyDomain
 from gangline.scheduler.placing import domains
 from gangline.scheduler.placing.domain_room import DomainTally
 from gangline.scheduler.records import TopologyRule
-
-from .scene import Scene
+from scheduler.scene import Scene
 
 ZONE, RACK = "zone", "rack"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gangline.scheduler.model.status import Status
 from gangline.scheduler.records import VolumeClaimRecord
 from gangline.scheduler.settings import native_settings, shard_settings
-
-from .scene import Scene
+from scheduler.scene import Scene
 
 DATA = {"volumes": ("data",)}
 

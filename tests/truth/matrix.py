@@ -5,7 +5,9 @@ of pods that run once the first remedy was applied as printed. docs/guide/why.md
 from __future__ import annotations
 
 from truth.causes.chains import CHAINS
+from truth.causes.claims import CLAIMS
 from truth.causes.gpus import GPUS
+from truth.causes.in_parts import IN_PARTS
 from truth.causes.more_causes import MORE_CAUSES
 from truth.causes.more_sets import MORE_SETS
 from truth.causes.nodes import NODES
@@ -48,5 +50,7 @@ CHAPTERS: dict[str, list[TruthCase]] = {
     "Kinds of other makers, Deployments, StatefulSets and devices": OTHER_MAKERS,
     "Chains of causes": CHAINS,
     "Second looks": SECOND_LOOKS,
+    "Claims of devices and volumes, case by case": CLAIMS,
+    "Workloads that come in parts": IN_PARTS,
 }
 MATRIX: list[TruthCase] = [case for cases in CHAPTERS.values() for case in cases]

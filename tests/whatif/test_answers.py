@@ -241,4 +241,4 @@ def test_a_question_without_a_change_is_a_wrong_call(
 
 def test_help_has_examples(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(monkeypatch, "whatif", "--help") == 0
-    assert "gangline whatif --drain node-7 --drain node-8      who moves" in capsys.readouterr().out
+    assert "gangline whatif --drain node-7             # who moves, who finds no place?" in capsys.readouterr().out

@@ -100,13 +100,13 @@ async def _explain(
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
-    from gangline.why.words.printed import printed, printed_fix
-
     async with connect(kubeconfig, namespace) as connection:
         if watched:
             await _watch(connection, name, everywhere, output)
             return
         answers = await explained(connection, name, everywhere, _warn)
+        from gangline.why.words.printed import printed, printed_fix
+
         if tried:
             click.echo("\n".join(await _played(connection, answers, number)))
         elif number is not None:
@@ -124,12 +124,12 @@ def _hush(text: str) -> None:
 
 
 async def _watch(connection: ClusterConnection, name: str, everywhere: bool, output: str) -> None:
-    from gangline.why.words.printed import printed
-
     shown: list[tuple[str, ...]] = []
     tell = _warn
     while True:
         answers = [answer for answer, _ in await explained(connection, name, everywhere, tell)]
+        from gangline.why.words.printed import printed
+
         tell = _hush
         now = [(item.data["gang"], item.data["state"], item.data["cause"], *item.data["facts"]) for item in answers]
         if now != shown:
@@ -152,9 +152,10 @@ def _since(before: list[tuple[str, ...]], now: list[tuple[str, ...]]) -> list[st
 async def explained(
     connection: ClusterConnection, name: str, everywhere: bool = False, tell: Callable[[str], None] = _hush
 ) -> list[tuple[GangAnswer, list[Remedy]]]:
+    """Asks before it loads what answers: a command that cannot reach its cluster says so at once."""
+    served = [item.kind for item in await connection.served()]
     from gangline.explaining.explain import explain_name
 
-    served = [item.kind for item in await connection.served()]
     return await explain_name(
         connection.client, name, connection.namespace, everywhere=everywhere, served=served, tell=tell
     )

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-ONCE_MORE, AT_LAST = 4.0, 8.0
-"""Seconds after the first signal."""
+ONCE_MORE, AT_LAST = 3.5, 7.0
+"""Seconds after the first signal. Of the ten that a command has, three are for a large process to go."""
 
 
 class Ending:

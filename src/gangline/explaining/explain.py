@@ -21,7 +21,7 @@ from gangline.why.answers import answer, titles_of
 from gangline.why.cause import WAITS, Cause
 from gangline.why.causes import cause_of, line_of
 from gangline.why.changes import ObjectChange, Remedy
-from gangline.why.objects import ClusterObjects
+from gangline.why.objects import ClusterObjects, dig
 from gangline.why.read import kinds_of, read_cluster
 from gangline.why.remedies import remedies
 from gangline.why.schedulers.unread import NOT_TOLD
@@ -78,6 +78,7 @@ async def explain_name(
             await _try_on_copy(client, served, item)
         if name:
             await _start_together(client, served, judged)
+            await _start_whole(client, served, judged)
     return [(answer(objects, item.subject, item.cause, item.remedies, item.line), item.remedies) for item in judged]
 
 
@@ -125,6 +126,23 @@ async def _start_together(client: Client, served: Sequence[Kind[Object]], judged
         touched = _touched(changes)
         others = [remedy for remedy in first.remedies if not _touched(remedy.changes) <= touched]
         first.remedies = [Remedy(changes, "platform", behind), *others]
+
+
+async def _start_whole(client: Client, served: Sequence[Kind[Object]], judged: Sequence[Judged]) -> None:
+    """A StatefulSet makes its pods one after the other: the first remedy starts those that are not made yet, too."""
+    for item in judged:
+        first = item.remedies[0] if item.remedies and (item.waits or item.cause.code == "surplus") else None
+        if first is None or first.tried != "cycle" or not _makes_more(item.subject):
+            continue
+        changes = await _seen_to_start(client, served, [item.subject], first.changes)
+        if changes:
+            item.remedies[0] = replace(first, changes=changes, tried="platform")
+
+
+def _makes_more(subject: Subject) -> bool:
+    replicas = dig(subject.top, "spec", "replicas")
+    one_by_one = dig(subject.top, "spec", "podManagementPolicy") != "Parallel"
+    return subject.top_kind == "StatefulSet" and one_by_one and len(subject.pods) < int(replicas or 1)
 
 
 async def _seen_to_start(

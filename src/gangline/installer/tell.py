@@ -39,9 +39,9 @@ class ConfigTeller:
         conditions = merged(before, news, timestamp(ctx.clock.now()))
         if conditions is None:
             return
-        heard = {item.get("message") for item in before if item.get("type") == DEPLOYED}
+        known = {item.get("message") for item in before if item.get("type") == DEPLOYED}
         for item in news:
-            if item["type"] == DEPLOYED and item["status"] == "False" and item["message"] not in heard:
+            if item["type"] == DEPLOYED and item["status"] == "False" and item["message"] not in known:
                 ctx.events.tell(kind, obj, "NotDeployed", item["message"], warning=True)
         self._written[obj.uid] = await ctx.client.patch(
             kind, obj.name, "", {"status": {"conditions": conditions}}, subresource="status"

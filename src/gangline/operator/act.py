@@ -16,8 +16,8 @@ from gangline.operator.plan import Create, EventNote, Step, WritePlan
 from gangline.rules.writes import DONE, WriteOutcome
 from gangline.runtime.controller import Context
 
-TOLD = 8
-"""How many equal things an event names before it only counts them."""
+LISTED = 8
+"""So many things are named in one line; more are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,18 @@ class WriteFailure:
         return (
             isinstance(self.error, Conflict | NotFound)
             and not isinstance(self.error, AlreadyExists)
-            and not self._homeless
+            and not self._no_kind_or_namespace
         )
 
     @property
-    def _homeless(self) -> bool:
-        """Something new found no place: its kind is not served, or its namespace is gone."""
+    def _no_kind_or_namespace(self) -> bool:
+        """What should be created cannot be: its kind is not served, or its namespace is gone."""
         return isinstance(self.step, Create) and isinstance(self.error, NotFound)
 
     def __str__(self) -> str:
-        verb, hint = (
-            type(self.step).__name__.lower(),
-            "; is its CustomResourceDefinition installed?" if self._homeless else "",
-        )
-        return f"cannot {verb} {self.step.kind.kind} {self.step.name}: {str(self.error).strip()}{hint}"
+        what = f"{type(self.step).__name__.lower()} {self.step.kind.kind} {self.step.name}"
+        hint = "; is its CustomResourceDefinition installed?" if self._no_kind_or_namespace else ""
+        return f"cannot {what}: {str(self.error).strip()}{hint}"
 
 
 def in_short(failures: Sequence[WriteFailure]) -> str:
@@ -59,7 +57,8 @@ def in_short(failures: Sequence[WriteFailure]) -> str:
 
 def listed(things: Sequence[object], between: str = ", ") -> str:
     """The first few, and how many more."""
-    return between.join([*map(str, things[:TOLD]), *([f"and {len(things) - TOLD} more"] if len(things) > TOLD else [])])
+    more = [f"and {len(things) - LISTED} more"] if len(things) > LISTED else []
+    return between.join([*map(str, things[:LISTED]), *more])
 
 
 async def act(ctx: Context, plan: WritePlan, written: NotedWrites | None = None) -> list[WriteFailure]:

@@ -80,7 +80,7 @@ class Operator:
 
     def configure(self, settings: OperatorSettings) -> None:
         """What holds from now on; raises NoBackend where it names one that does not exist."""
-        self.registry = Registry(settings, heard=measures.selected)
+        self.registry = Registry(settings, on_selection=measures.selected)
         for name, why in self.registry.unusable.items():
             log.error("backend %s is left out: %s", name, why)
         self.settings = settings

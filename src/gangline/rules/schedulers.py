@@ -22,10 +22,10 @@ def served(manner: Manner) -> tuple[str, ...]:
 
 def read_names(text: str) -> tuple[str, ...]:
     """`kai-scheduler,grove-scheduler` → each once, in order."""
-    fromkeys = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    if not all(fromkeys):
+    given = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if not all(given):
         raise ValueError("names no scheduler: write one name, or several with commas between them")
-    return fromkeys
+    return given
 
 
 def pod_fields(schedulers: Sequence[str]) -> str:

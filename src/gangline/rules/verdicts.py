@@ -117,7 +117,7 @@ def _without_verdict(group: PodGroup, shown: str) -> GangAnswer:
     """What the controller of PodGroups says of a gang that the scheduler has nothing against."""
     phase = phase_of(group)
     if phase is None:
-        return GangAnswer(f"{shown}: the scheduler has not refused it", {"gang": shown}, False)
+        return GangAnswer(f"{shown}: no verdict of the scheduler yet", {"gang": shown}, False)
     return GangAnswer(
         f"{shown} is {phase['reason']}: {phase['message']}", {"gang": shown, "phase": phase["reason"]}, False
     )

@@ -36,4 +36,4 @@ def run_actions(session: Session, names: tuple[str, ...]) -> None:
     """Run these actions on an open session, one after the other."""
     for name in names:
         session.action = name
-        session.tally.clocked(session.tally.times, name, partial(ACTIONS[name], session))
+        session.tally.clocked(session.tally.times, name, partial(ACTIONS[name].run, session))

@@ -1,7 +1,8 @@
 """Why a gang of the changed picture waits, in the words that `gangline explain` has for the same gang.
 
-The cause and its facts come from gangline.why, asked on the model as it stands after the change; what would start it
-comes from the scheduler's own verdict, which tries it on that model. Pure.
+The cause and its facts come from gangline.why, asked on the model as it stands after the change; so does what would
+start it, which is tried with the real cycle, among all who wait. Of many gangs, those after the first few have what the
+scheduler's own verdict says. Pure.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.why.verdict import INDENT, Verdict
 from gangline.why.cause import Cause
 from gangline.why.objects import ClusterObjects
-from gangline.why.replay import AtRest
+from gangline.why.remedies import remedies
+from gangline.why.replay import AtRest, at_rest
+from gangline.why.schedulers.components import pool_of
 from gangline.why.waiting import in_the_way
-from gangline.why.workloads import of_group
+from gangline.why.workloads import Subject, of_group
 
 OF_THE_MODEL = (
     "broken",
@@ -38,6 +41,10 @@ OF_THE_MODEL = (
 """Causes that the picture alone decides; others ask about components that are at work, or pods that are not there."""
 
 
+TRIED_GANGS = 2
+"""Gangs for which changes are tried: each takes some tenths of a second in a large cluster."""
+
+
 class WhatifCauses:
     """One picture, asked about several gangs."""
 
@@ -52,29 +59,40 @@ class WhatifCauses:
         self._given = objects
         self._rest = AtRest(cluster, settings, now, refusals=dict(refusals))
         self._objects: ClusterObjects | None = None
+        self._tried = 0
 
     def text(self, gang: str, verdict: Verdict, titles: dict[str, str]) -> str:
-        cause = self._cause(gang, titles)
-        if cause is None or cause.code not in OF_THE_MODEL:
-            return verdict.text()
-        return "\n".join(_lines(cause, verdict))
-
-    def _cause(self, gang: str, titles: dict[str, str]) -> Cause | None:
         if self._objects is None:
             self._objects = ClusterObjects.of(_by_kind(self._given), self._rest.now)
         namespace, _, name = gang.partition("/")
         group = self._objects.get(kinds.POD_GROUP, name, namespace)
-        return None if group is None else in_the_way(self._objects, of_group(self._objects, group), self._rest, titles)
+        if group is None:
+            return verdict.text()
+        subject = of_group(self._objects, group)
+        cause = in_the_way(self._objects, subject, self._rest, titles)
+        if cause.code not in OF_THE_MODEL:
+            return verdict.text()
+        return "\n".join(_lines(verdict.name, cause, self._changes(self._objects, subject, cause, verdict, titles)))
+
+    def _changes(
+        self, objects: ClusterObjects, subject: Subject, cause: Cause, verdict: Verdict, titles: dict[str, str]
+    ) -> list[str]:
+        """What would start it, as explain tells it where that comes to the same end."""
+        told = [remedy.text for remedy in verdict.remedies]
+        if self._tried >= TRIED_GANGS or at_rest(objects, pool_of(subject)).started(subject.gang_uid):
+            return told
+        self._tried += 1
+        return [remedy.text(objects) for remedy in remedies(objects, subject, cause, titles) if remedy.tried] or told
 
 
-def _lines(cause: Cause, verdict: Verdict) -> Iterator[str]:
-    """As explain tells it, with the verdict's remedies."""
-    yield f"{verdict.name} waits: {cause.why}"
+def _lines(name: str, cause: Cause, changes: Sequence[str]) -> Iterator[str]:
+    """As explain tells it."""
+    yield f"{name} waits: {cause.why}"
     if cause.needs:
         yield f"{INDENT}needs     {cause.needs}"
     yield from (f"{INDENT}{fact}" for fact in cause.facts if fact)
-    for place, remedy in enumerate(verdict.remedies):
-        yield f"{INDENT}{'would start if' if place == 0 else '            or'}   {remedy.text}"
+    for place, text in enumerate(changes):
+        yield f"{INDENT}{'would start if' if place == 0 else '            or'}   {text}"
 
 
 def _by_kind(objects: Sequence[Raw]) -> list[tuple[Kind[Any], list[Raw]]]:

@@ -138,7 +138,7 @@ def _before_scheduling(objects: ClusterObjects, subject: Subject, titles: dict[s
         return _behind_base(objects, subject, base, titles)
     return (
         missing_kind(objects, subject)
-        or scheduler_cause(objects, subject)
+        or _for_other_scheduler(objects, subject)
         or held_by_backend(subject)
         or no_shard(objects, subject)
         or missing_pods(objects, subject)
@@ -146,6 +146,13 @@ def _before_scheduling(objects: ClusterObjects, subject: Subject, titles: dict[s
         or ungrouped(objects, subject)
         or binding(objects, subject)
     )
+
+
+def _for_other_scheduler(objects: ClusterObjects, subject: Subject) -> Cause | None:
+    """Pods of another scheduler; a gate keeps them from any."""
+    other = scheduler_cause(objects, subject)
+    held = gated_pods(objects, subject) if other is not None and other.code == "other-scheduler" else None
+    return held or other
 
 
 def _behind_base(objects: ClusterObjects, subject: Subject, base: str, titles: dict[str, str]) -> Cause:

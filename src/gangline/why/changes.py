@@ -7,7 +7,7 @@ differ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,6 +129,45 @@ def squashed(changes: Sequence[ObjectChange]) -> tuple[ObjectChange, ...]:
             change if known is None or change.how != "patch" else replace(known, body=both(known.body, change.body))
         )
     return tuple(by_object.values())
+
+
+def renumbered(changes: Sequence[ObjectChange]) -> tuple[ObjectChange, ...]:
+    """New nodes of one stem numbered without gaps, from the lowest of their numbers on."""
+    new = [change.name for change in changes if change.kind is NODE and change.how == "new"]
+    by_stem: dict[str, list[int]] = {}
+    for name in new:
+        stem, _, number = name.rpartition("-")
+        if number.isdigit():
+            by_stem.setdefault(stem, []).append(int(number))
+    names = {
+        f"{stem}-{number}": f"{stem}-{min(numbers) + place}"
+        for stem, numbers in by_stem.items()
+        for place, number in enumerate(sorted(numbers))
+    }
+    if all(old == name for old, name in names.items()):
+        return tuple(changes)
+    return tuple(_with_names(change, names) for change in changes)
+
+
+def _with_names(change: ObjectChange, names: Mapping[str, str]) -> ObjectChange:
+    """The change, where it speaks of new nodes, with their other names."""
+    if change.how != "new" or change.kind not in (NODE, RESOURCE_SLICE):
+        return change
+    stem, dash, part = change.name.rpartition("-")
+    name = names.get(change.name) or (f"{names[stem]}{dash}{part}" if stem in names else change.name)
+    body: Raw = _told_anew(change.body, names)
+    return replace(change, name=name, body=body)
+
+
+def _told_anew(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _told_anew(item, names) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_told_anew(item, names) for item in value]
+    if not isinstance(value, str):
+        return value
+    before, slashes, name = value.rpartition("//")
+    return f"{before}{slashes}{names.get(name, name)}"
 
 
 def both(left: Raw, right: Raw) -> Raw:

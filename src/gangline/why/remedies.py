@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gangline.api import kinds, names
 from gangline.why.cause import Cause
-from gangline.why.changes import ObjectChange, Remedy, applied, squashed
+from gangline.why.changes import ObjectChange, Remedy, applied, renumbered, squashed
 from gangline.why.fixes.consequences import consequences
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.replay import AtRest, at_rest
@@ -22,6 +22,10 @@ from gangline.why.waiting import in_the_way
 from gangline.why.workloads import Subject, same
 
 TRIALS = 60
+
+
+SHRINKING = 12
+"""So many tries at least are left for leaving out of remedies what is not needed."""
 
 
 DEEPEST = 4
@@ -49,6 +53,7 @@ def remedies(objects: ClusterObjects, subject: Subject, cause: Cause, titles: di
     if not working:
         return [Remedy(tuple(fix)) for fix in cause.anew]
     working.sort(key=lambda item: not item.tried)
+    tries.left = max(tries.left, SHRINKING)
     shrunk = [
         replace(item, changes=_shrunk(objects, subject, item.changes, tries)) if item.tried else item
         for item in working[:TOLD]
@@ -109,17 +114,25 @@ def _likeness(change: ObjectChange) -> str:
 def _shrunk(
     objects: ClusterObjects, subject: Subject, changes: tuple[ObjectChange, ...], tries: Tries
 ) -> tuple[ObjectChange, ...]:
-    """Without what the gang starts without: nodes, queues and paused Jobs are left out one by one, the last first."""
+    """Without what the gang starts without: nodes, queues and paused Jobs are left out one by one, the last first. Of
+    nodes that are alike, one that is needed stands for all."""
+    needed: set[str] = set()
     for change in [
         item for item in changes[::-1] if item.kind in (kinds.NODE, kinds.QUEUE, kinds.JOB) and item.how != "replace"
     ]:
         part = {change.name, *(item.name for item in changes if dig(item.body, "spec", "nodeName") == change.name)}
         if change.kind is kinds.JOB and not dig(change.body, "spec", "suspend"):
             continue
+        if _likeness(change) in needed:
+            continue
         fewer = tuple(item for item in changes if item.name not in part)
         if fewer and tries.left > 0 and outcome(objects, subject, fewer, tries)[2]:
             changes = fewer
-    return changes
+        else:
+            needed.add(_likeness(change))
+    in_order = renumbered(changes)
+    tried = in_order != changes and tries.left > 0 and outcome(objects, subject, in_order, tries)[2]
+    return in_order if tried else changes
 
 
 def _first_level(

@@ -22,7 +22,7 @@ from gangline.cluster.world.scheduling.scheduling_state import SchedulingState
 from gangline.cluster.world.workloads import deployment_plan, replicasets, scale_decision, statefulset_plan
 from gangline.cluster.world.workloads.jobs import job_plan
 from gangline.cluster.world.workloads.jobs.job_tally import INDEX
-from gangline.cluster.world.workloads.replicas import BURST, MOST_WAITING, share
+from gangline.cluster.world.workloads.replicas import BURST, FEW_WAITING, MOST_WAITING, WAITING_IN_ALL, share
 from gangline.components.admission_hooks import Nothing
 
 MOST = 2**31 - 1
@@ -70,6 +70,18 @@ def test_an_owner_with_very_many_pods_that_wait_makes_no_more_until_some_have_be
     assert PLANS[name](waiting) == ()
     begun = [pod(f"p-{number}", spec={"nodeName": "n"}, status={"startTime": when(0)}) for number in range(3)]
     assert len(PLANS[name](waiting[3:] + begun)) == 3
+
+
+def test_an_owner_is_held_back_only_when_it_may_make_no_pod_at_all() -> None:
+    """Of pods that were made a moment ago only some may be seen: a number that is told then would be wrong at once."""
+
+    def held_back(waiting: int, crowd: int) -> str:
+        pods = [pod(f"w-{number}") for number in range(waiting)]
+        return replicasets.plan(replicated(replicas=MOST), pods, START, crowd).held_back
+
+    assert held_back(MOST_WAITING - 9, MOST_WAITING - 9) == held_back(FEW_WAITING - 1, WAITING_IN_ALL) == ""
+    assert held_back(MOST_WAITING, MOST_WAITING) == f"{MOST_WAITING} of its pods"
+    assert held_back(FEW_WAITING, WAITING_IN_ALL + 3) == f"{WAITING_IN_ALL + 3} pods of this cluster"
 
 
 def test_an_ordered_set_of_any_size_makes_one_pod_at_a_time() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from backends.scene import Shelf
 from cluster.world.making import node, pod
 from cluster.world.simulated_world import SimulatedWorld, namespace, pod_spec, world
 from gangline.api import names
@@ -17,6 +16,7 @@ from gangline.cluster.world.nodes.hardware import gpu_uuid, numa_zones
 from gangline.cluster.world.nodes.nodes import NodePool, node_object
 from gangline.cluster.world.pods.node_room import NodeRoom, PodAddresses, free_device
 from gangline.cluster.world.settings import NodePace
+from held_objects import held
 
 ONE = NodePool(name="n", count=1, gpus=8)
 TWO = NodePool(name="n", count=2, gpus=8)
@@ -92,10 +92,10 @@ def test_addresses_go_on_after_those_in_use() -> None:
 def test_the_room_of_a_pod_that_is_gone_is_free_before_anybody_looked_at_the_pod() -> None:
     room, here = NodeRoom(), node(gpus=1)
     old, new = (pod(name, spec={"nodeName": "n", "containers": [gpu_container(1)]}) for name in ("old", "new"))
-    assert room.enter(old, here, Shelf((POD, old), (POD, new))) is None
-    refused = room.enter(new, here, Shelf((POD, old), (POD, new)))
+    assert room.enter(old, here, held((POD, old), (POD, new))) is None
+    refused = room.enter(new, here, held((POD, old), (POD, new)))
     assert refused is not None and refused.reason == f"OutOf{names.NVIDIA_GPU}"
-    assert room.enter(new, here, Shelf((POD, new))) is None
+    assert room.enter(new, here, held((POD, new))) is None
 
 
 def gpu_container(gpus: int) -> dict[str, Any]:

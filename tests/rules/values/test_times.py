@@ -60,3 +60,54 @@ def test_a_duration_is_read_and_printed_as_go_does(text: str, printed: str) -> N
 @pytest.mark.parametrize("text", ["", "5", "1d", "2w", "--1s", "1s ", "1.5.5s", "9" * 5000 + "s", "9" * 30 + "h"])
 def test_what_go_reads_as_no_duration_is_none(text: str) -> None:
     assert times.nanoseconds(text) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (-2, "<invalid>"),
+        (-1, "0s"),
+        (0, "0s"),
+        (119, "119s"),
+        (120, "2m"),
+        (130, "2m10s"),
+        (599, "9m59s"),
+        (600, "10m"),
+        (659, "10m"),
+        (179 * 60 + 59, "179m"),
+        (180 * 60, "3h"),
+        (185 * 60, "3h5m"),
+        (8 * 3600 - 1, "7h59m"),
+        (8 * 3600, "8h"),
+        (48 * 3600 - 1, "47h"),
+        (48 * 3600, "2d"),
+        (49 * 3600, "2d1h"),
+        (192 * 3600 - 1, "7d23h"),
+        (192 * 3600, "8d"),
+        (729 * 86400, "729d"),
+        (730 * 86400, "2y"),
+        (731 * 86400, "2y1d"),
+        (8 * 365 * 86400 + 86400, "8y"),
+    ],
+)
+def test_an_age_is_shown_as_kubectl_shows_it(seconds: int, shown: str) -> None:
+    assert times.brief(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (0.9, "0 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (130, "2 min 10 s"),
+        (3600, "1 h"),
+        (3605, "1 h 5 s"),
+        (3661, "1 h 1 min"),
+        (90000, "1 d 1 h"),
+        (172800, "2 d"),
+    ],
+)
+def test_a_duration_is_told_in_its_two_largest_units(seconds: float, text: str) -> None:
+    assert times.spoken(seconds) == text

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gangline.scheduler.fairness import capacity
 from gangline.scheduler.fairness.capacity import decimals, shortest
-
-from .books import books, gpus, queue
+from scheduler.fairness.books import books, gpus, queue
 
 
 def test_a_limit_stops_everyone_and_names_limit_use_and_request() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gangline.scheduler.fairness import GPU, QueueAccount, divide
-
-from .books import books, gpus, queue
+from scheduler.fairness.books import books, gpus, queue
 
 
 def shares(total: float, *queues: QueueAccount, k: float = 0) -> dict[str, float]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gangline.scheduler.fairness import Amounts, QueueAccount, order
-
-from .books import gpus, queue
+from scheduler.fairness.books import gpus, queue
 
 TOTAL = gpus(100, 100)
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from gangline.scheduler.fairness import GPU, QueueAccount, divide
-
-from .books import queue
+from scheduler.fairness.books import queue
 
 QUOTAS = some.integers(0, 8)
 BOOKS = some.lists(

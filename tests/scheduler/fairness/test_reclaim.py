@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gangline.scheduler.fairness import QueueAccount, reclaim
 from gangline.scheduler.fairness.reclaim import Chunk
-
-from .books import books, queue, taker, taking
+from scheduler.fairness.books import books, queue, taker, taking
 
 Books = dict[str, QueueAccount]
 

@@ -77,6 +77,15 @@ CHAINS = [
         runs=1,
     ),
     TruthCase(
+        "a queue whose parent belongs to another node pool",
+        "job/x",
+        ("queue top, above queue low, belongs to node pool blue, not to that of the gang (default)",),
+        flat(job("x", gpus=1, queue="low")),
+        ONE,
+        flat({**queue("top"), "metadata": {"name": "top", "labels": {names.NODE_POOL: "blue"}}}, queue("low", "top")),
+        runs=1,
+    ),
+    TruthCase(
         "a queue, a volume claim and a label that are missing",
         "job/x",
         ("queue nope does not exist", "behind that: PersistentVolumeClaim data", "metadata.labels.a: b"),

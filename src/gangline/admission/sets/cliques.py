@@ -31,8 +31,10 @@ def problems(obj: Raw, creating: bool, settings: OperatorSettings) -> Iterator[P
 
 def _same_names(cliques: Sequence[Raw], unnamed_collide: bool) -> Iterator[Problem]:
     """Names and roles that several cliques have; without a role is a role only where upstream says so."""
-    yield from duplicates("spec.template.cliques.name", (item.get("name") for item in cliques if item.get("name")))
-    roles = [(item.get("spec") or {}).get("roleName") or "" for item in cliques]
+    yield from duplicates(
+        "spec.template.cliques.name", (clique.get("name") for clique in cliques if clique.get("name"))
+    )
+    roles = [(clique.get("spec") or {}).get("roleName") or "" for clique in cliques]
     yield from duplicates("spec.template.cliques.roleName", (role for role in roles if role or unnamed_collide))
 
 

@@ -23,7 +23,7 @@ def template_problems(obj: Raw) -> Iterator[Problem]:
                 "at least one device request must be given",
                 "FieldValueRequired",
             )
-    yield from duplicates(f"{path}.name", (item.get("name") or "" for item in templates))
+    yield from duplicates(f"{path}.name", (template.get("name") or "" for template in templates))
 
 
 def problems(obj: Raw) -> Iterator[Problem]:

@@ -99,6 +99,7 @@ def command(
 
 def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     from gangline.api.crds import crds
+    from gangline.cli.deploy.config_fields import refuse_wrong_fields
     from gangline.cli.manifests import read
     from gangline.component_names import TENANT
     from gangline.controllers.defaults import default_objects
@@ -109,6 +110,9 @@ def manifests(image: str | None, file: str | None, half: str) -> list[Manifest]:
     settings = read_flags({"half": half} | ({"image": image} if image else {}))
     definitions = [crd for crd in crds() if half == "both" or crd["spec"]["group"] not in WORKLOAD]
     given = read([file]) if file else []
+    if file and not given:
+        raise BadInput(f"there is no object in {'standard input' if file == '-' else file}")
+    refuse_wrong_fields(given, definitions)
     return wanted(settings, definitions, objects(("installer", TENANT)), default_objects(), given)
 
 

@@ -34,6 +34,7 @@ Examples:
   gangline get queues -o wide
   gangline get pods -l app.kubernetes.io/part-of=llm
   gangline get podgroups.scheduling.run.ai -o yaml
+  gangline get queues -o yaml --clean > queues.yaml    # gangline apply -f queues.yaml brings them back
 """
 
 
@@ -49,6 +50,12 @@ Examples:
 )
 @click.option("-A", "--all-namespaces", is_flag=True, help="of every namespace")
 @click.option("-l", "--selector", default="", help="only objects with these labels")
+@click.option(
+    "--clean",
+    is_flag=True,
+    help="with -o json or yaml, leave out what the cluster wrote (status, uid, versions, owners, finalizers): to keep "
+    "in a file and apply again",
+)
 @cluster_options
 def command(
     kind: str,
@@ -56,13 +63,16 @@ def command(
     output: str,
     all_namespaces: bool,
     selector: str,
+    clean: bool,
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
     (target, *others) = addresses(kind, [name] if name else [])
     if others:
         raise BadInput(f"get shows one object by name; the second is {'/'.join(others[0]).strip('/')}")
-    run(_get(*target, output, all_namespaces, selector, kubeconfig, namespace))
+    if clean and output not in ("json", "yaml"):
+        raise BadInput("--clean is for whole objects: add -o json or -o yaml")
+    run(_get(*target, output, all_namespaces, selector, clean, kubeconfig, namespace))
 
 
 async def _get(
@@ -71,6 +81,7 @@ async def _get(
     output: str,
     everywhere: bool,
     selector: str,
+    clean: bool,
     kubeconfig: str | None,
     namespace: str | None,
 ) -> None:
@@ -79,6 +90,8 @@ async def _get(
     async with connect(kubeconfig, namespace) as connection:
         derived = kind_name.lower() in DERIVED
         has_table = kind_name.lower() in SUMMARIZED and not selector
+        if derived and clean:
+            raise BadInput("a gang is no object that can be applied: ask for podgangs, podgroups or its workload")
         if derived or (has_table and output in TABLES):
             click.echo(await _summarized(connection, kind_name, name, output, everywhere, selector))
             return
@@ -92,7 +105,9 @@ async def _get(
         items = answer.get("items", [answer])
         click.echo("\n".join(f"{kind.resource}/{item['metadata']['name']}" for item in items))
     else:
-        click.echo(written(answer, output), nl=False)
+        from gangline.cli.objects.clean import cleaned
+
+        click.echo(written(cleaned(answer) if clean else answer, output), nl=False)
 
 
 def written(data: Any, output: str) -> str:

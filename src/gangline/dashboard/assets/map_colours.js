@@ -35,12 +35,20 @@ function keyOf(counts, style, word) {
   return key;
 }
 
-// The most frequent have a colour each; names decide the order of equals, so that colours stay when the page is renewed.
+// The most frequent have a colour each. A name asks for the same colour whenever and wherever it is shown, and takes the
+// next one that is free: a queue keeps its colour when others come and go.
 function largest(counts) {
   const order = [...counts].filter(([value]) => !(value in OPEN) && value !== "").sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  const chosen = order.slice(0, OWN).map(([value]) => value).sort();
-  return new Map(chosen.map((value, place) => [value, `c${place + 1}`]));
+  const taken = new Map();
+  for (const value of order.slice(0, OWN).map(([value]) => value).sort()) {
+    let place = wished(value);
+    while (taken.has(place)) place = (place + 1) % OWN;
+    taken.set(place, value);
+  }
+  return new Map([...taken].map(([place, value]) => [value, `c${place + 1}`]));
 }
+
+const wished = (name) => [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 65521, 7) % OWN;
 
 const owner = (data, cell) => data.gangs[cell.gangs.find((gang) => gang >= 0)];
 

@@ -15,7 +15,7 @@ import msgspec
 from aiohttp import web
 
 from gangline.dashboard.login.login_view import login_page
-from gangline.dashboard.login.reviews import LONGEST, AccessReviews
+from gangline.dashboard.login.reviews import LONGEST, AccessReviews, is_text
 from gangline.dashboard.login.scope import EVERYTHING, NOTHING, Viewer, ViewScope
 from gangline.dashboard.login.sessions import LASTS, LoginSessions
 from gangline.dashboard.replies import HTML, plain_reply
@@ -68,21 +68,24 @@ class ProxyGate:
     async def refusal(self, request: web.Request) -> HttpPage | None:
         if self._viewer(request) is not None:
             return None
-        return plain_reply(401, f"Only the proxy in front may ask, and it must say who asks, in {self._user}.")
+        return plain_reply(401, f"Only the proxy in front may ask, and it must say who asks, once, in {self._user}.")
 
     async def scope(self, request: web.Request, namespaces: Namespaces) -> ViewScope:
         viewer = self._viewer(request)
         return await self._reviews.scope(viewer, namespaces()) if viewer is not None else NOTHING
 
     def _viewer(self, request: web.Request) -> Viewer | None:
-        name = request.headers.get(self._user, "")
+        """Two names are nobody's: one of them may not be the proxy's."""
+        names = request.headers.getall(self._user, ())
+        name, given = "".join(names), ",".join(request.headers.getall(self._groups, ()))
         try:
             address = ip_address((request.remote or "").partition("%")[0])
         except ValueError:
             return None
-        if not name or not any(address in network for network in self._trusted):
+        if len(names) != 1 or not name or not is_text(name + given):
             return None
-        given = ",".join(request.headers.getall(self._groups, ()))
+        if not any(address in network for network in self._trusted):
+            return None
         groups = [group.strip() for group in given.split(",") if group.strip()]
         return Viewer(name, (*dict.fromkeys([*groups, "system:authenticated"]),))
 
@@ -128,7 +131,10 @@ class TokenGate:
         if not _from_here(request.headers):
             return plain_reply(403, "Log in from the page itself.")
         body = (await request.read())[: LONGEST + 2000]
-        form = parse_qs(body.decode(errors="replace"), max_num_fields=4)
+        try:
+            form = parse_qs(body.decode(errors="replace"), max_num_fields=4)
+        except ValueError:
+            return plain_reply(400, "A login holds a token and the address to go to, and nothing else.")
         token, to = form.get("token", [""])[0].strip(), _own_address(form.get("to", ["/"])[0])
         if await self._reviews.viewer(token) is None:
             return _asks("The cluster does not know this token, or did not answer.", 401, to)

@@ -59,9 +59,9 @@ class AccessReviews:
 
     async def viewer(self, token: str) -> Viewer | None:
         """Whose token this is; None: nobody's."""
-        if not token or len(token) > LONGEST:
+        if not token or len(token) > LONGEST or not is_text(token):
             return None
-        key, now = hashlib.sha256(token.encode(errors="replace")).digest(), self._clock.now()
+        key, now = hashlib.sha256(token.encode()).digest(), self._clock.now()
         if (kept := self._viewers.get(key, now)) is not None:
             return kept[0]
         status = await self._ask(TOKEN_REVIEW, {"token": token})
@@ -110,6 +110,11 @@ class AccessReviews:
                 return None
         status = msgspec.json.decode(answer.body).get("status")
         return status if isinstance(status, dict) else {}
+
+
+def is_text(word: str) -> bool:
+    """Bytes of a header that are no UTF-8 are read as halves of letters, which nobody can be asked about."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in word)
 
 
 def _viewer(user: Raw) -> Viewer:

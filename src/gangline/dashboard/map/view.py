@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gangline.dashboard.map.data import MapIdle, MapPage, MapRow
+from gangline.dashboard.map.data import MapIdle, MapNode, MapPage, MapRow
 from gangline.dashboard.pages import gang_address
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import age, choice, counted, grid, link, node_link, number, turned
@@ -30,10 +30,16 @@ def _summary(page: MapPage) -> str:
     counts = page.counts
     closed = f", {number(counts.closed)} idle on nodes that take no pods" if counts.closed else ""
     shared = f", {number(counts.shared)} shared" if counts.shared else ""
+    kept = sum(part.gpus for domain in page.domains for node in domain.nodes for part in _reserved(node))
+    reserved = f", of which {number(kept)} reserved" if kept else ""
     return (
         f"{counted(counts.gpus, 'GPU')} on {counted(counts.nodes, 'node')}: {number(counts.used)} used{shared}, "
-        f"{number(counts.free)} free{closed}."
+        f"{number(counts.free)} free{reserved}{closed}."
     )
+
+
+def _reserved(node: MapNode) -> Iterator[MapIdle]:
+    yield from (part for part in node.idle if part.cause == RESERVED and not node.closed)
 
 
 def _idle_note(page: MapPage) -> list[Html]:

@@ -140,6 +140,10 @@ def waits_by_size(waits: Iterable[PastWait]) -> Iterable[SizeWaits]:
             )
 
 
+WITHIN_A_SECOND = {"created": 0, "placed": 2}
+"""The order of what happened in one second; all else, such as events, comes between."""
+
+
 def timeline(
     look: ClusterView,
     known: GangTable,
@@ -149,7 +153,8 @@ def timeline(
     recorded: Sequence[GangMoment],
 ) -> TimelinePage:
     """`recorded`: what was recorded; it is enough where there is any."""
-    moments = list(recorded) or [*_of_objects(known, gang, facts), *_of_events(events)]
+    seen = [*_of_objects(known, gang, facts), *_of_events(events)]
+    moments = list(recorded) or sorted(seen, key=lambda moment: WITHIN_A_SECOND.get(moment.what, 1))
     return TimelinePage(
         source=look.source,
         namespace=gang.namespace,

@@ -24,10 +24,10 @@ MARKS = {"waiting": "◌", "starting": "◐", "running": "●", "ended": "✓", 
 
 
 def number(value: float | None) -> str:
-    """8, 0.5, 40,000, or – for no bound."""
+    """8, 0.5, 32,343.75, or – for no bound."""
     if value is None:
         return "–"
-    return f"{round(value, 2):,g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    return f"{round(value, 2) + 0.0:,.2f}".rstrip("0").rstrip(".") if abs(value) < 1e6 else f"{value:,.0f}"
 
 
 def size(value: float | None) -> str:

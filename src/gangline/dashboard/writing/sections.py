@@ -64,7 +64,7 @@ def _tiles(counts: GangCounts, room: FreeRoom) -> Html:
     )
     closed = f"{number(counts.nodes_closed)} closed to pods" if counts.nodes_closed else "all take pods"
     closed = closed if counts.nodes else "none seen"
-    used = join([number(taken), tag("span", f" of {number(counts.gpus)}", class_="of")])
+    used = join([number(taken), tag("span", f"of {number(counts.gpus)}", class_="of")], " ")
     tiles = [
         _tile(number(counts.waiting), "waiting", "Gangs waiting", _waits(counts), warn=bool(counts.waiting)),
         _tile(number(counts.running), "running", "Gangs running", _over(counts)),
@@ -322,7 +322,7 @@ def _node_row(line: NodeLine) -> list[object]:
 
 
 def free_gpus(line: NodeLine) -> str:
-    return f"{line.free} of {line.total}" + (f" + {number(line.spare)}" if line.spare else "")
+    return f"{line.free} of {line.total}" + (f", and {number(line.spare)} of shared ones" if line.spare else "")
 
 
 def open_or_closed(line: NodeLine) -> Html:

@@ -7,7 +7,6 @@ key values of the pods)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,10 +22,10 @@ from gangline.grouper.groupers.contract import Grouper
 from gangline.grouper.grouping import Grouping, GroupPart, GroupTopology, Ungroupable
 from gangline.grouper.jq.values import JqError, Unsupported, whole
 from gangline.grouper.look import GrouperView
+from gangline.rules.values.names import is_subdomain
 
 API, KIND = "run.ai/v1alpha1", "Karta"
 LABELS = ("run.ai/karta-group", "run.ai/karta-version", "run.ai/karta-kind")
-_DNS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _POD_PATHS = ("podTemplateSpecPath", "podSpecPath", "fragmentedPodSpecDefinition")
 
 
@@ -171,7 +170,7 @@ class KartaGrouper(Grouper):
         instance = self._instance(its, shown, owner) if effective == its else None
         keys = [_single(path, shown) for path in member.get("groupByKeyPaths") or ()]
         name = "-".join(["pg", owners.uid_of(owner), *(_printed(key) for key in keys)])
-        if keys and (not _DNS.fullmatch(name) or len(name) > 253):
+        if keys and (not is_subdomain(name) or len(name) > 253):
             raise Ungroupable(
                 f"the grouping keys {keys} of pod {pod.namespace}/{pod.name} make {name!r}, which is no valid name"
             )
@@ -253,7 +252,7 @@ class KartaGrouper(Grouper):
         if path is None:
             return [""]
         instances = _evaluated(path, owner)
-        if not all(isinstance(item, str) and item for item in instances):
+        if not all(isinstance(instance, str) and instance for instance in instances):
             raise Ungroupable(
                 f"{path} of {owners.title(owner)} must give the names of instances of component {name}, not {instances}"
             )

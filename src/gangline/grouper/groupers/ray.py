@@ -44,7 +44,7 @@ class RayGrouper(Grouper):
         if not self.cluster_paths:
             return owner
         cluster_names = (fields.text(owner, *path) for path in self.cluster_paths)
-        name = next((item for item in cluster_names if item is not None), "")
+        name = next((cluster_name for cluster_name in cluster_names if cluster_name is not None), "")
         if not name:
             raise Ungroupable(
                 f"{owners.title(owner)} names no RayCluster in its status yet: is the ray operator running?"

@@ -35,9 +35,9 @@ def piped(left: Filter, right: Filter) -> Filter:
 
 def counted(results: Iterable[Any]) -> Iterator[Any]:
     """Each result is a step."""
-    for item in results:
+    for result in results:
         spend()
-        yield item
+        yield result
 
 
 def joined(left: Filter, right: Filter) -> Filter:

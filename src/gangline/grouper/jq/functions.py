@@ -89,7 +89,7 @@ def _sum(value: Any) -> Any:
         if parts and all(isinstance(part, form) for part in parts):
             if sum(len(part) for part in parts) > LONGEST:
                 raise JqError(f"a text or list of more than {LONGEST} parts")
-            spend(sum(len(part) for part in parts) // len(parts))
+            spend_on(*parts)
             return form(union(parts))
     return reduce(add, parts, None)
 
@@ -106,6 +106,7 @@ def _flat(value: Any) -> list[Any]:
 
 
 def _entries(value: Any) -> list[dict[str, Any]]:
+    spend(len(_keys(value)))
     return [{"key": key, "value": value[key]} for key in _keys(value)]
 
 

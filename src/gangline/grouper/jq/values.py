@@ -174,6 +174,7 @@ def _subtract(a: Any, b: Any) -> Any:
 def divide(a: Any, b: Any) -> Any:
     if isinstance(a, str) and isinstance(b, str):
         spend_on(a, b)
+        spend(a.count(b))
         return a.split(b) if a and b else list(a)
     return _numbers(lambda x, y: x / y, "divide")(a, b)
 

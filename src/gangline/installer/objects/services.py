@@ -200,6 +200,7 @@ def _admission(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:
                 ("webhook-addr", reading.at("admission.webhook.targetPort", 9443)),
                 ("queue-label-key", reading.queue_key),
                 ("schedule-queued-pods", section.get("scheduleQueuedPods")),
+                ("hami-core-enabled", binder_plugins(reading, facts)["hamicore"]["enabled"] or None),
             ]
         )
         | runtime

@@ -88,7 +88,7 @@ def backends(reading: ConfigReading, real: RealNames) -> list[InstalledService]:
         )
         for name in outside(reading, real)
     ]
-    return [item for item in installed_services if reading.enabled(item.section)]
+    return [service for service in installed_services if reading.enabled(service.section)]
 
 
 def _no_flags(reading: ConfigReading, facts: InstallFacts) -> dict[str, str]:

@@ -77,15 +77,21 @@ def chart(
 ) -> dict[str, str]:
     """File → text, of everything but the definitions and the two files that are words only (_helpers.tpl,
     NOTES.txt). `page` is the dashboard's; `examined` is group and resource of what `gangline doctor` lists."""
-    usual = [item for item in manifests if item.once and item.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)]
-    [deployment] = [item for item in manifests if item.kind == DEPLOYMENT]
-    [config] = [item for item in manifests if item.kind == CONFIG]
-    [shard] = [item for item in manifests if item.kind == SCHEDULING_SHARD]
+    usual = [
+        manifest
+        for manifest in manifests
+        if manifest.once and manifest.kind not in (CONFIG, SCHEDULING_SHARD, NAMESPACE)
+    ]
+    [deployment] = [manifest for manifest in manifests if manifest.kind == DEPLOYMENT]
+    [config] = [manifest for manifest in manifests if manifest.kind == CONFIG]
+    [shard] = [manifest for manifest in manifests if manifest.kind == SCHEDULING_SHARD]
     return {
         "Chart.yaml": about(),
         "values.yaml": values(),
         "values.schema.json": schema(definitions),
-        "templates/rights.yaml": _file(*(_document(_worded(item.whole)) for item in manifests if item.kind in RIGHTS)),
+        "templates/rights.yaml": _file(
+            *(_document(_worded(manifest.whole)) for manifest in manifests if manifest.kind in RIGHTS)
+        ),
         "templates/installer.yaml": _file(GLOBAL, _document(_installer(_worded(deployment.whole)))),
         "templates/defaults.yaml": _file(*(_guarded(item) for item in usual)),
         "templates/dashboard.yaml": _file(

@@ -48,6 +48,8 @@ class Manifest:
 
 
 Pairs = Iterable[tuple[Kind[Any], Raw]]
+MOST_NAMED = 5
+"""Objects that a refusal names."""
 
 
 def manifests(
@@ -78,10 +80,12 @@ def wanted(given: Sequence[Raw]) -> tuple[Manifest, list[Manifest]]:
     others = [
         f"{item.get('kind')} {at(item, 'metadata.name', '')}"
         for item in given
-        if item not in configs and item not in shards
+        if not _is(item, CONFIG) and not _is(item, SCHEDULING_SHARD)
     ]
     if others:
-        raise BadInput(f"--config takes a Config and SchedulingShards of {CONFIG.api_version}, not {', '.join(others)}")
+        rest = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        found = ", ".join(others[:MOST_NAMED]) + rest
+        raise BadInput(f"--config takes a Config and SchedulingShards of {CONFIG.api_version}, not {found}")
     strange = [str(at(config, "metadata.name", "")) for config in configs if at(config, "metadata.name") != CONFIG_NAME]
     if strange or len(configs) > 1:
         raise BadInput(

@@ -44,7 +44,7 @@ def bundle(manifests: Sequence[Manifest], version: str, image: str) -> dict[str,
     """File → text."""
     files = {f"manifests/{item.name}.crd.yaml": item.whole for item in _of_kind(manifests, CRD)}
     files |= {f"manifests/{item.name}.priorityclass.yaml": item.whole for item in _of_kind(manifests, PRIORITY_CLASS)}
-    files |= {f"manifests/{item.name}.clusterrole.yaml": item.whole for item in _roles(manifests, bound=False)}
+    files |= {f"manifests/{role.name}.clusterrole.yaml": role.whole for role in _roles(manifests, bound=False)}
     files[CSV] = service_version(manifests, version, image)
     files["metadata/annotations.yaml"] = {"annotations": _annotations()}
     return {name: yaml_text(content, width=120) for name, content in files.items()}
@@ -89,7 +89,7 @@ def _strategy(manifests: Sequence[Manifest]) -> Raw:
     """OLM makes the account, the roles and the bindings itself."""
     [account] = [item.name for item in _of_kind(manifests, SERVICE_ACCOUNT)]
     given = {
-        "clusterPermissions": [rule for item in _roles(manifests, bound=True) for rule in item.obj["rules"]],
+        "clusterPermissions": [rule for role in _roles(manifests, bound=True) for rule in role.obj["rules"]],
         "permissions": [rule for item in _of_kind(manifests, ROLE) for rule in item.obj["rules"]],
     }
     rights: Mapping[str, Any] = {
@@ -134,4 +134,4 @@ def _roles(manifests: Sequence[Manifest], *, bound: bool) -> list[Manifest]:
 
 
 def _of_kind(manifests: Sequence[Manifest], kind: Kind[Any]) -> list[Manifest]:
-    return [item for item in manifests if item.kind is kind]
+    return [manifest for manifest in manifests if manifest.kind is kind]

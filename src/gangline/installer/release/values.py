@@ -141,8 +141,8 @@ class _Shared:
     def _count(self, data: Any) -> None:
         if isinstance(data, dict) and data.get("type") == "object":
             self._counts[json.dumps(data)] += 1
-        for item in _members(data):
-            self._count(item)
+        for member in _members(data):
+            self._count(member)
 
     def short(self, data: Any, name: str = "", *, top: bool = False) -> Any:
         """The same with references."""

@@ -73,7 +73,7 @@ class Registry:
         self,
         settings: OperatorSettings,
         backends: Mapping[str, type[Backend]] | None = None,
-        heard: Callable[[Selection], None] = lambda selection: None,
+        on_selection: Callable[[Selection], None] = lambda selection: None,
     ) -> None:
         self.settings = settings
         table = backends if backends is not None else _table()
@@ -92,7 +92,7 @@ class Registry:
         """What schedulers leave on pods for us to take off: those of backends that are switched off too, whose pods may
         be there still."""
         self._remembered: dict[str, tuple[int, str, Selection]] = {}
-        self._heard = heard
+        self._on_selection = on_selection
 
     def __iter__(self) -> Iterator[Backend]:
         return iter(self._backends.values())
@@ -128,7 +128,7 @@ class Registry:
             if len(self._remembered) >= REMEMBERED:
                 self._remembered.clear()
             self._remembered[meta.uid] = (meta.generation, override, selection)
-            self._heard(selection)
+            self._on_selection(selection)
         return selection
 
     def _select(self, pcs: PodCliqueSet, override: str) -> Selection:

@@ -357,4 +357,7 @@ def labels_and_annotations(pcs: PodCliqueSet) -> list[Mapping[str, str]]:
 def first_condition(status: Any, type: str, state: str) -> Raw | None:
     """The condition of a type and state in a plain status."""
     conditions = (status or {}).get("conditions") or ()
-    return next((item for item in conditions if item.get("type") == type and item.get("status") == state), None)
+    return next(
+        (condition for condition in conditions if condition.get("type") == type and condition.get("status") == state),
+        None,
+    )

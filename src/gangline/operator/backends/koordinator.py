@@ -148,7 +148,7 @@ def _policy(gang: PodGangInfo) -> str:
     if all(there >= least for there, least in placed):
         return ONCE
     policies = [obj.annotations.get(POLICY) for kind, obj in gang.live if kind == KOORDINATOR_POD_GROUP]
-    return ONCE if policies and all(item == ONCE for item in policies) else TOGETHER
+    return ONCE if policies and all(policy == ONCE for policy in policies) else TOGETHER
 
 
 def _minimum(gang: PodGangInfo, group: GroupInfo) -> int:

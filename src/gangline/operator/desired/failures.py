@@ -115,7 +115,7 @@ def _finished(status: ContainerStatus) -> float | None:
 
 def _exits(pod: Pod) -> str:
     statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    ends = [(item.name, item.state.get("terminated") or {}) for item in statuses]
+    ends = [(status.name, status.state.get("terminated") or {}) for status in statuses]
     return ", ".join(
         f"container {name} ended with {end.get('reason') or 'Error'}, exit code {end.get('exitCode')}"
         for name, end in ends

@@ -34,7 +34,9 @@ def gang_status(view: GangView, now: str) -> Raw:
     unscheduled, unready = view.below_minimum(scheduled), view.below_minimum(ready)
     new: Raw = {
         "phase": _phase(unscheduled, unready),
-        "conditions": [with_condition(before, item, now) for item in gang_conditions(view, unscheduled, unready)],
+        "conditions": [
+            with_condition(before, condition, now) for condition in gang_conditions(view, unscheduled, unready)
+        ],
     }
     score = _score(view, placed=not unscheduled)
     start = view.says.start if unscheduled else None

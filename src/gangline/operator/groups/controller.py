@@ -54,7 +54,7 @@ async def reconcile(op: Operator, choices: UnseenChoices, ctx: Context, key: Key
         return None
     now = timestamp(ctx.clock.now())
     progress = group_progress(group, look.pcs, look.replica, now)
-    plan, progress, wait = think(op, ctx.read, look, progress, ctx.clock.now(), now)
+    plan, progress, wait = think(ctx.read, look, progress, ctx.clock.now(), now)
     if progress != group.status.update_progress and plan.writes:
         choices.note(key, await _tell(op, ctx, look, progress, list(plan.errors), now))
     failures = await act(ctx, plan)

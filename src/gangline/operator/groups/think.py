@@ -25,12 +25,11 @@ from gangline.operator.status import on_delete, update_open
 from gangline.rules import wishes
 
 if TYPE_CHECKING:
-    from gangline.operator.operator import Operator
     from gangline.runtime import Reader
 
 
 def think(
-    op: Operator, read: Reader, look: ScalingGroupObjects, progress: Raw | None, now: float, stamp: str
+    read: Reader, look: ScalingGroupObjects, progress: Raw | None, now: float, stamp: str
 ) -> tuple[WritePlan, Raw | None, float | None]:
     """The plan, the progress of an update after it, and when to look again."""
     plan, group = WritePlan(), look.group

@@ -65,7 +65,9 @@ def _told_gangs(gangs: Sequence[PodGang]) -> list[PodGang]:
     if len(gangs) <= MANY:
         return list(gangs)
     wrong = {
-        gang.name for gang in gangs if any(_WRONG.get(item.type) == item.status for item in gang.status.conditions)
+        gang.name
+        for gang in gangs
+        if any(_WRONG.get(condition.type) == condition.status for condition in gang.status.conditions)
     }
     return sorted(sorted(gangs, key=lambda gang: gang.name not in wrong)[:MANY], key=lambda gang: gang.name)
 
@@ -73,7 +75,9 @@ def _told_gangs(gangs: Sequence[PodGang]) -> list[PodGang]:
 def _gang_summary(gang: PodGang, whole: bool) -> Raw:
     """A gang in short: its phase, and its conditions or those that say what is wrong with it."""
     conditions = [
-        condition_raw(item) for item in gang.status.conditions if whole or _WRONG.get(item.type) == item.status
+        condition_raw(condition)
+        for condition in gang.status.conditions
+        if whole or _WRONG.get(condition.type) == condition.status
     ]
     return {"name": gang.name, "phase": gang.status.phase or "Pending"} | (
         {"conditions": conditions} if conditions else {}
@@ -82,7 +86,9 @@ def _gang_summary(gang: PodGang, whole: bool) -> Raw:
 
 def _set_conditions(view: SetView, now: str) -> list[Raw]:
     levels = _levels_condition(view)
-    others = [condition_raw(item) for item in view.pcs.status.conditions if item.type != LEVELS_UNAVAILABLE]
+    others = [
+        condition_raw(condition) for condition in view.pcs.status.conditions if condition.type != LEVELS_UNAVAILABLE
+    ]
     return others + ([with_condition(view.pcs.status.conditions, levels, now)] if levels is not None else [])
 
 
@@ -162,7 +168,11 @@ def status_after(op: Operator, look: SetObjects, errors: Sequence[tuple[str, str
     view = set_view(op, look, pcs.status.observed_generation if errors else pcs.metadata.generation)
     new = set_status(view, now)
     moves = progress.progressing(view, new.get("updateProgress") or {}, now)
-    conditions = [item for item in new["conditions"] if item["type"] not in (progress.PROGRESSING, INVALID, HELD_BACK)]
+    conditions = [
+        condition
+        for condition in new["conditions"]
+        if condition["type"] not in (progress.PROGRESSING, INVALID, HELD_BACK)
+    ]
     conditions += [moves] if moves else []
     if not op.settings.manner.plain_conditions:
         conditions += [*_invalid(pcs, op.faults, now), *_held_back(look, now)]

@@ -118,7 +118,7 @@ def _terminating(group: PodCliqueScalingGroup, now: str) -> Patch:
     new = Condition(
         type=TERMINATING, status="True", reason="GangTerminationActive", message="the set's replica is ended as a gang"
     )
-    others = [condition_raw(item) for item in group.status.conditions if item.type != TERMINATING]
+    others = [condition_raw(condition) for condition in group.status.conditions if condition.type != TERMINATING]
     body = {"conditions": [*others, with_condition(group.status.conditions, new, now)]}
     return Patch(SCALING_GROUP, group.name, group.namespace, {"status": body}, "status", "ERR_DELETE_PCS_REPLICA")
 

@@ -42,9 +42,13 @@ def needed_objects(pod: Pod) -> Iterator[NamedObject]:
     """Those without which a kubelet does not start the pod: volumes that no container mounts do not count."""
     containers = (*pod.spec.init_containers, *pod.spec.containers)
     mounted = {str(mount.get("name")) for container in containers for mount in container.volume_mounts}
-    for item in named_objects(pod):
-        if item.name and not item.optional and (not item.volume or item.volume in mounted):
-            yield item
+    for named_object in named_objects(pod):
+        if (
+            named_object.name
+            and not named_object.optional
+            and (not named_object.volume or named_object.volume in mounted)
+        ):
+            yield named_object
 
 
 def _by_variables(container: Container) -> Iterator[NamedObject]:

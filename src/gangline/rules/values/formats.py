@@ -10,9 +10,9 @@ from collections.abc import Callable
 from datetime import date, datetime
 from urllib.parse import urlsplit
 
+from gangline.rules.values.names import label_problems, subdomain_problems
 from gangline.rules.values.times import is_go_duration
 
-_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(r"(?:[^\W_](?:(?:-?[^\W_]{0,62})?)|(?:[^\W_](?:(?:[^\W_]|-){0,61}[^\W_])?\.)+[^\W\d_]{2,63})\Z")
 _LONG_DURATION = re.compile(
     r"\d+\s*(?:ns|nano|us|µs|micro|ms|milli|s|sec|seconds?|m|min|minutes?|h|hr|hours?|d|days?|w|weeks?)\Z", re.I
@@ -123,6 +123,6 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     "rgbcolor": _matches(r"rgb\(\s*(?:\d{1,3})\s*,\s*(?:\d{1,3})\s*,\s*(?:\d{1,3})\s*\)"),
     "creditcard": _matches(r"[\d -]{13,23}"),
     "bsonobjectid": _matches(rf"{_HEX}{{24}}"),
-    "k8s-short-name": lambda text: len(text) <= 63 and bool(re.fullmatch(_LABEL, text)),
-    "k8s-long-name": lambda text: len(text) <= 253 and bool(re.fullmatch(rf"{_LABEL}(?:\.{_LABEL})*", text)),
+    "k8s-short-name": lambda text: not label_problems(text),
+    "k8s-long-name": lambda text: not subdomain_problems(text),
 }

@@ -16,9 +16,9 @@ _VALUE = "(" + _QUALIFIED + ")?"
 _DNS1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 
-_IS_LABEL = re.compile(_LABEL).fullmatch
-_IS_SUBDOMAIN = re.compile(_SUBDOMAIN).fullmatch
-_IS_QUALIFIED = re.compile(_QUALIFIED).fullmatch
+is_label = re.compile(_LABEL).fullmatch
+is_subdomain = re.compile(_SUBDOMAIN).fullmatch
+is_qualified = re.compile(_QUALIFIED).fullmatch
 _IS_VALUE = re.compile(_VALUE).fullmatch
 _IS_DNS1035 = re.compile(_DNS1035).fullmatch
 
@@ -81,15 +81,15 @@ _REASON_TEXT = _explain(
 @kept(16384)
 def subdomain_problems(name: str) -> list[str]:
     problems = ["must be no more than 253 characters"] if len(name) > 253 else []
-    return problems if _IS_SUBDOMAIN(name) else [*problems, _SUBDOMAIN_TEXT]
+    return problems if is_subdomain(name) else [*problems, _SUBDOMAIN_TEXT]
 
 
 @kept(16384)
 def label_problems(name: str) -> list[str]:
     problems = ["must be no more than 63 characters"] if len(name) > 63 else []
-    if _IS_LABEL(name):
+    if is_label(name):
         return problems
-    return [*problems, "must not contain dots" if _IS_SUBDOMAIN(name) else _LABEL_TEXT]
+    return [*problems, "must not contain dots" if is_subdomain(name) else _LABEL_TEXT]
 
 
 def reason_problems(reason: str) -> list[str]:
@@ -127,7 +127,7 @@ def qualified_name_problems(key: str) -> list[str]:
         problems.append("name part must be non-empty")
     elif len(name) > 63:
         problems.append("name part must be no more than 63 bytes")
-    if not _IS_QUALIFIED(name):
+    if not is_qualified(name):
         problems.append("name part " + _QUALIFIED_TEXT)
     return problems
 

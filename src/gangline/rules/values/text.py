@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+from gangline.rules.values.names import is_label, is_qualified, is_subdomain
+
 _VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 
 
@@ -19,7 +18,7 @@ def label_problem(text: str) -> str:
         return "must be no more than 63 characters"
     return (
         ""
-        if _LABEL.fullmatch(text)
+        if is_label(text)
         else "must consist of lower case letters, digits and '-', and start and end with a letter or digit"
     )
 
@@ -28,7 +27,7 @@ def subdomain_problem(text: str) -> str:
     """What is wrong with a DNS-1123 subdomain."""
     if len(text) > 253:
         return "must be no more than 253 characters"
-    if _SUBDOMAIN.fullmatch(text):
+    if is_subdomain(text):
         return ""
     return "must consist of lower case letters, digits, '-' and '.', and start and end with a letter or digit"
 
@@ -38,7 +37,7 @@ def key_problem(text: str) -> str:
     prefix, slash, name = text.rpartition("/")
     if slash and (not prefix or subdomain_problem(prefix)):
         return "the part before '/' must be a DNS subdomain"
-    if not name or len(name) > 63 or not _QUALIFIED.fullmatch(name):
+    if not name or len(name) > 63 or not is_qualified(name):
         return (
             "must be letters, digits, '-', '_' and '.', at most 63 of them, starting and ending with a letter or digit"
         )
@@ -48,7 +47,7 @@ def key_problem(text: str) -> str:
 def label_value_problem(text: str) -> str:
     if len(text) > 63:
         return "must be no more than 63 characters"
-    if not text or _QUALIFIED.fullmatch(text):
+    if not text or is_qualified(text):
         return ""
     return "must be letters, digits, '-', '_' and '.', starting and ending with a letter or digit"
 

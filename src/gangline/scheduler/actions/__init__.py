@@ -1,19 +1,16 @@
-"""The actions of a cycle, by the name a configuration uses. To add one: one file with `run(session)`, one line here."""
+"""The actions of a cycle, by the name a configuration uses. To add one: one file with a class, one line here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from gangline.scheduler.actions.action import CycleAction
+from gangline.scheduler.actions.allocate import Allocate
+from gangline.scheduler.actions.consolidate import Consolidate
+from gangline.scheduler.actions.preempt import Preempt
+from gangline.scheduler.actions.reclaim import Reclaim
+from gangline.scheduler.actions.stale_gangs import EvictStaleGangs
 
-from gangline.scheduler.actions import allocate, consolidate, preempt, reclaim, stale_gangs
-
-if TYPE_CHECKING:
-    from gangline.scheduler.session import Session
-
-ACTIONS: dict[str, Callable[[Session], None]] = {
-    "allocate": allocate.run,
-    "consolidation": consolidate.run,
-    "reclaim": reclaim.run,
-    "preempt": preempt.run,
-    "stalegangeviction": stale_gangs.run,
+ACTIONS: dict[str, CycleAction] = {
+    action.name: action for action in (Allocate(), Consolidate(), Reclaim(), Preempt(), EvictStaleGangs())
 }
+TAKE_ROOM: tuple[str, ...] = tuple(action.name for action in ACTIONS.values() if action.takes_room)
+"""The actions that search for victims."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.gang_queue import GangQueue
 from gangline.scheduler.placing.place import allocate_gang
@@ -16,18 +17,21 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def run(session: Session) -> None:
-    queue = GangQueue(session, depth=session.settings.queue_depth.get("allocate"))
-    if session.settings.skips_alike and not session.cluster.shunning and queue.unlimited:
-        _first_of_each(session, queue)
-        return
-    queue.fill(session.waiting_gangs())
-    while queue:
-        gang = queue.pop()
-        if not _try(session, gang):
-            session.hooks.not_placed(gang)
-        elif gang.pending:
-            queue.push(gang)
+class Allocate(CycleAction):
+    name = "allocate"
+
+    def run(self, session: Session) -> None:
+        queue = GangQueue(session, depth=session.settings.queue_depth.get(self.name))
+        if session.settings.skips_alike and not session.cluster.shunning and queue.unlimited:
+            _first_of_each(session, queue)
+            return
+        queue.fill(session.waiting_gangs())
+        while queue:
+            gang = queue.pop()
+            if not _try(session, gang):
+                session.hooks.not_placed(gang)
+            elif gang.pending:
+                queue.push(gang)
 
 
 def _first_of_each(session: Session, queue: GangQueue) -> None:

@@ -12,6 +12,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.status import ALIVE
 from gangline.scheduler.model.task import TaskInfo
@@ -33,28 +34,32 @@ MOST_NODES = 256
 """In larger clusters only so many nodes are looked at for the cheapest moves: those with the most room."""
 
 
-def run(session: Session) -> None:
-    if session.settings.max_consolidation_victims == 0:
-        return
-    queue = GangQueue(session, depth=session.settings.queue_depth.get("consolidation"))
-    queue.fill(gang for gang in session.waiting_gangs() if gang.preemptible and may_evict(session, gang))
-    failed, moving = FailedGangs(session), moves_of(session.cluster).concerned(session.cluster, session.now)
-    while queue:
-        gang = queue.pop()
-        session.tally.acted[session.action] += 1
-        if gang.uid in moving or failed.hopeless(gang) or not victim_invariant_holds(session, gang):
-            continue
-        solution = _try(session, gang)
-        if solution.stop:
+class Consolidate(CycleAction):
+    name = "consolidation"
+    takes_room = True
+
+    def run(self, session: Session) -> None:
+        if session.settings.max_consolidation_victims == 0:
             return
-        if solution.statement is None:
-            failed.add(gang)
-        elif session.hooks.somebody_prices and (moves := first_moves(solution.statement, gang, session.now)):
-            solution.statement.discard()
-            session.moves += moves
-            return
-        else:
-            solution.statement.commit()
+        queue = GangQueue(session, depth=session.settings.queue_depth.get(self.name))
+        queue.fill(gang for gang in session.waiting_gangs() if gang.preemptible and may_evict(session, gang))
+        failed, moving = FailedGangs(session), moves_of(session.cluster).concerned(session.cluster, session.now)
+        while queue:
+            gang = queue.pop()
+            session.tally.acted[session.action] += 1
+            if gang.uid in moving or failed.hopeless(gang) or not victim_invariant_holds(session, gang):
+                continue
+            solution = _try(session, gang)
+            if solution.stop:
+                return
+            if solution.statement is None:
+                failed.add(gang)
+            elif session.hooks.somebody_prices and (moves := first_moves(solution.statement, gang, session.now)):
+                solution.statement.discard()
+                session.moves += moves
+                return
+            else:
+                solution.statement.commit()
 
 
 def _try(session: Session, gang: GangInfo) -> Solution:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue
@@ -15,23 +16,27 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def run(session: Session) -> None:
-    queue = GangQueue(session, depth=session.settings.queue_depth.get("preempt"))
-    queue.fill(gang for gang in session.waiting_gangs() if may_evict(session, gang))
-    failed: dict[str, FailedGangs] = {}
-    while queue:
-        gang = queue.pop()
-        session.tally.acted[session.action] += 1
-        known = failed.setdefault(gang.queue, FailedGangs(session))
-        if known.hopeless(gang) or not victim_invariant_holds(session, gang):
-            continue
-        solution = _try(session, gang)
-        if solution.stop:
-            return
-        if solution.statement is None:
-            known.add(gang)
-        else:
-            solution.statement.commit()
+class Preempt(CycleAction):
+    name = "preempt"
+    takes_room = True
+
+    def run(self, session: Session) -> None:
+        queue = GangQueue(session, depth=session.settings.queue_depth.get(self.name))
+        queue.fill(gang for gang in session.waiting_gangs() if may_evict(session, gang))
+        failed: dict[str, FailedGangs] = {}
+        while queue:
+            gang = queue.pop()
+            session.tally.acted[session.action] += 1
+            known = failed.setdefault(gang.queue, FailedGangs(session))
+            if known.hopeless(gang) or not victim_invariant_holds(session, gang):
+                continue
+            solution = _try(session, gang)
+            if solution.stop:
+                return
+            if solution.statement is None:
+                known.add(gang)
+            else:
+                solution.statement.commit()
 
 
 def _try(session: Session, gang: GangInfo) -> Solution:

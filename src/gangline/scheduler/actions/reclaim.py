@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.placing.easier import FailedGangs
 from gangline.scheduler.placing.gang_queue import GangQueue, SortedGangs
@@ -20,26 +21,30 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def run(session: Session) -> None:
-    queue = GangQueue(session, depth=session.settings.queue_depth.get("reclaim"))
-    queue.fill(gang for gang in session.waiting_gangs() if may_evict(session, gang))
-    failed: dict[str, FailedGangs] = {}
-    while queue:
-        gang = queue.pop()
-        session.tally.acted[session.action] += 1
-        if not session.hooks.somebody_reclaims or session.hooks.can_reclaim(gang) is not None:
-            continue
-        known = failed.setdefault(gang.queue, FailedGangs(session))
-        if known.hopeless(gang) or not victim_invariant_holds(session, gang):
-            continue
-        session.hooks.before_solving(gang)
-        solution = solve(session, gang, _plan(session, gang))
-        if solution.stop:
-            return
-        if solution.statement is None:
-            known.add(gang)
-        else:
-            solution.statement.commit()
+class Reclaim(CycleAction):
+    name = "reclaim"
+    takes_room = True
+
+    def run(self, session: Session) -> None:
+        queue = GangQueue(session, depth=session.settings.queue_depth.get(self.name))
+        queue.fill(gang for gang in session.waiting_gangs() if may_evict(session, gang))
+        failed: dict[str, FailedGangs] = {}
+        while queue:
+            gang = queue.pop()
+            session.tally.acted[session.action] += 1
+            if not session.hooks.somebody_reclaims or session.hooks.can_reclaim(gang) is not None:
+                continue
+            known = failed.setdefault(gang.queue, FailedGangs(session))
+            if known.hopeless(gang) or not victim_invariant_holds(session, gang):
+                continue
+            session.hooks.before_solving(gang)
+            solution = solve(session, gang, _plan(session, gang))
+            if solution.stop:
+                return
+            if solution.statement is None:
+                known.add(gang)
+            else:
+                solution.statement.commit()
 
 
 def _plan(session: Session, gang: GangInfo) -> VictimPlan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangline.scheduler.actions.action import CycleAction
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.victims.evictions import stale_message
 
@@ -11,12 +12,15 @@ if TYPE_CHECKING:
     from gangline.scheduler.session import Session
 
 
-def run(session: Session) -> None:
-    for gang in session.suspect_gangs():
-        if gang.is_stale:
-            _stale(session, gang)
-        elif gang.stale_since is not None:
-            session.stamp(gang, stale_since=None, stale=False)
+class EvictStaleGangs(CycleAction):
+    name = "stalegangeviction"
+
+    def run(self, session: Session) -> None:
+        for gang in session.suspect_gangs():
+            if gang.is_stale:
+                _stale(session, gang)
+            elif gang.stale_since is not None:
+                session.stamp(gang, stale_since=None, stale=False)
 
 
 def _stale(session: Session, gang: GangInfo) -> None:

@@ -1,6 +1,6 @@
 """The books of one queue, and amounts: triples of (millicores, bytes, GPUs).
 
-Every rule of this folder reads an `QueueAccount`; only divide.py writes `fair_share`, only the proportion plugin writes
+Every rule of this folder reads a `QueueAccount`; only divide.py writes `fair_share`, only the proportion plugin writes
 `allocated`. Amounts are plain tuples, so an old value can be kept and put back exactly, and comparing two queues
 inside a heap costs no allocation of objects.
 """

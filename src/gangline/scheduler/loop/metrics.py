@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from gangline.scheduler.actions import TAKE_ROOM
 from gangline.scheduler.settings import GENERATORS, STEPS_PER_SECOND, SchedulerSettings
 
 if TYPE_CHECKING:
@@ -110,13 +111,12 @@ VERDICT = Histogram(
 
 NODES_PER_SECOND = 500.0
 """Where idle GPUs go is worked out for so many nodes per second at most."""
-SEARCHERS = ("consolidation", "reclaim", "preempt")
 
 
 def note_settings(settings: SchedulerSettings) -> None:
     """Budgets as they are configured; they are counted in steps of a fixed rate."""
     budgets = settings.budgets
-    for action in SEARCHERS:
+    for action in TAKE_ROOM:
         ACTION_BUDGET.labels(action).set(budgets.for_action(action) / STEPS_PER_SECOND)
     GANG_BUDGET.set(budgets.gang / STEPS_PER_SECOND)
     for generator in GENERATORS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gangline.api.kai import Queue
+from gangline.scheduler.actions import TAKE_ROOM
 from gangline.scheduler.model.cluster import ClusterModel
 from gangline.scheduler.records import QueueRecord
 from gangline.scheduler.settings import SchedulerSettings, seconds
@@ -39,8 +40,8 @@ def _stale(cluster: ClusterModel, settings: SchedulerSettings) -> Iterable[float
 
 def _prices(settings: SchedulerSettings) -> bool:
     """Whether evictions have a price that time may make worth paying."""
-    evicting = {"consolidation", "reclaim", "preempt"} & set(settings.actions)
-    return bool(evicting) and any(plugin.name == DISRUPTION for plugin in settings.plugins)
+    evicting = any(name in TAKE_ROOM for name in settings.actions)
+    return evicting and any(plugin.name == DISRUPTION for plugin in settings.plugins)
 
 
 def _delays(cluster: ClusterModel) -> Iterable[float]:

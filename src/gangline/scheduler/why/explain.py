@@ -25,7 +25,7 @@ from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.statement import Statement
 from gangline.scheduler.why import bounds, remedies
 from gangline.scheduler.why.bounds import LIMIT
-from gangline.scheduler.why.trial import Trial, Trials, everyone
+from gangline.scheduler.why.trial import Trial, Trials, subtree
 from gangline.scheduler.why.verdict import Verdict, amount, counted
 
 SHOWN_OBJECTIONS = 2
@@ -185,7 +185,7 @@ class Explainer:
 
     def _of_topology(self, gang: GangInfo) -> Verdict | None:
         """A rule that names a topology or a level which does not exist can never be met."""
-        for member in everyone(gang.root):
+        for member in subtree(gang.root):
             rule = member.topology
             if rule is None or not rule.topology:
                 continue

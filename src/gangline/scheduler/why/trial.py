@@ -93,7 +93,7 @@ class Trials:
         statement.rollback(mark)
         rule = member.topology
         if (rule is not None and rule.required) or not any(
-            item.topology and item.topology.required for item in everyone(member)
+            item.topology and item.topology.required for item in subtree(member)
         ):
             return member, tasks, nodes
         assert isinstance(member, Group)
@@ -255,10 +255,10 @@ class Trials:
         return refusals
 
 
-def everyone(member: Member) -> Iterable[Member]:
+def subtree(member: Member) -> Iterable[Member]:
     yield member
     for item in member.members if isinstance(member, Group) else ():
-        yield from everyone(item)
+        yield from subtree(item)
 
 
 def tasks_of(member: Member, tasks: Sequence[TaskInfo]) -> list[TaskInfo]:

@@ -17,18 +17,19 @@ from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugins.fit.affinity import term_matches
 from gangline.scheduler.records import NodeTerm, TaintRecord
 from gangline.scheduler.session import Session
-from gangline.scheduler.why.trial import everyone
+from gangline.scheduler.why.trial import subtree
 from gangline.scheduler.why.verdict import GIB
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.daemons import daemon_need
-from gangline.why.fixes.devices import claimed_devices, new_slices
+from gangline.why.fixes.devices import new_slices
 from gangline.why.nodes.labels import wished
 from gangline.why.nodes.obstacles import HOSTNAME
 from gangline.why.nodes.room import NoRoom
 from gangline.why.objects import ClusterObjects, dig, is_simulated
 from gangline.why.words.amounts import quantity
 
-MOST_NODES = 16
+FEW_NODES = (1, 2, 3, 4, 8, 16)
+MOST_NODES = 256
 NEW_NAME = re.compile(r"-more-\d+$")
 MIG_LABELS = {"nvidia.com/mig.strategy": "mixed", "node-role.kubernetes.io/mig-enabled": "true"}
 Joined = Callable[[list[float]], float]
@@ -43,10 +44,22 @@ def more_nodes(
     named = _wished_name(session, tasks)
     if named and objects.raw(kinds.NODE, named) is not None:
         return
-    for count in (1, 2, 3, 4, 8, MOST_NODES) if not named else (1,):
+    for count in _counts(session, objects, no_room, tasks) if not named else (1,):
         yield tuple(
             change for number in range(count) for change in _new_node(session, objects, no_room, tasks, number + 1)
         )
+
+
+def _counts(session: Session, objects: ClusterObjects, no_room: NoRoom, tasks: Sequence[TaskInfo]) -> list[int]:
+    """Numbers of nodes that are tried: few, and as many as the pods that are left over would fill."""
+    like = session.cluster.nodes.get(str(dig(_template(objects, no_room), "metadata", "name") or ""))
+    stuck = no_room.stuck.request
+    fits = [int(at(like.allocatable, place) // need) for place, need in enumerate(stuck) if need] if like else []
+    alone = any(term.topology_key == HOSTNAME for term in no_room.stuck.record.pod_anti_affinity)
+    each = 1 if alone or no_room.stuck.shared else max(min(fits, default=1), 1)
+    enough = math.ceil(max(no_room.asked - no_room.placed, 1) / each)
+    wanted = {enough, min(2 * enough, MOST_NODES)} if FEW_NODES[-1] < enough <= MOST_NODES else {enough}
+    return sorted({*FEW_NODES, *(count for count in wanted if count <= MOST_NODES)})
 
 
 def _new_node(
@@ -68,8 +81,8 @@ def _new_node(
     capacity = _capacity(session, objects, like, tasks, labels, joined)
     yield _node(like, name, labels, capacity, tasks)
     if any(task.record.claims or task.backed for task in tasks):
-        devices = int(joined([0, *(claimed_devices(session, task) for task in tasks)]))
-        yield from new_slices(session, objects, str(dig(like, "metadata", "name") or ""), name, tasks, devices)
+        like_name = str(dig(like, "metadata", "name") or "")
+        yield from new_slices(session, objects, like_name, name, tasks, joined is sum)
 
 
 def _node(
@@ -100,7 +113,7 @@ def _like_labels(like: Raw, name: str) -> dict[str, str]:
 
 def topology_levels(session: Session, gang: GangInfo) -> list[str]:
     """Labels that a node must have to count in the topologies which the gang names."""
-    named = {member.topology.topology for member in everyone(gang.root) if member.topology is not None}
+    named = {member.topology.topology for member in subtree(gang.root) if member.topology is not None}
     records = [session.cluster.topologies[name] for name in sorted(named) if name in session.cluster.topologies]
     return [level for record in records for level in record.levels if level != HOSTNAME]
 

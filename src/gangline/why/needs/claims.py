@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from gangline.api import kinds
 from gangline.api.meta import Raw
@@ -10,6 +10,7 @@ from gangline.rules.values.nearest import did_you_mean
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.plugins.fit.volumerestrictions import NAME as VOLUME_RESTRICTIONS
+from gangline.scheduler.records import ClaimRecord
 from gangline.scheduler.session import Session
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
@@ -41,21 +42,31 @@ def claim_cause(session: Session, objects: ClusterObjects, gang: GangInfo, task:
         claim = devices.records.get((task.namespace, name))
         if claim is None:
             return _no_claim(session, objects, task, name)
-        for request in claim.requests:
-            if claim.allocated is None and not request.choices and request.device_class not in devices.classes:
-                made = ObjectChange(kinds.DEVICE_CLASS, request.device_class, {"spec": {}}, how="new")
-                near = did_you_mean(request.device_class, devices.classes)
-                return Cause(
-                    "device-class",
-                    f"DeviceClass {request.device_class}, which ResourceClaim {name} asks for, does not exist{near}",
-                    (f"there are {listed(sorted(devices.classes)) or 'none'}",),
-                    ((made,),),
-                )
+        unknown = _unknown_class(devices.classes, claim)
+        if unknown:
+            made = ObjectChange(kinds.DEVICE_CLASS, unknown[0], {"spec": {}}, how="new")
+            near = did_you_mean(unknown[0], devices.classes)
+            do = "does" if len(unknown) == 1 else "do"
+            return Cause(
+                "device-class",
+                f"DeviceClass {' and '.join(unknown)}, which ResourceClaim {name} asks for, {do} not exist{near}",
+                (f"there are {listed(sorted(devices.classes)) or 'none'}",),
+                ((made,),),
+            )
     refusals = session.hooks.before_task(task, gang)
     claims = [item for item in refusals or () if "claim" in item.reason and item.plugin != VOLUME_RESTRICTIONS]
     if claims:
         return Cause("claim", claims[0].reason, fixes=_labelled_claim(session, gang, task, claims[0].reason))
     return None
+
+
+def _unknown_class(classes: Container[str], claim: ClaimRecord) -> list[str]:
+    """Classes of a request of which none exists; of alternatives, one that exists will do."""
+    for request in claim.requests if claim.allocated is None else ():
+        asked = [way.device_class for way in request.choices or (request,)]
+        if not any(name in classes for name in asked):
+            return list(dict.fromkeys(asked))
+    return []
 
 
 def _labelled_claim(

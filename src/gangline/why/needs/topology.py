@@ -9,7 +9,7 @@ from gangline.rules.values.nearest import nearest
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
-from gangline.scheduler.why.trial import everyone
+from gangline.scheduler.why.trial import subtree
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.gang import relaxed, renamed
@@ -19,7 +19,7 @@ from gangline.why.workloads import Subject
 
 
 def topology_cause(session: Session, objects: ClusterObjects, subject: Subject, gang: GangInfo) -> Cause | None:
-    for member in everyone(gang.root):
+    for member in subtree(gang.root):
         rule = member.topology
         if rule is None or not rule.topology:
             continue

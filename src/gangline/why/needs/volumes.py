@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangline.api import kinds
+from gangline.api import kinds, resources
 from gangline.api.meta import Raw
 from gangline.rules.values.nearest import nearest
 from gangline.rules.volumes import DEFAULT_CLASS, given_class
@@ -11,7 +11,7 @@ from gangline.scheduler.session import Session
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.anew import again
-from gangline.why.objects import ClusterObjects, dig
+from gangline.why.objects import ClusterObjects, dig, key_of
 from gangline.why.words.amounts import listed
 
 CLASS_FIELDS = (
@@ -53,9 +53,10 @@ def new_claim(name: str, namespace: str) -> ObjectChange:
 def _unbound(objects: ClusterObjects, name: str, live: Raw, task: TaskInfo) -> Cause:
     why = f"PersistentVolumeClaim {name} of pod {task.name} is not bound (status.phase: {phase_of(live)})"
     detail, fixes = unmet(objects, live)
-    return Cause(
-        "volume", f"{why}: {detail}", (f"it asks for {_size(live)}",), (*fixes, (new_volume(live),)), pods_change=True
-    )
+    facts = (f"it asks for {_size(live)}",)
+    if _is_reserved(objects, live):
+        return Cause("volume", f"{why}: {detail}", facts, transient=True)
+    return Cause("volume", f"{why}: {detail}", facts, (*fixes, (new_volume(live),)), pods_change=True)
 
 
 def phase_of(claim: Raw) -> str:
@@ -70,21 +71,64 @@ def unmet(objects: ClusterObjects, live: Raw) -> tuple[str, tuple[tuple[ObjectCh
     """Why nothing was found or made for a claim, and what would change that beside a volume made by hand."""
     named = str(dig(live, "spec", "volumeName") or "")
     if named:
-        return f"PersistentVolume {named}, which it names (spec.volumeName), {_named_state(objects, live, named)}", ()
+        why = f"PersistentVolume {named}, which it names (spec.volumeName), {_named_state(objects, live, named)}"
+        return why, tuple(fix for fix in _freed(objects, live, named) if fix)
     storage = given_class(live)
     classes = {raw["metadata"]["name"]: raw for raw in objects.raws(kinds.STORAGE_CLASS)}
     if not storage:
         asked = dig(live, "spec", "storageClassName") is not None
         lacking = "it asks for no StorageClass" if asked else "it names no StorageClass, and there is no default one"
-        return f"no PersistentVolume fits, and {lacking}", ()
+        return f"no PersistentVolume fits{misfits(objects, live)}, and {lacking}", ()
     if storage in classes:
-        return f"no PersistentVolume fits, and its StorageClass {storage} has made none", ()
+        return f"no PersistentVolume fits{misfits(objects, live)}, and its StorageClass {storage} has made none", ()
     near = nearest(storage, classes)
     known = f"; there are {listed(sorted(classes))}" if classes else ""
     hint = f"; did you mean {near}?" if near else known
     fixes = [_claim_anew(live, near)] if near else []
     fixes += [_class_like(storage, classes[near or _default_class(classes)])] if classes else []
     return f"StorageClass {storage} does not exist{hint}", tuple(fix for fix in fixes if fix)
+
+
+def misfits(objects: ClusterObjects, claim: Raw) -> str:
+    """Why volumes of its class do not fit, in brackets; "" where there is none."""
+    volumes = [
+        raw for raw in objects.raws(kinds.PV) if dig(raw, "spec", "storageClassName") == (given_class(claim) or None)
+    ]
+    told = [f"{raw['metadata']['name']} {text}" for raw in volumes if (text := _misfit(raw, claim))]
+    return f" ({listed(told)})" if told else ""
+
+
+def _misfit(volume: Raw, claim: Raw) -> str:
+    """What of a volume does not fit a claim; "" where nothing is seen."""
+    has, asked = dig(volume, "spec", "capacity", "storage"), _size(claim)
+    modes = set(dig(claim, "spec", "accessModes") or ()) - set(dig(volume, "spec", "accessModes") or ())
+    holder = dig(volume, "spec", "claimRef")
+    if holder and (holder.get("namespace"), holder.get("name")) != key_of(claim):
+        return f"belongs to PersistentVolumeClaim {holder.get('namespace')}/{holder.get('name')}"
+    if has and resources.nanos(has) < resources.nanos(asked):
+        return f"has {has}, {asked} asked"
+    if modes:
+        return f"has no access mode {listed(sorted(modes))}"
+    labels, wanted = dig(volume, "metadata", "labels") or {}, dig(claim, "spec", "selector", "matchLabels") or {}
+    missing = [f"{key}={value}" for key, value in wanted.items() if labels.get(key) != value]
+    return f"has no label {listed(missing)}" if missing else ""
+
+
+def _freed(objects: ClusterObjects, claim: Raw, named: str) -> list[tuple[ObjectChange, ...]]:
+    """The volume given to this claim where a former one of its name held it; else the claim made anew with another
+    volume."""
+    volume = objects.raw(kinds.PV, named)
+    holder = dig(volume, "spec", "claimRef")
+    if volume is None or not holder:
+        return []
+    if (holder.get("namespace"), holder.get("name")) == key_of(claim):
+        if not _is_former(holder, claim):
+            return []
+        forgotten: Raw = {"spec": {"claimRef": {"uid": None, "resourceVersion": None}}}
+        return [(ObjectChange(kinds.PV, named, forgotten),)]
+    fresh = {**claim, "spec": {key: value for key, value in claim["spec"].items() if key != "volumeName"}}
+    anew = _claim_anew(fresh, given_class(claim))
+    return [(*anew, new_volume(fresh))] if anew else []
 
 
 def _named_state(objects: ClusterObjects, claim: Raw, volume: str) -> str:
@@ -97,8 +141,21 @@ def _named_state(objects: ClusterObjects, claim: Raw, volume: str) -> str:
     meta, of = claim["metadata"], f"{holder.get('namespace')}/{holder.get('name')}"
     if of != f"{meta.get('namespace')}/{meta['name']}":
         return f"belongs to PersistentVolumeClaim {of}"
-    former = holder.get("uid") not in (None, "", meta.get("uid"))
+    former = _is_former(holder, claim)
     return f"belongs to a former PersistentVolumeClaim {of}" if former else "is reserved for it, and not bound yet"
+
+
+def _is_reserved(objects: ClusterObjects, claim: Raw) -> bool:
+    """The volume that it names is held for it: the volume controller binds it in a moment."""
+    holder = dig(objects.raw(kinds.PV, str(dig(claim, "spec", "volumeName") or "")), "spec", "claimRef")
+    if not holder or (holder.get("namespace"), holder.get("name")) != key_of(claim):
+        return False
+    return not _is_former(holder, claim)
+
+
+def _is_former(holder: Raw, claim: Raw) -> bool:
+    """Whether a volume is held by another claim than this one of the same name."""
+    return holder.get("uid") not in (None, "", claim["metadata"].get("uid"))
 
 
 def _default_class(classes: dict[str, Raw]) -> str:

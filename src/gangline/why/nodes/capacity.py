@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gangline.api import names
-from gangline.scheduler.matching import node_matches
 from gangline.scheduler.model.gpu import device_memory
 from gangline.scheduler.model.gpu_pools import absent
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.resources import GPU, PODS, at, is_mig
 from gangline.scheduler.model.task import TaskInfo, share_of
-from gangline.scheduler.placing.devices import CannotTell, fitting
-from gangline.scheduler.records import DeviceRequest
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.verdict import amount, counted, plain
-from gangline.why.nodes.labels import term_text
+from gangline.why.nodes.devices import asked_devices
 from gangline.why.nodes.obstacles import NodeObstacle
 
 
@@ -100,18 +96,12 @@ def _too_small(session: Session, task: TaskInfo, place: int, total: float) -> No
 def _by_claims(session: Session, task: TaskInfo) -> str:
     """The claims by which it asks for devices."""
     shares = [
-        f"{_asked_devices(request)} by ResourceClaim {name}"
+        f"{asked_devices(request)} by ResourceClaim {name}"
         for name in task.record.claims
         if (claim := session.cluster.devices.records.get((task.namespace, name))) is not None
         for request in claim.requests
     ]
     return f" ({', '.join(shares)})" if shares else ""
-
-
-def _asked_devices(request: DeviceRequest) -> str:
-    count = "all devices" if request.count is None else counted(request.count, "device")
-    classes = request.device_class or " or ".join(choice.device_class for choice in request.choices)
-    return f"{count} of class {classes}"
 
 
 def beside(task: TaskInfo, node: NodeInfo) -> str:
@@ -153,63 +143,3 @@ def _shared(session: Session, task: TaskInfo, node: NodeInfo) -> Iterator[NodeOb
             lasting=False,
             resource="pods",
         )
-
-
-def lacking_devices(session: Session, task: TaskInfo, node: NodeInfo, refused: str) -> str:
-    """Which claim finds no device here, of which class, and how many there are."""
-    lacking = []
-    for name in task.record.claims:
-        claim = session.cluster.devices.records.get((task.namespace, name))
-        if claim is not None and claim.allocated and claim.nodes is not None and not node_matches(claim.nodes, node):
-            where = " or ".join(term_text(term) for term in claim.nodes) or "no node"
-            return (
-                f"cannot use ResourceClaim {name}: its devices are allocated already, and usable only where {where} "
-                "(status.allocation.nodeSelector)"
-            )
-        for request in claim.requests if claim is not None else ():
-            has = _free_devices(session, node, request)
-            lacking.append(f"{_asked_devices(request)} for ResourceClaim {name} ({has})")
-    return f"cannot give {' and '.join(lacking)}" if lacking else refused
-
-
-def meant_devices(session: Session, task: TaskInfo, node: NodeInfo) -> bool:
-    """Whether the node has a device that each request of the pod's claims means, free or held."""
-    devices = session.cluster.devices
-    claims = [devices.records.get((task.namespace, name)) for name in task.record.claims]
-    try:
-        return all(
-            any(fitting(devices, node, choice) for choice in (request.choices or (request,)))
-            for claim in claims
-            if claim is not None
-            for request in claim.requests
-        )
-    except CannotTell:
-        return False
-
-
-def _free_devices(session: Session, node: NodeInfo, request: DeviceRequest) -> str:
-    devices = session.cluster.devices
-    try:
-        there = [item for choice in (request.choices or (request,)) for item in fitting(devices, node, choice)]
-    except CannotTell as error:
-        return str(error)
-    if not there:
-        return _unselected(session, node, request)
-    free = sum(not devices.held.get(item.key) for item in there)
-    return f"it has {free} of {len(there)} free"
-
-
-def _unselected(session: Session, node: NodeInfo, request: DeviceRequest) -> str:
-    """None: with the selectors that none of its devices meets, the request's own or those of its class."""
-    known = session.cluster.devices.classes.get(request.device_class)
-    of_class = fitting(session.cluster.devices, node, replace(request, selectors=()))
-    if request.selectors and of_class:
-        of = counted(len(of_class), "device")
-        return f"none of its {of} of that class meets the selector {' && '.join(request.selectors)}"
-    offered = len(session.cluster.devices.on(node))
-    if known is not None and known.selectors and offered:
-        return (
-            f"none of its {counted(offered, 'device')} meets the selector of DeviceClass {request.device_class}: "
-            + (" && ".join(known.selectors))
-        )
-    return "it has none"

@@ -19,14 +19,21 @@ def state_facts(objects: ClusterObjects, node: NodeInfo) -> Iterator[NodeObstacl
     live = objects.raw(kinds.NODE, node.name) or {}
     if dig(live, "spec", "unschedulable"):
         yield NodeObstacle("cordon", "is cordoned (spec.unschedulable: true)", {"spec": {"unschedulable": False}})
+    for text in not_ready(objects, live):
+        yield NodeObstacle("not-ready", text, _healed(live))
     for condition in dig(live, "status", "conditions") or ():
         kind, status = condition.get("type"), condition.get("status")
-        if kind == "Ready" and status != "True":
-            yield NodeObstacle(
-                "not-ready", f"is NotReady{_since(objects, condition)}{_because(condition)}", _healed(live)
-            )
-        elif kind in ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable") and status != "False":
+        if kind in ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable") and status != "False":
             yield NodeObstacle("pressure", f"has condition {kind}{_since(objects, condition)}{_because(condition)}")
+
+
+def not_ready(objects: ClusterObjects, live: Raw) -> list[str]:
+    """`is NotReady since …: why`, of a node that is not."""
+    return [
+        f"is NotReady{_since(objects, condition)}{_because(condition)}"
+        for condition in dig(live, "status", "conditions") or ()
+        if condition.get("type") == "Ready" and condition.get("status") != "True"
+    ]
 
 
 def _healed(live: Raw) -> Raw | None:
@@ -46,6 +53,16 @@ def _because(condition: Mapping[str, str]) -> str:
     return f": {why}" if why else ""
 
 
+def _tolerations_of(task: TaskInfo, key: str) -> str:
+    """What the pod says of that key, in short."""
+    mine = [item for item in task.record.tolerations if item.key == key]
+    told = [
+        f"{item.key}{f'={item.value}' if item.operator != 'Exists' else ''}{f':{item.effect}' if item.effect else ''}"
+        for item in mine
+    ]
+    return f"spec.tolerations has {', '.join(told)}" if told else f"spec.tolerations has none of key {key}"
+
+
 def taint_facts(objects: ClusterObjects, task: TaskInfo, node: NodeInfo) -> Iterator[NodeObstacle]:
     bad = [taint for taint in node.record.taints if untolerated((taint,), task.record.tolerations) is not None]
     live = objects.raw(kinds.NODE, node.name) or {}
@@ -59,6 +76,6 @@ def taint_facts(objects: ClusterObjects, task: TaskInfo, node: NodeInfo) -> Iter
         written = f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
         yield NodeObstacle(
             "lifecycle" if lifecycle else "taint",
-            f"has taint {written}, which the pod does not tolerate",
+            f"has taint {written}, which the pod does not tolerate ({_tolerations_of(task, taint.key)})",
             None if lifecycle else {"spec": {"taints": kept}},
         )

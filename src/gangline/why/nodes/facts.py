@@ -10,8 +10,9 @@ from __future__ import annotations
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.task import TaskInfo
 from gangline.scheduler.session import Session
-from gangline.why.nodes.capacity import gpu_kind_facts, lacking_devices, meant_devices, resource_facts
+from gangline.why.nodes.capacity import gpu_kind_facts, resource_facts
 from gangline.why.nodes.condition import state_facts, taint_facts
+from gangline.why.nodes.devices import eviction_helps, lacking_devices
 from gangline.why.nodes.labels import label_facts, volume_facts
 from gangline.why.nodes.neighbours import neighbour_facts, port_facts, spread_facts
 from gangline.why.nodes.obstacles import NodeObstacle
@@ -45,9 +46,8 @@ def _predicate_obstacle(
     session: Session, objects: ClusterObjects, task: TaskInfo, node: NodeInfo, refused: str
 ) -> NodeObstacle:
     if "claim" in refused:
-        return NodeObstacle(
-            "devices", lacking_devices(session, task, node, refused), lasting=not meant_devices(session, task, node)
-        )
+        lasting = not eviction_helps(session, task, node)
+        return NodeObstacle("devices", lacking_devices(session, task, node, refused), lasting=lasting)
     if "enough capacity" in refused:
         return NodeObstacle("quota", f"may not take it: {refused.partition('Details: ')[2] or refused}", lasting=False)
     return NodeObstacle(

@@ -14,6 +14,7 @@ from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
 from gangline.why.fixes.anew import unasked
+from gangline.why.fixes.claims_anew import unselective
 from gangline.why.fixes.gang import lower_minimum, priority_changes, relaxed, undelayed
 from gangline.why.fixes.new_nodes import more_nodes, topology_levels
 from gangline.why.fixes.opened import closed_nodes
@@ -70,7 +71,10 @@ def no_room_cause(
         head,
         (*facts, *makes_room),
         tuple(fix for fix in fixes if fix),
-        anew=unasked(objects, subject, no_room.codes()),
+        anew=(
+            *(unselective(objects, subject) if no_room.codes()["devices"] else ()),
+            *unasked(objects, subject, no_room.codes()),
+        ),
         proof=no_room.proof(),
     )
 

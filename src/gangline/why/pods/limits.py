@@ -16,6 +16,7 @@ from gangline.why.workloads import Subject
 Breach = tuple[str, str, str, str, str]
 """Bound (max, min or the ratio), resource, type of the limit, what it allows, what is asked."""
 RATIO = "maxLimitRequestRatio"
+CLAIM = "PersistentVolumeClaim"
 BOUNDS = {"max": "may have at most", "min": "must have at least", RATIO: f"may have {RATIO}"}
 
 
@@ -26,18 +27,22 @@ def outside_limits(objects: ClusterObjects, subject: Subject, message: str, make
     if not broken:
         return None
     raw, breaches = broken[0]
-    bounds = "; ".join(
-        f"a {per.lower()} {BOUNDS[bound]} {_of(limits, bound, resource)}, {asked} asked (spec.limits)"
-        for bound, resource, per, limits, asked in breaches
-    )
+    what = "volume claims" if all(per == CLAIM for _, _, per, _, _ in breaches) else "pods"
+    bounds = "; ".join(map(_breach_text, breaches))
     fix = tuple(_widened(item, told_here, subject.namespace) for item, told_here in broken)
     return Cause(
         "limit-range",
-        f"LimitRange {raw['metadata']['name']} refuses its pods: {bounds}",
+        f"LimitRange {raw['metadata']['name']} refuses its {what}: {bounds}",
         (f"{maker} cannot make them: {message}",),
         (fix,),
         pods_change=True,
     )
+
+
+def _breach_text(breach: Breach) -> str:
+    bound, resource, per, allowed, asked = breach
+    what = per if per == CLAIM else per.lower()
+    return f"a {what} {BOUNDS[bound]} {_of(allowed, bound, resource)}, {asked} asked (spec.limits)"
 
 
 def _of(allowed: str, bound: str, resource: str) -> str:
@@ -50,14 +55,23 @@ def _of(allowed: str, bound: str, resource: str) -> str:
 def _breaches(limit_range: Raw, subject: Subject) -> Iterator[Breach]:
     by_container = [largest_asked(container) for container in containers_of(subject)]
     by_pod = [{key: _total(by_container, key) for asked in by_container for key in asked}]
+    by_claim = [dig(item, "spec", "resources", "requests") or {} for item in _claim_templates(subject)]
+    asked = {"Container": by_container, "Pod": by_pod, CLAIM: by_claim}
     for limit in dig(limit_range, "spec", "limits") or ():
-        asks = {"Container": by_container, "Pod": by_pod}.get(str(limit.get("type")), [])
+        asks = asked.get(str(limit.get("type")), [])
         for bound, beyond in (("max", 1), ("min", -1)):
             for resource, allowed in (limit.get(bound) or {}).items():
                 wrong = next((ask[resource] for ask in asks if _outside(ask.get(resource), allowed, beyond)), None)
                 if wrong is not None:
                     yield bound, resource, str(limit["type"]), str(allowed), str(wrong)
         yield from _ratios(limit, subject)
+
+
+def _claim_templates(subject: Subject) -> list[Raw]:
+    """Of a StatefulSet, and those that its pods bring along."""
+    volumes = dig(subject.top, "spec", "template", "spec", "volumes") or ()
+    brought = [dig(item, "ephemeral", "volumeClaimTemplate") for item in volumes]
+    return [item for item in (*(dig(subject.top, "spec", "volumeClaimTemplates") or ()), *brought) if item]
 
 
 def _ratios(limit: Raw, subject: Subject) -> Iterator[Breach]:

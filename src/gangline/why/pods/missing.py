@@ -37,12 +37,13 @@ def missing_pods(objects: ClusterObjects, subject: Subject) -> Cause | None:
     counts, leaves = count_by_leaf(subject, members), leaves_of(subject)
     short = {leaf: minimum - counts[leaf] for leaf, minimum in leaves.items() if counts[leaf] < minimum}
     if not short:
-        return None
+        return refused_creation(objects, subject, {}) if _incomplete(subject) else None
     return (
         refused_creation(objects, subject, short)
         or too_few_wanted(objects, subject, short)
         or _gang_says(objects, subject)
         or _unmade(objects, subject)
+        or _failed_before(subject)
         or _just_missing(objects, subject, short, leaves)
     )
 
@@ -119,6 +120,21 @@ def _unmade(objects: ClusterObjects, subject: Subject) -> Cause | None:
         "no-pods",
         f"{subject.top_kind}/{subject.name} has no pods yet: its controller has made none; is kube-controller-manager "
         f"running? {note}",
+        transient=True,
+    )
+
+
+def _failed_before(subject: Subject) -> Cause | None:
+    """A Job whose pod failed makes another one, after a pause that grows."""
+    failed = [pod for pod in subject.pods if pod.status.phase == "Failed"]
+    if subject.top_kind != "Job" or not failed:
+        return None
+    limit = dig(subject.top, "spec", "backoffLimit")
+    seen = max(int(dig(subject.top, "status", "failed") or 0), len(failed))
+    return Cause(
+        "failed-before",
+        f"{counted(seen, 'pod')} of it failed, and Job/{subject.name} makes another one after a pause: {seen} of "
+        f"{6 if limit is None else limit} failures are allowed (spec.backoffLimit)",
         transient=True,
     )
 
@@ -202,6 +218,12 @@ def too_few_wanted(objects: ClusterObjects, subject: Subject, short: dict[str, i
         (f"{minimum - short.get('', 0)} of {minimum} pods are there",),
         fixes=(lowered(subject, most), *fixes),
     )
+
+
+def _incomplete(subject: Subject) -> bool:
+    """A gang of a set that is let go only with all its pods, and lacks some above its minimum."""
+    whole = condition(subject.gang.status.conditions, "Initialized") if subject.gang is not None else None
+    return whole is not None and whole.status == "False" and any(pod.spec.scheduling_gates for pod in living(subject))
 
 
 def _gang_says(objects: ClusterObjects, subject: Subject) -> Cause | None:

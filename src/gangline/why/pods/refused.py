@@ -20,6 +20,7 @@ from gangline.why.states.members import ENDED, leaves_of, living
 from gangline.why.workloads import Subject, owned_by, owners
 
 MAKERS = ("Job", "Deployment", "StatefulSet", "ReplicaSet")
+ENFORCE = "pod-security.kubernetes.io/enforce"
 QUOTA = re.compile(r"exceeded quota: ([\w.-]+), requested: (.+?), used: (.+?), limited: (.+?)(?:$|\.\s| \(and)")
 
 
@@ -51,10 +52,11 @@ def refused_creation(objects: ClusterObjects, subject: Subject, short: dict[str,
         or no_priority_class(objects, subject, message, maker)
         or no_service_account(subject, message, maker)
         or no_runtime_class(message, maker)
+        or insecure(subject, message, maker)
         or Cause(
             "refused-pods",
             f"the server refuses its pods: {message}",
-            (f"{maker} cannot make them; {lacking_pods(short, leaves)}",),
+            ("; ".join(filter(None, (f"{maker} cannot make them", lacking_pods(short, leaves)))),),
         )
     )
 
@@ -125,7 +127,7 @@ def over_resource_quota(objects: ClusterObjects, subject: Subject, message: str,
         return None
     name, asked, used, limited = match.groups()
     quota = objects.raw(kinds.RESOURCE_QUOTA, name, subject.namespace)
-    pods = _pods_wanted(subject)
+    pods = max(_pods_wanted(subject), _of_cliques(objects, subject))
     there = max(len(living(subject)), _owned(objects, subject))
     missing = max(pods - there, 1)
     hard: dict[str, str] = {}
@@ -145,6 +147,13 @@ def over_resource_quota(objects: ClusterObjects, subject: Subject, message: str,
         fixes,
         pods_change=True,
     )
+
+
+def _of_cliques(objects: ClusterObjects, subject: Subject) -> int:
+    """Pods that the cliques of its gang ask for, surplus included."""
+    gang = subject.gang.name if subject.gang is not None else ""
+    cliques = objects.all(kinds.POD_CLIQUE, subject.namespace) if gang else []
+    return sum(clique.spec.replicas for clique in cliques if clique.labels.get(names.POD_GANG) == gang)
 
 
 def _owned(objects: ClusterObjects, subject: Subject) -> int:
@@ -238,5 +247,21 @@ def no_runtime_class(message: str, maker: str) -> Cause | None:
         f"RuntimeClass {match[1]} (spec.runtimeClassName) does not exist, so the server refuses its pods",
         (f"{maker} cannot make them: {message}",),
         ((change,),),
+        pods_change=True,
+    )
+
+
+def insecure(subject: Subject, message: str, maker: str) -> Cause | None:
+    """The level of Pod Security that the namespace asks for."""
+    match = re.search(r'violates PodSecurity "([a-z]+):[\w.-]+": (.+)$', message)
+    if match is None:
+        return None
+    relaxed: Raw = {"metadata": {"labels": {ENFORCE: "privileged"}}}
+    return Cause(
+        "pod-security",
+        f"Namespace {subject.namespace} allows pods of level {match[1]} only (label {ENFORCE}), so the server refuses "
+        f"its pods: {match[2]}",
+        (f"{maker} cannot make them",),
+        ((ObjectChange(kinds.NAMESPACE, subject.namespace, relaxed),),),
         pods_change=True,
     )

@@ -28,7 +28,7 @@ def no_queue(session: Session, objects: ClusterObjects, subject: Subject, gang: 
     if queue is not None:
         return _parent_queue(session, subject, name, leaves)
     if name in session.cluster.queues:
-        return _broken_parent(session, objects, name)
+        return _broken_parent(session, objects, subject, name)
     live = objects.raw(kinds.QUEUE, name)
     return _of_other_pool(subject, live, leaves) if live is not None else _unknown_queue(session, subject, name, leaves)
 
@@ -98,8 +98,21 @@ def _new_queue(session: Session) -> Raw:
     return {"spec": {"resources": _unlimited(), **({"parentQueue": parent} if parent else {})}}
 
 
-def _broken_parent(session: Session, objects: ClusterObjects, name: str) -> Cause:
-    """The first queue upwards whose parent is not there, or the circle."""
+def _above_of_other_pool(subject: Subject, name: str, above: Raw) -> Cause:
+    """A queue and all queues above it are served by the same scheduler, or by none."""
+    parent, ours = above["metadata"]["name"], pool_of(subject)
+    pool = dig(above, "metadata", "labels", names.NODE_POOL) or "default"
+    label: Raw = {"metadata": {"labels": {names.NODE_POOL: ours or None}}}
+    return Cause(
+        "queue",
+        f"queue {parent}, above queue {name}, belongs to node pool {pool}, not to that of the gang "
+        f"({ours or 'default'})",
+        fixes=((ObjectChange(kinds.QUEUE, parent, label),),),
+    )
+
+
+def _broken_parent(session: Session, objects: ClusterObjects, subject: Subject, name: str) -> Cause:
+    """The first queue upwards whose parent is not there or of another node pool, or the circle."""
     seen, at = [name], name
     while True:
         parent = str(dig(objects.raw(kinds.QUEUE, at), "spec", "parentQueue") or "")
@@ -109,7 +122,10 @@ def _broken_parent(session: Session, objects: ClusterObjects, name: str) -> Caus
                 f"the parents of queue {name} run in a circle: {' → '.join([*seen, parent])} (spec.parentQueue)",
                 fixes=((ObjectChange(kinds.QUEUE, at, {"spec": {"parentQueue": ""}}),),),
             )
-        if objects.raw(kinds.QUEUE, parent) is None:
+        above = objects.raw(kinds.QUEUE, parent)
+        if above is not None and parent not in session.cluster.queues:
+            return _above_of_other_pool(subject, name, above)
+        if above is None:
             made = ObjectChange(kinds.QUEUE, parent, {"spec": {"resources": _unlimited()}}, how="new")
             return Cause(
                 "queue",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from gangline.api import kinds
 from gangline.api.core import Pod
 from gangline.rules.values import times
 from gangline.rules.values.times import spoken
 from gangline.scheduler.why.verdict import counted
 from gangline.why.cause import Cause
 from gangline.why.changes import ObjectChange
+from gangline.why.nodes.condition import not_ready
 from gangline.why.objects import ClusterObjects
 from gangline.why.schedulers.components import pool_of
 from gangline.why.states.lacking import lacking
@@ -31,7 +33,11 @@ def placed(objects: ClusterObjects, subject: Subject) -> Cause | None:
             "starting",
             f"{len(bound) - len(late)} of {len(bound)} pods {'is' if len(bound) - len(late) == 1 else 'are'} ready; "
             f"{starting(objects, late[0])}",
-            facts=(f"on {_where(bound)}{_queue(subject)}", *(starting(objects, pod) for pod in late[1:4])),
+            facts=(
+                f"on {_where(bound)}{_queue(subject)}",
+                *(starting(objects, pod) for pod in late[1:4]),
+                *_lost_nodes(objects, bound),
+            ),
             fixes=fixes,
             state="is starting",
             pods_change=bool(fixes),
@@ -40,7 +46,8 @@ def placed(objects: ClusterObjects, subject: Subject) -> Cause | None:
     why = f"{counted(len(bound), 'pod')} on {_where(bound)}{_since(objects, bound)}{_queue(subject)}"
     waiting = len(living(subject)) - len(bound)
     if not waiting:
-        return Cause("running", why, _unevenly(objects, subject, bound), state="runs")
+        facts = (*_lost_nodes(objects, bound), *_unevenly(objects, subject, bound))
+        return Cause("running", why, facts, state="runs")
     return Cause(
         "surplus",
         f"{why}; {counted(waiting, 'more pod')}{_above(subject)} {'waits' if waiting == 1 else 'wait'}",
@@ -52,6 +59,19 @@ def _above(subject: Subject) -> str:
     """Where somebody says a minimum."""
     known = subject.group is not None or subject.gang is not None
     return f" above its minimum of {sum(leaves_of(subject).values())}" if known else ""
+
+
+def _lost_nodes(objects: ClusterObjects, bound: Sequence[Pod]) -> tuple[str, ...]:
+    """Nodes of its pods that are not ready, or gone: what runs there nobody knows."""
+    nodes = Counter(pod.spec.node_name for pod in bound)
+    told = []
+    for name, count in sorted(nodes.items()) if kinds.NODE.resource not in objects.unread else ():
+        on_it = f"node {name}, which has {counted(count, 'pod')} of it,"
+        node = objects.raw(kinds.NODE, name)
+        if node is None:
+            told.append(f"{on_it} is gone")
+        told += [f"{on_it} {text}" for text in not_ready(objects, node or {})]
+    return tuple(told)
 
 
 def _unevenly(objects: ClusterObjects, subject: Subject, bound: Sequence[Pod]) -> tuple[str, ...]:

@@ -69,22 +69,37 @@ def read_response(body: bytes, versions: list[str]) -> Obj:
     if not isinstance(response, dict):
         raise NoAnswer("received invalid webhook response: webhook response was absent")
     try:
-        msgspec.convert(response, ReviewAnswer)
+        answer: Obj = msgspec.to_builtins(msgspec.convert(response, ReviewAnswer))
     except msgspec.ValidationError as error:
         raise NoAnswer(f"received invalid webhook response: {error}") from None
-    return response
+    return answer
 
 
-class ReviewStatus(msgspec.Struct):
-    """The part of a Status that decides, or is shown."""
+class RefusalCause(msgspec.Struct, omit_defaults=True):
+    reason: str | None = None
+    message: str | None = None
+    field: str | None = None
+
+
+class RefusalDetails(msgspec.Struct, rename="camel", omit_defaults=True):
+    name: str | None = None
+    group: str | None = None
+    kind: str | None = None
+    uid: str | None = None
+    causes: list[RefusalCause] | None = None
+    retry_after_seconds: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)] | None = None
+
+
+class ReviewStatus(msgspec.Struct, omit_defaults=True):
+    """What of a webhook's Status is passed on: its kind, version and outcome are not the webhook's to say."""
 
     code: Annotated[int, msgspec.Meta(ge=0, le=599)] | None = None
     message: str | None = None
     reason: str | None = None
-    details: dict[str, Any] | None = None
+    details: RefusalDetails | None = None
 
 
-class ReviewAnswer(msgspec.Struct, rename="camel"):
+class ReviewAnswer(msgspec.Struct, rename="camel", omit_defaults=True):
     """What of a webhook's response is used, and of which type it must be."""
 
     uid: str | None = None
@@ -93,6 +108,7 @@ class ReviewAnswer(msgspec.Struct, rename="camel"):
     patch: str | None = None
     patch_type: str | None = None
     warnings: list[str] | None = None
+    audit_annotations: dict[str, str] | None = None
 
 
 def operations_of(answer: Obj) -> list[Any]:

@@ -5,10 +5,12 @@ patch/ownership.py has the rule; here it meets a request.
 
 from __future__ import annotations
 
+from typing import Any
+
 from gangline.cluster.server.call import ServerCall
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.patch import ownership
-from gangline.cluster.server.patch.apply import Untypable
+from gangline.cluster.server.patch.apply import Untypable, managed
 from gangline.cluster.server.verbs.kind_rules import rules_for
 from gangline.cluster.server.verbs.meta import Obj
 
@@ -30,6 +32,15 @@ def track(core: Core, call: ServerCall, old: Obj | None, new: Obj) -> Obj:
         )
     except Untypable:
         return _with_accounts_of(old, new)
+
+
+def unreadable_accounts(entries: Any) -> str:
+    """Why these are no accounts of who owns which field; nothing if they are."""
+    try:
+        managed.read(entries)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _with_accounts_of(old: Obj | None, new: Obj) -> Obj:

@@ -20,7 +20,7 @@ from gangline.cluster.server.status import absent, already_exists, internal, inv
 from gangline.cluster.server.store.shelf import Place, Record, is_deleting
 from gangline.cluster.server.verbs import meta
 from gangline.cluster.server.verbs.bodies import check_options, read_object
-from gangline.cluster.server.verbs.field_owners import track
+from gangline.cluster.server.verbs.field_owners import track, unreadable_accounts
 from gangline.cluster.server.verbs.kind_rules import CustomRules, metadata_questions, rules_for
 from gangline.cluster.server.verbs.meta import Obj
 from gangline.cluster.server.verbs.write_checks import (
@@ -37,6 +37,10 @@ from gangline.cluster.server.wire.codec import decode_json, encode
 from gangline.rules.values.names import path_segment_problems
 
 RETRIES = 16
+_ODD_ACCOUNTS = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
+    "admission controller; please fix your requests: "
+)
 Change = Callable[[Obj], Obj]
 """From the stored object (a fresh copy) to the wanted one, admitted and with its managed fields."""
 
@@ -127,7 +131,11 @@ def _readmitted(review: WriteReview, before: Obj, rules: object) -> Obj:
         clean, _ = kind_rules.schema.admit(after)
     except (WrongType, BadForm) as error:
         raise internal(f"what admission made of the object cannot be read: {error}") from None
-    clean.setdefault("metadata", {})
+    about = clean.setdefault("metadata", {})
+    kept = before["metadata"].get("managedFields")
+    if about.get("managedFields") != kept and (why := unreadable_accounts(about.get("managedFields"))):
+        review.warnings.append(_ODD_ACCOUNTS + why)
+        about["managedFields"] = kept
     kind_rules.defaults(clean)
     return clean
 

@@ -93,7 +93,7 @@ class WorkloadGangs:
         for key, members in waiting.items():
             if key not in covered:
                 units.append(self._unit(key, members, waiting))
-                covered |= dict.fromkeys(gang_key(pod) for pod in units[-1].everyone())
+                covered |= dict.fromkeys(gang_key(pod) for pod in units[-1].all_pods())
         return units
 
     @property

@@ -139,8 +139,8 @@ class Unit:
     def name(self) -> str:
         return self.called or f"gang {self.key}"
 
-    def everyone(self) -> list[Pod]:
-        return [*self.pods, *(pod for part in self.parts for pod in part.everyone())]
+    def all_pods(self) -> list[Pod]:
+        return [*self.pods, *(pod for part in self.parts for pod in part.all_pods())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +201,14 @@ class Round:
 
     def place(self, unit: Unit) -> list[Answer]:
         if unit.hold:
-            return [PlacingRefused(pod, unit.hold, tried=False) for pod in unit.everyone()]
+            return [PlacingRefused(pod, unit.hold, tried=False) for pod in unit.all_pods()]
         result = self._unit(unit, ())
         return [*result.binds, *result.refused]
 
     # --- a unit, its parts, its domains ---
 
     def _unit(self, unit: Unit, scope: Scope) -> PlacingResult:
-        if unit.level and unit.everyone():
+        if unit.level and unit.all_pods():
             return self._in_one_domain(unit, scope)
         return self._parts(unit, scope) if unit.parts else self._pods(unit, scope)
 
@@ -246,7 +246,7 @@ class Round:
             f"; for the next: {missing[0]}" if missing else ""
         )
         tried = any(no.tried for no in refused)
-        return PlacingResult((), tuple(PlacingRefused(pod, short, tried) for pod in unit.everyone()), short, fit)
+        return PlacingResult((), tuple(PlacingRefused(pod, short, tried) for pod in unit.all_pods()), short, fit)
 
     def _in_one_domain(self, unit: Unit, scope: Scope) -> PlacingResult:
         """The domain where the unit starts, and of several the one where most pods fit; else the one that was nearest
@@ -261,7 +261,7 @@ class Round:
                 break
         if best is None:
             short = f"its {unit.name} needs nodes with label {unit.level}{_in(scope)} and there are none"
-            return PlacingResult((), tuple(PlacingRefused(pod, short) for pod in unit.everyone()), short)
+            return PlacingResult((), tuple(PlacingRefused(pod, short) for pod in unit.all_pods()), short)
         for bind in best.binds:
             self.board.hold(bind.pod, bind.node)
         return best

@@ -148,7 +148,7 @@ class SchedulingState:
         return answers
 
     def _place(self, unit: Unit, place: Callable[[Unit], list[Answer]]) -> list[Answer]:
-        pods = unit.everyone()
+        pods = unit.all_pods()
         if any(pod.uid in self.board.held for pod in pods):  # somebody else placed it meanwhile
             self.dirty.set()
             return []

@@ -67,15 +67,16 @@ def fresh_names(base: str, seed: str, taken: Collection[str], count: int) -> lis
 
 
 def allowed(missing: int, pods: Iterable[Pod], crowd: int) -> tuple[int, str]:
-    """How many of the pods that an owner lacks may be made now; and, where others that wait to begin hold the rest
-    back, which. `crowd`: how many pods of the whole cluster wait."""
+    """How many of the pods that an owner lacks may be made now; and, where none may because others wait to begin, which
+    do. `crowd`: how many pods of the whole cluster wait.
+
+    While some may be made, nothing is said: those that were made a moment ago may not be seen yet."""
     waiting = sum(waits_to_begin(pod) for pod in pods)
     of_its_own, of_all = MOST_WAITING - waiting, max(WAITING_IN_ALL - crowd, FEW_WAITING - waiting)
     room = max(min(of_its_own, of_all), 0)
-    limited_by = ""
-    if missing > room and crowd:
-        limited_by = f"{waiting} of its pods" if of_its_own <= of_all else f"{crowd} pods of this cluster"
-    return max(min(missing, BURST, room), 0), limited_by
+    held_back = missing > 0 and room == 0
+    limited_by = f"{waiting} of its pods" if of_its_own <= of_all else f"{crowd} pods of this cluster"
+    return max(min(missing, BURST, room), 0), limited_by if held_back else ""
 
 
 def waiting_to_begin(pod: Pod) -> list[str]:
