@@ -17,7 +17,7 @@ from gangline.controllers.sums import resource_list_patch
 from gangline.rules.lean import lean_group
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, key_of
 
-AT_ONCE, STEADY = 3.0, 0.5
+AT_ONCE, STEADY = 8.0, 0.5
 """Writes of a queue's status in a row, and per second after that."""
 
 
