@@ -20,15 +20,16 @@ from gangline.api.kinds import (
     reference,
 )
 from gangline.api.meta import Raw
-from gangline.operator.backends.contract import PodGangInfo
+from gangline.operator.backends.contract import GangObject, PodGangInfo
 from gangline.operator.desired.cliques import standalone_clique
 from gangline.operator.desired.gangs import pod_gang
 from gangline.operator.desired.layout import gang_place
 from gangline.operator.gangs.look import GangObjects, look_at_gang
 from gangline.operator.gangs.think import left_behind, think
+from gangline.operator.gangs.translation import CREATION, sync
 from gangline.operator.memory.lookups import INDEXES
 from gangline.operator.operator import Operator
-from gangline.operator.plan import Apply, Delete, Patch, WritePlan
+from gangline.operator.plan import Apply, Delete, Patch, Step, WritePlan
 from gangline.rules.sets import OperatorSettings
 from held_objects import HeldObjects
 from operator_world import clique, pod_clique_set
@@ -215,3 +216,111 @@ def test_pods_of_a_clique_that_was_deleted_do_not_count() -> None:
     raw["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     here.held.add(POD_CLIQUE, raw)
     assert (list(here.look.pods), here.look.cliques) == ([], {})
+
+
+# --- how an object of the scheduler is made as it is wanted -----------------------------------------------------------
+
+FLOCK = {"members": 2}
+
+
+def planned(
+    here: GangAtHand, *, metadata: bool = True, removed: bool = True, **item: Any
+) -> tuple[list[list[Step]], str]:
+    """The writes that make one object of Volcano's as wanted, and what stands in the way."""
+    spec, labels = item.pop("spec", FLOCK), item.pop("labels", {})
+    meta = {"name": "flock", "namespace": "default"} | ({"labels": labels} if labels else {})
+    wanted = GangObject(VOLCANO_POD_GROUP, {"metadata": meta, "spec": spec}, **item)
+    plan = WritePlan()
+    trouble = sync(here.held, here.look, [wanted], plan, metadata=metadata, metadata_removed=removed)
+    return plan.stages, trouble
+
+
+def test_an_object_that_has_what_we_own_is_left_alone_whatever_else_it_has() -> None:
+    here = GangAtHand()
+    here.translated(VOLCANO_POD_GROUP, "flock", members=2, others="theirs", absent=None)
+    assert planned(here) == ([], "")
+
+
+def test_a_field_of_ours_that_somebody_changed_is_applied_again() -> None:
+    here = GangAtHand()
+    here.translated(VOLCANO_POD_GROUP, "flock", members=1)
+    [[apply]] = planned(here)[0]
+    assert isinstance(apply, Apply)
+    assert apply.obj["spec"] == FLOCK
+
+
+def test_a_field_of_ours_that_is_wanted_no_more_is_applied_away() -> None:
+    here = GangAtHand()
+    here.translated(VOLCANO_POD_GROUP, "flock", members=2, old=1)
+    assert planned(here)[0] == []
+    assert [type(step) for step in planned(here, owns=("old",))[0][0]] == [Apply]
+
+
+def test_what_others_may_change_is_set_at_creation_alone() -> None:
+    here = GangAtHand()
+    [[made]] = planned(here, once={"spec": {"queue": "a"}})[0]
+    assert isinstance(made, Apply)
+    assert (made.obj["spec"], made.manager, made.force) == (FLOCK | {"queue": "a"}, CREATION, False)
+    here.translated(VOLCANO_POD_GROUP, "flock", members=2, queue="b")
+    assert planned(here, once={"spec": {"queue": "a"}})[0] == []
+
+
+def test_what_others_may_change_stays_as_they_left_it_when_something_else_is_applied() -> None:
+    here = GangAtHand()
+    here.translated(VOLCANO_POD_GROUP, "flock", members=1, queue="b")
+    [[ours], [theirs]] = planned(here, once={"spec": {"queue": "a"}})[0]
+    assert isinstance(ours, Apply) and isinstance(theirs, Apply)
+    assert (ours.obj["spec"], ours.manager) == (FLOCK, "")
+    assert (theirs.obj["spec"], theirs.manager) == ({"queue": "b"}, CREATION)
+    [_, [anew]] = planned(here, once={"spec": {"queue": "a"}}, again=True)[0]
+    assert isinstance(anew, Apply)
+    assert anew.obj["spec"] == {"queue": "a"}
+
+
+def test_an_object_whose_field_cannot_change_is_deleted_and_then_made_anew() -> None:
+    here = GangAtHand()
+    live = here.translated(VOLCANO_POD_GROUP, "flock", members=1)
+    [[step]] = planned(here, fixed=("members",))[0]
+    assert isinstance(step, Delete)
+    assert step.uid == live.uid
+    raw = msgspec.to_builtins(live)
+    raw["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    here.held.add(VOLCANO_POD_GROUP, raw)
+    assert planned(here, fixed=("members",)) == (
+        [],
+        "PodGroup flock is made anew once the old one is gone; it stays while pods belong to it",
+    )
+
+
+def test_a_fixed_field_that_the_server_dropped_is_no_reason_to_make_it_anew() -> None:
+    here = GangAtHand()
+    here.translated(VOLCANO_POD_GROUP, "flock")
+    assert planned(here, fixed=("members",))[0] == []
+
+
+def test_an_object_that_goes_is_not_written() -> None:
+    here = GangAtHand()
+    raw = msgspec.to_builtins(here.translated(VOLCANO_POD_GROUP, "flock", members=1))
+    raw["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    here.held.add(VOLCANO_POD_GROUP, raw)
+    assert planned(here) == ([], "")
+
+
+def test_labels_alone_are_applied_only_where_they_matter() -> None:
+    here = GangAtHand()
+    here.translated(VOLCANO_POD_GROUP, "flock", members=2)
+    assert planned(here, labels={"a": "b"}, metadata=False)[0] == []
+    [[apply]] = planned(here, labels={"a": "b"})[0]
+    assert isinstance(apply, Apply)
+    assert apply.obj["metadata"]["labels"] == {"a": "b"}
+
+
+def test_labels_that_are_wanted_no_more_stay_in_groves_manner() -> None:
+    here = GangAtHand()
+    raw = msgspec.to_builtins(here.translated(VOLCANO_POD_GROUP, "flock", members=1))
+    raw["metadata"]["labels"] = {"old": "x"}
+    here.held.add(VOLCANO_POD_GROUP, raw)
+    for removed, kept in ((True, {"a": "b"}), (False, {"old": "x", "a": "b"})):
+        [[apply]] = planned(here, labels={"a": "b"}, removed=removed)[0]
+        assert isinstance(apply, Apply)
+        assert apply.obj["metadata"]["labels"] == kept

@@ -8,7 +8,7 @@ import msgspec
 
 from gangline.api.core import Pod
 from gangline.api.kai import PodGroup
-from gangline.rules.lean import MOST, lean_group, lean_pod, shared
+from gangline.rules.lean import MADE, MOST, lean_group, lean_pod, shared
 
 
 def pod(name: str, phase: str = "Running", gpus: int = 1) -> Pod:
@@ -67,3 +67,13 @@ def test_what_is_compared_with_does_not_grow_for_ever() -> None:
 
 def test_equal_parts_of_different_fields_are_not_mixed_up() -> None:
     assert shared("one", ["x", "y"]) is not shared("another", ["x", "y"])
+
+
+def test_components_of_one_process_keep_one_lean_object_of_what_they_are_all_given() -> None:
+    first, group_seen = pod("a"), group("g", "Running")
+    lean = lean_pod(first)
+    assert lean_pod(first) is lean and lean_group(group_seen) is lean_group(group_seen)
+    for number in range(MADE + 1):
+        lean_pod(pod(str(number)))
+    assert lean_pod(first) == lean
+    assert lean_pod(first) is not lean

@@ -23,6 +23,7 @@ from gangline.controllers.parts import PartUnreadable, PodPart, part
 from gangline.controllers.phases import Standings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, merge_patch, printed
 from gangline.rules import requests
+from gangline.rules.gangs.memberships import is_collected
 from gangline.rules.gangs.priorities import preemptible, priorities
 from gangline.rules.lean import lean_group, lean_pod, shared
 from gangline.rules.schedulers import SERVED, pod_fields
@@ -158,7 +159,9 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         if group is None:
             ledger.forget(key)
             return None
-        collected = not manner.decides_as_upstream and _is_collected(group, ctx.read)
+        collected = not manner.decides_as_upstream and is_collected(
+            group, lambda name: ctx.read.get(POD, name, key.namespace)
+        )
         if ledger.account(key).changed and not collected:
             ctx.writer.take_turn()
         account = ledger.bring_up_to_date(key, ctx.read)
@@ -198,15 +201,6 @@ def controller(schedulers: Sequence[str] = SERVED, manner: Manner = NATIVE, work
         ),
         selectors={POD: ("", pod_fields(schedulers))},
         trims={POD: lean_pod, POD_GROUP: lean_group},
-    )
-
-
-def _is_collected(group: PodGroup, read: Reader) -> bool:
-    """Whether the group goes with its pod, and that is gone: the garbage collector removes what nobody has to tell
-    of."""
-    owners = [owner for owner in group.metadata.owner_references if owner.kind == POD.kind]
-    return bool(owners) and all(
-        (pod := read.get(POD, owner.name, group.namespace)) is None or pod.uid != owner.uid for owner in owners
     )
 
 

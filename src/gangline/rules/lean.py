@@ -7,6 +7,7 @@ trims. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from sys import intern
 from typing import Any, TypeVar
 
@@ -18,16 +19,35 @@ from gangline.api.meta import Metadata, Object
 
 T = TypeVar("T")
 Seen = TypeVar("Seen", bound=Object)
-MOST = 1024
-"""Parts that are kept to compare with."""
+MOST, MADE = 1024, 512
+"""Parts that are kept to compare with, and lean objects for other components of the process."""
 _known: dict[tuple[type, str, bytes], Any] = {}
+_made: dict[int, tuple[Any, Any]] = {}
 _encoded = msgspec.msgpack.Encoder().encode
 
 
 def lean_pod(pod: Pod) -> Pod:
     """A pod with a node, without statuses of containers and with parts that it shares with its siblings."""
-    if pod.status.phase == "Pending":
-        return pod
+    return pod if pod.status.phase == "Pending" else _once(pod, _lean_pod)
+
+
+def lean_group(group: PodGroup) -> PodGroup:
+    """A PodGroup whose status was written, with parts that it shares with its siblings."""
+    return _once(group, _lean_group) if group.status.conditions else group
+
+
+def _once(seen: Seen, make: Callable[[Seen], Seen]) -> Seen:
+    """Components of one process are given the same object, one after the other: they keep one lean object of it."""
+    known = _made.get(id(seen))
+    if known is None:
+        if len(_made) >= MADE:
+            _made.clear()
+        known = _made[id(seen)] = seen, make(seen)
+    made: Seen = known[1]
+    return made
+
+
+def _lean_pod(pod: Pod) -> Pod:
     spec = msgspec.structs.replace(
         pod.spec,
         node_name=intern(pod.spec.node_name),
@@ -53,10 +73,7 @@ def lean_pod(pod: Pod) -> Pod:
     return _whole(pod, spec, status)
 
 
-def lean_group(group: PodGroup) -> PodGroup:
-    """A PodGroup whose status was written, with parts that it shares with its siblings."""
-    if not group.status.conditions:
-        return group
+def _lean_group(group: PodGroup) -> PodGroup:
     status = msgspec.structs.replace(
         group.status,
         conditions=shared("group conditions", group.status.conditions),

@@ -114,16 +114,22 @@ def _likeness(change: ObjectChange) -> str:
 def _shrunk(
     objects: ClusterObjects, subject: Subject, changes: tuple[ObjectChange, ...], tries: Tries
 ) -> tuple[ObjectChange, ...]:
-    """Without what the gang starts without: nodes, queues and paused Jobs are left out one by one, the last first."""
+    """Without what the gang starts without: nodes, queues and paused Jobs are left out one by one, the last first. Of
+    nodes that are alike, one that is needed stands for all."""
+    needed: set[str] = set()
     for change in [
         item for item in changes[::-1] if item.kind in (kinds.NODE, kinds.QUEUE, kinds.JOB) and item.how != "replace"
     ]:
         part = {change.name, *(item.name for item in changes if dig(item.body, "spec", "nodeName") == change.name)}
         if change.kind is kinds.JOB and not dig(change.body, "spec", "suspend"):
             continue
+        if _likeness(change) in needed:
+            continue
         fewer = tuple(item for item in changes if item.name not in part)
         if fewer and tries.left > 0 and outcome(objects, subject, fewer, tries)[2]:
             changes = fewer
+        else:
+            needed.add(_likeness(change))
     in_order = renumbered(changes)
     tried = in_order != changes and tries.left > 0 and outcome(objects, subject, in_order, tries)[2]
     return in_order if tried else changes

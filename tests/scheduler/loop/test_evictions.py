@@ -157,16 +157,21 @@ async def test_what_a_gang_lost_is_counted_also_after_a_restart() -> None:
         assert ledger_of(a_day_later).entries() == []
 
 
+async def single_with_group(here: SchedulerWorld) -> None:
+    """A pod that stands for itself on the only GPU, and its group."""
+    await here.node("n0", gpus=1)
+    await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
+    await here.pod("alone", group="old", gpus=1)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "alone", "uid": (await here.get_pod("alone")).uid}
+    group = {"metadata": {"name": "old", "namespace": SPACE, "ownerReferences": [owner]}}
+    spec = {"queue": names.DEFAULT_QUEUE, "minMember": 1, "priorityClassName": "low"}
+    await here.client.create(POD_GROUP, group | {"spec": spec})
+    await here.settles()
+
+
 async def test_the_group_of_an_evicted_single_is_written_on_only_if_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scheduler_world(fast(), binder()) as here:
-        await here.node("n0", gpus=1)
-        await here.client.create(PRIORITY_CLASS, {"metadata": {"name": "low"}, "value": 30})
-        await here.pod("alone", group="old", gpus=1)
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": "alone", "uid": (await here.get_pod("alone")).uid}
-        group = {"metadata": {"name": "old", "namespace": SPACE, "ownerReferences": [owner]}}
-        spec = {"queue": names.DEFAULT_QUEUE, "minMember": 1, "priorityClassName": "low"}
-        await here.client.create(POD_GROUP, group | {"spec": spec})
-        await here.settles()
+        await single_with_group(here)
         await hold(here)
         await here.settles()
         before = (await here.get_group("old")).metadata.resource_version
@@ -179,6 +184,20 @@ async def test_the_group_of_an_evicted_single_is_written_on_only_if_it_stays(mon
         await here.settles()
         found = last_eviction(await here.get_group("old"))
         assert found is not None and found.by == "work/new"
+
+
+async def test_a_group_whose_single_is_gone_is_left_to_be_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scheduler_world(fast(), binder()) as here:
+        await single_with_group(here)
+        monkeypatch.setattr("gangline.scheduler.loop.carrier.LINGERS", float("inf"))
+        await here.gang("new", 1, gpus=1)
+        await here.at_rest(lambda: _is_leaving(here))
+        await here.client.delete(POD, "alone", SPACE, grace=0)
+        await here.settles()
+        monkeypatch.setattr("gangline.scheduler.loop.carrier.LINGERS", 0.0)
+        await here.gang("later", 1, gpus=1)
+        await here.settles()
+        assert last_eviction(await here.get_group("old")) is None
 
 
 async def test_a_gang_that_waits_for_others_to_leave_has_one_event() -> None:

@@ -64,4 +64,21 @@ IN_PARTS = [
         ONE,
         runs=1,
     ),
+    TruthCase(
+        "a gang that needs many more nodes",
+        "job/x",
+        ("x waits: 232 GPUs short", "there were 29 more nodes (n-more-1, n-more-2, …, n-more-29)"),
+        flat(job("x", 30, gpus=8)),
+        ONE,
+        runs=30,
+    ),
+    TruthCase(
+        "a gang that waits behind two others",
+        "job/x",
+        ("a (priority 50, against 50), b (priority 50, against 50) wait before it", "there were 3 more nodes"),
+        flat(job("a", gpus=8), job("b", gpus=8), job("x", gpus=8)),
+        ONE,
+        flat(job("old", gpus=8)),
+        runs=1,
+    ),
 ]

@@ -27,6 +27,13 @@ def goes_with_a_pod(group: PodGroup) -> bool:
     return any(owner.kind == POD.kind for owner in group.metadata.owner_references)
 
 
+def is_collected(group: PodGroup, find: Callable[[str], Pod | None]) -> bool:
+    """Whether the group goes with its pod, and that is gone: the garbage collector removes what nobody has to write on.
+    `find`: a pod of its namespace by name."""
+    owners = [owner for owner in group.metadata.owner_references if owner.kind == POD.kind]
+    return bool(owners) and all((pod := find(owner.name)) is None or pod.uid != owner.uid for owner in owners)
+
+
 def owners_group(pod: Pod) -> str:
     """The group of the pod's owner; empty: it has none, or the pod asks to be left alone."""
     owners = pod.metadata.owner_references

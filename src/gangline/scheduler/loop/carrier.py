@@ -13,7 +13,7 @@ from functools import partial
 from gangline.api.core import Pod
 from gangline.api.kinds import POD, POD_GROUP, QUEUE
 from gangline.rules.gangs.evictions import EvictionNote
-from gangline.rules.gangs.memberships import goes_with_a_pod
+from gangline.rules.gangs.memberships import goes_with_a_pod, is_collected
 from gangline.runtime import Cache, Context, key_of
 from gangline.scheduler.decisions import Decisions, Evict, GangUpdate, MoveRequest, Nominate
 from gangline.scheduler.loop import decision_writes, metrics
@@ -184,7 +184,15 @@ class DecisionCarrier:
         for gang, (update, eviction, since) in list(self._lingering.items()):
             if now - since >= LINGERS:
                 del self._lingering[gang]
-                self._stamp(update, eviction)
+                if self._stays(gang):
+                    self._stamp(update, eviction)
+                else:
+                    self._overlay.updated(update)
+
+    def _stays(self, gang: str) -> bool:
+        """Whether its group is there, and does not go with a pod that is gone."""
+        group = self._objects.group(gang)
+        return group is not None and not is_collected(group, lambda name: self._cache.get(POD, name, group.namespace))
 
     def _stamp(self, update: GangUpdate, eviction: EvictionNote | None) -> None:
         async def write() -> None:

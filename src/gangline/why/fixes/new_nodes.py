@@ -28,7 +28,8 @@ from gangline.why.nodes.room import NoRoom
 from gangline.why.objects import ClusterObjects, dig, is_simulated
 from gangline.why.words.amounts import quantity
 
-MOST_NODES = 16
+FEW_NODES = (1, 2, 3, 4, 8, 16)
+MOST_NODES = 256
 NEW_NAME = re.compile(r"-more-\d+$")
 MIG_LABELS = {"nvidia.com/mig.strategy": "mixed", "node-role.kubernetes.io/mig-enabled": "true"}
 Joined = Callable[[list[float]], float]
@@ -43,10 +44,22 @@ def more_nodes(
     named = _wished_name(session, tasks)
     if named and objects.raw(kinds.NODE, named) is not None:
         return
-    for count in (1, 2, 3, 4, 8, MOST_NODES) if not named else (1,):
+    for count in _counts(session, objects, no_room, tasks) if not named else (1,):
         yield tuple(
             change for number in range(count) for change in _new_node(session, objects, no_room, tasks, number + 1)
         )
+
+
+def _counts(session: Session, objects: ClusterObjects, no_room: NoRoom, tasks: Sequence[TaskInfo]) -> list[int]:
+    """Numbers of nodes that are tried: few, and as many as the pods that are left over would fill."""
+    like = session.cluster.nodes.get(str(dig(_template(objects, no_room), "metadata", "name") or ""))
+    stuck = no_room.stuck.request
+    fits = [int(at(like.allocatable, place) // need) for place, need in enumerate(stuck) if need] if like else []
+    alone = any(term.topology_key == HOSTNAME for term in no_room.stuck.record.pod_anti_affinity)
+    each = 1 if alone or no_room.stuck.shared else max(min(fits, default=1), 1)
+    enough = math.ceil(max(no_room.asked - no_room.placed, 1) / each)
+    wanted = {enough, min(2 * enough, MOST_NODES)} if FEW_NODES[-1] < enough <= MOST_NODES else {enough}
+    return sorted({*FEW_NODES, *(count for count in wanted if count <= MOST_NODES)})
 
 
 def _new_node(

@@ -53,9 +53,10 @@ def new_claim(name: str, namespace: str) -> ObjectChange:
 def _unbound(objects: ClusterObjects, name: str, live: Raw, task: TaskInfo) -> Cause:
     why = f"PersistentVolumeClaim {name} of pod {task.name} is not bound (status.phase: {phase_of(live)})"
     detail, fixes = unmet(objects, live)
-    return Cause(
-        "volume", f"{why}: {detail}", (f"it asks for {_size(live)}",), (*fixes, (new_volume(live),)), pods_change=True
-    )
+    facts = (f"it asks for {_size(live)}",)
+    if _is_reserved(objects, live):
+        return Cause("volume", f"{why}: {detail}", facts, transient=True)
+    return Cause("volume", f"{why}: {detail}", facts, (*fixes, (new_volume(live),)), pods_change=True)
 
 
 def phase_of(claim: Raw) -> str:
@@ -121,6 +122,8 @@ def _freed(objects: ClusterObjects, claim: Raw, named: str) -> list[tuple[Object
     if volume is None or not holder:
         return []
     if (holder.get("namespace"), holder.get("name")) == key_of(claim):
+        if not _is_former(holder, claim):
+            return []
         forgotten: Raw = {"spec": {"claimRef": {"uid": None, "resourceVersion": None}}}
         return [(ObjectChange(kinds.PV, named, forgotten),)]
     fresh = {**claim, "spec": {key: value for key, value in claim["spec"].items() if key != "volumeName"}}
@@ -138,8 +141,21 @@ def _named_state(objects: ClusterObjects, claim: Raw, volume: str) -> str:
     meta, of = claim["metadata"], f"{holder.get('namespace')}/{holder.get('name')}"
     if of != f"{meta.get('namespace')}/{meta['name']}":
         return f"belongs to PersistentVolumeClaim {of}"
-    former = holder.get("uid") not in (None, "", meta.get("uid"))
+    former = _is_former(holder, claim)
     return f"belongs to a former PersistentVolumeClaim {of}" if former else "is reserved for it, and not bound yet"
+
+
+def _is_reserved(objects: ClusterObjects, claim: Raw) -> bool:
+    """The volume that it names is held for it: the volume controller binds it in a moment."""
+    holder = dig(objects.raw(kinds.PV, str(dig(claim, "spec", "volumeName") or "")), "spec", "claimRef")
+    if not holder or (holder.get("namespace"), holder.get("name")) != key_of(claim):
+        return False
+    return not _is_former(holder, claim)
+
+
+def _is_former(holder: Raw, claim: Raw) -> bool:
+    """Whether a volume is held by another claim than this one of the same name."""
+    return holder.get("uid") not in (None, "", claim["metadata"].get("uid"))
 
 
 def _default_class(classes: dict[str, Raw]) -> str:

@@ -70,6 +70,9 @@ OWN_ATTRIBUTES = ("uuid", "index", "minor", "pcieRoot")
 """Of a device, what no other one has."""
 
 
+SHOWN_NAMES = 8
+
+
 def more_nodes_text(node_names: Sequence[str], bodies: Sequence[Raw]) -> str:
     """`there were 2 more nodes (a, b), each with …`; `bodies`: what each of them is like."""
     has = dig(bodies[0], "status", "allocatable") or {}
@@ -83,13 +86,18 @@ def more_nodes_text(node_names: Sequence[str], bodies: Sequence[Raw]) -> str:
         if not key.startswith(PLAIN_LABELS) and USUAL_LABELS.get(key) != value
     ]
     many = (
-        f"{len(node_names)} more nodes ({', '.join(node_names)}), each"
+        f"{len(node_names)} more nodes ({_names_text(node_names)}), each"
         if len(node_names) > 1
         else f"1 more node (Node/{node_names[0]})"
     )
     return f"there {'were' if len(node_names) > 1 else 'was'} {many} with {amounts}" + (
         f" and labels {', '.join(marked)}" if marked else ""
     )
+
+
+def _names_text(node_names: Sequence[str]) -> str:
+    few = len(node_names) <= SHOWN_NAMES
+    return ", ".join(node_names if few else (*node_names[:2], "…", node_names[-1]))
 
 
 def devices_text(slices: Sequence[Raw]) -> str:
