@@ -157,3 +157,17 @@ async def test_what_is_reserved_is_part_of_what_is_free(visited: Visited) -> Non
         assert "52 free, of which 16 reserved" in await visit.page.inner_text("main")
         keys = [" ".join(key.split()) for key in await visit.page.locator("#key button").all_inner_texts()]
         assert "free 36" in keys and "reserved 16" in keys
+
+
+async def test_a_choice_that_takes_effect_at_once_has_no_button_also_after_the_page_was_renewed(
+    visited: Visited,
+) -> None:
+    async with visited(fleet(10)) as visit:
+        await drawn(visit)
+        button = visit.page.locator("form[data-at-once] button")
+        assert await button.count() == 1 and not await button.is_visible()
+        await visit.page.evaluate("document.addEventListener('renewed', () => (window.renewedOnce = true))")
+        await visit.page.click("#pause")
+        await visit.page.click("#pause")
+        await visit.page.wait_for_function("window.renewedOnce")
+        assert not await button.is_visible()

@@ -70,6 +70,21 @@ def test_a_cell_is_held_shared_or_free() -> None:
     assert mapped.free == 1
 
 
+def test_each_gang_on_a_shared_gpu_is_told_with_its_own_part() -> None:
+    view = look(
+        node("n", 2),
+        group("g"),
+        group("h"),
+        pod("a", "g", on="n", notes={"gpu-fraction": "0.5"}, device="x"),
+        pod("b", "h", on="n", notes={"gpu-fraction": "0.25"}, device="x"),
+    )
+    page = map_page(view, {})
+    titles = [gang.title for gang in page.gangs]
+    [share] = page.domains[0].nodes[0].shared
+    assert dict(zip([titles[place] for place in share.gangs], share.parts, strict=True)) == {"g": 0.5, "h": 0.25}
+    assert {title: gpus for _, _, title, gpus in page.rows.rows[0].gangs} == {"g": 0.5, "h": 0.25}
+
+
 def test_gpus_of_a_pod_of_no_gang_are_held_by_nobody_known() -> None:
     [mapped] = nodes_of(look(node("n", 4), pod("a", "", 1, on="n"))).values()
     assert [(holding.gang, holding.gpus) for holding in mapped.held] == [(-1, 1)] and mapped.free == 3

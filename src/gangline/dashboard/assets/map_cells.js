@@ -2,7 +2,7 @@
 export function cellsOf(node) {
   const cells = [];
   for (const [gang, gpus] of node.held ?? []) for (let n = 0; n < gpus; n++) cells.push({ kind: "used", used: 1, gangs: [gang] });
-  for (const [used, gangs] of node.shared ?? []) cells.push({ kind: "shared", used, gangs });
+  for (const [used, gangs, parts] of node.shared ?? []) cells.push({ kind: "shared", used, gangs, parts });
   for (const [cause, gpus, gang, until] of node.idle ?? []) {
     for (let n = 0; n < Math.floor(gpus) && cells.length < node.gpus; n++) cells.push({ kind: "free", used: 0, gangs: [], cause, gang, until, closed: node.closed });
   }

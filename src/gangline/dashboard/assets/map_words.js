@@ -31,8 +31,9 @@ function ofCell(cell, place, node, data) {
     line.append("free", cell.cause ? `: ${because([cell.cause, 1, cell.gang, cell.until])}` : "");
     return line;
   }
-  line.append(cell.kind === "shared" ? `shared, ${cell.used} of it taken, by ` : "used by ");
-  cell.gangs.forEach((gang, nth) => line.append(nth ? ", " : "", ...named(data.gangs[gang])));
+  line.append(cell.kind === "shared" ? `shared, ${cell.used} of it taken${cell.gangs.length > 1 ? ": " : ", by "}` : "used by ");
+  const part = (nth) => (cell.gangs.length > 1 ? `${cell.parts[nth]} by ` : "");
+  cell.gangs.forEach((gang, nth) => line.append(nth ? ", " : "", cell.kind === "shared" ? part(nth) : "", ...named(data.gangs[gang])));
   if (!cell.gangs.length) line.append("nobody yet");
   return line;
 }

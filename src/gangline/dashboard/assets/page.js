@@ -16,7 +16,7 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("form[data-at-once] select")) event.target.form.requestSubmit();
 });
 
-for (const form of document.querySelectorAll("form[data-at-once] button")) form.hidden = true;
+document.documentElement.classList.add("scripted");
 
 follow(() => {
   if (!paused && !document.hidden && String(getSelection()) === "" && !document.activeElement?.matches("select, main input")) refresh();

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from gangline.dashboard.gangs import CountedGang, GangTable, Place
-from gangline.dashboard.look import MOST, ClusterView, IdleGpus, NodeFact, PodFact
+from gangline.dashboard.look import MOST, ClusterView, IdleGpus, NodeFact, PodFact, portion
 from gangline.dashboard.map.data import (
     MapCounts,
     MapDomain,
@@ -125,17 +125,14 @@ def _with_cause(node: MapNode, demand: bool) -> MapNode:
 
 def map_node(fact: NodeFact, pods: Sequence[PodFact], listed: GangList, idle: Sequence[MapIdle]) -> MapNode:
     whole: dict[int, int] = defaultdict(int)
-    sharing: dict[str, set[int]] = defaultdict(set)
+    sharing: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     for pod in pods:
-        for device in pod.shared:
-            sharing[device] |= set() if pod.reserves else {listed.place(pod)}
+        for device in () if pod.reserves else pod.shared:
+            sharing[device][listed.place(pod)] += portion(pod, fact)
         if pod.whole:
             whole[listed.place(pod)] += min(pod.whole, MOST)
     use = Use(fact, pods)
-    shares = (
-        MapShare(used=round(min(used, 1.0), 2), gangs=tuple(sorted(sharing[device])))
-        for device, used in sorted(use.groups.items())
-    )
+    shares = (_share(used, sharing[device]) for device, used in sorted(use.groups.items()))
     node = MapNode(
         name=fact.node.name,
         gpus=min(fact.gpus, MOST),
@@ -144,6 +141,11 @@ def map_node(fact: NodeFact, pods: Sequence[PodFact], listed: GangList, idle: Se
         closed=fact.closed,
     )
     return msgspec.structs.replace(node, idle=tuple(still_idle(idle, node.free))) if idle else node
+
+
+def _share(used: float, by_gang: Mapping[int, float]) -> MapShare:
+    gangs = sorted(by_gang)
+    return MapShare(round(min(used, 1.0), 2), tuple(gangs), tuple(round(by_gang[gang], 2) for gang in gangs))
 
 
 def still_idle(parts: Sequence[MapIdle], free: int) -> Iterator[MapIdle]:
@@ -173,8 +175,8 @@ def map_row(node: MapNode, path: tuple[str, ...], gangs: Sequence[MapGang]) -> M
     for holding in node.held:
         on_it[holding.gang] += holding.gpus
     for share in node.shared:
-        for place in share.gangs:
-            on_it[place] += share.used / len(share.gangs)
+        for place, part in zip(share.gangs, share.parts, strict=True):
+            on_it[place] += part
     named = ((gangs[place], gpus) for place, gpus in sorted(on_it.items()) if place != OUTSIDE)
     return MapRow(
         node=node.name,

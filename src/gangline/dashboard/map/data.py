@@ -33,6 +33,8 @@ class MapShare(PageData, frozen=True, array_like=True):
 
     used: float
     gangs: tuple[int, ...]
+    parts: tuple[float, ...] = ()
+    """What each of these gangs holds of it."""
 
 
 class MapIdle(PageData, frozen=True, array_like=True):
