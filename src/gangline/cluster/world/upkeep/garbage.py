@@ -32,6 +32,7 @@ from gangline.cluster.world.upkeep.owner_graph import (
     owner_state,
 )
 from gangline.errors import ApiError, Conflict, NotFound
+from gangline.rules.finalizers import without_finalizer
 from gangline.runtime import BackgroundService, Cache, Context, Key, background
 from gangline.runtime.background import WorkerPool
 from gangline.runtime.queue import WorkQueue
@@ -241,9 +242,7 @@ async def _set_owners(ctx: Context, item: Item, owners: list[OwnerReference]) ->
 
 async def _release(ctx: Context, item: Item, finalizer: str) -> None:
     try:
-        await _patch(
-            ctx, item, {"finalizers": [entry for entry in item.object.metadata.finalizers if entry != finalizer]}
-        )
+        await _patch(ctx, item, {"finalizers": without_finalizer(item.object.metadata.finalizers, finalizer)})
     except NotFound:
         return
 

@@ -18,6 +18,7 @@ from gangline.cluster.world.discovery import discover
 from gangline.cluster.world.settings import WorldSettings
 from gangline.cluster.world.upkeep.namespace_conditions import Remains, changed, conditions
 from gangline.errors import ApiError, NotFound
+from gangline.rules.finalizers import without_finalizer
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
 
@@ -54,7 +55,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     if remains or failures:
         await _write_conditions(ctx, live, remains, failures)
         return Again(LATER if any(any(remain.finalizers) for remain in remains) else SOON)
-    rest = [finalizer for finalizer in live.spec.get("finalizers") or () if finalizer != FINALIZER]
+    rest = without_finalizer(live.spec.get("finalizers"), FINALIZER)
     await ctx.client.replace(LIVE, whole | {"spec": {"finalizers": rest}}, subresource="finalize")
     return None
 
