@@ -23,7 +23,7 @@ processor time here."""
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class ScaleFace:
     """How a subresource shows an object to others, as scale does, and how a changed face is taken back."""
 
     show: Callable[[dict[str, Any]], dict[str, Any]]
@@ -47,7 +47,7 @@ class WriteReview:
     options: dict[str, Any] = field(default_factory=dict)
     """Of a delete; those of other writes are in the query."""
     query: tuple[tuple[str, str], ...] = ()
-    face: Face | None = None
+    face: ScaleFace | None = None
     requested: Resource | None = None
     """What was written to, where the review has it in an equivalent version."""
     budget: Budget = field(default_factory=lambda: Budget(CEL_STEPS))

@@ -13,7 +13,7 @@ from gangline.api.kept import kept
 from gangline.client.wire import User
 from gangline.cluster.server.access.identity import account_user
 from gangline.cluster.server.access.rbac import Action
-from gangline.cluster.server.admit.chain import Face, WriteReview
+from gangline.cluster.server.admit.chain import ScaleFace, WriteReview
 from gangline.cluster.server.call import is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selector_test
@@ -82,7 +82,7 @@ def told_as(review: WriteReview, other: Resource) -> WriteReview:
         review,
         resource=other,
         requested=mine,
-        face=Face(lambda obj: _converted(obj, mine, other), lambda _, changed: _converted(changed, other, mine)),
+        face=ScaleFace(lambda obj: _converted(obj, mine, other), lambda _, changed: _converted(changed, other, mine)),
     )
 
 
