@@ -54,7 +54,7 @@ class ConnectionTimeouts:
     """For an answer that the other side does not take."""
 
 
-class Rounds:
+class WatcherRounds:
     """When watchers are written to: all who have something new in one round. The more there are, the more events share
     a round, so that watchers never keep the server from its requests."""
 
@@ -91,7 +91,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self,
         server: Server,
         others: set[ServerConnection],
-        rounds: Rounds,
+        rounds: WatcherRounds,
         backlog: SendBacklog,
         patience: ConnectionTimeouts,
         room: memoryview,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from gangline.cluster.server.access.identity import server_context
 from gangline.cluster.server.server import Server
-from gangline.cluster.server.wire.connection import ConnectionTimeouts, Rounds, ServerConnection
+from gangline.cluster.server.wire.connection import ConnectionTimeouts, ServerConnection, WatcherRounds
 from gangline.cluster.server.wire.connection_limits import Callers
 from gangline.cluster.server.wire.send_backlog import GRACE_SECONDS, MOST_BYTES, SendBacklog
 from gangline.cluster.server.wire.silent_connection import Doorway, Entrance
@@ -88,7 +88,7 @@ async def serve(
     """Listen, and answer with `server`. Port 0 takes a free one; without `tls`, plain HTTP."""
     settings, loop = settings or ListenerSettings(), asyncio.get_running_loop()
     connections: set[ServerConnection] = set()
-    rounds, room, patience = Rounds(), memoryview(bytearray(ROOM)), settings.patience
+    rounds, room, patience = WatcherRounds(), memoryview(bytearray(ROOM)), settings.patience
     backlog = SendBacklog(settings.waiting_bytes, settings.grace, loop.time)
     entrance = Entrance(
         lambda spoke, gone: ServerConnection(server, connections, rounds, backlog, patience, room, spoke, gone),
