@@ -17,7 +17,7 @@ from gangline.cluster.server.access.identity import authenticate, certificate_us
 from gangline.cluster.server.server import Server
 from gangline.cluster.server.store.watch import StoreWatch
 from gangline.cluster.server.wire.answering import answer_request
-from gangline.cluster.server.wire.request_reader import Asked, RequestReader
+from gangline.cluster.server.wire.request_reader import RequestReader, WholeRequest
 from gangline.cluster.server.wire.response_head import print_head
 from gangline.cluster.server.wire.send_backlog import SendBacklog
 
@@ -205,7 +205,7 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     # --- requests -------------------------------------------------------------------------------------------
 
-    def _identify(self, asked: Asked) -> User:
+    def _identify(self, asked: WholeRequest) -> User:
         return authenticate(asked.request(self._user), self._server.tokens, self._server.settings.anonymous)
 
     def _go_on(self) -> None:
@@ -220,8 +220,8 @@ class ServerConnection(asyncio.BufferedProtocol):
                 self._wait_for_more()
                 return
 
-    def _begin(self, asked: Asked | Response) -> None:
-        if self._spoke is not None and isinstance(asked, Asked):
+    def _begin(self, asked: WholeRequest | Response) -> None:
+        if self._spoke is not None and isinstance(asked, WholeRequest):
             self._spoke()
             self._spoke = None
         if isinstance(asked, Response):
