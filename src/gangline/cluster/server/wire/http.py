@@ -16,7 +16,7 @@ from gangline.cluster.server.server import Server
 from gangline.cluster.server.wire.connection import ConnectionTimeouts, ServerConnection, WatcherRounds
 from gangline.cluster.server.wire.connection_limits import Callers
 from gangline.cluster.server.wire.send_backlog import GRACE_SECONDS, MOST_BYTES, SendBacklog
-from gangline.cluster.server.wire.silent_connection import Doorway, Entrance
+from gangline.cluster.server.wire.silent_connection import Doorway, ListenerEntrance
 
 SWEEP_SECONDS = 1.0
 FAREWELL_SECONDS = 1.0
@@ -90,7 +90,7 @@ async def serve(
     connections: set[ServerConnection] = set()
     rounds, room, patience = WatcherRounds(), memoryview(bytearray(ROOM)), settings.patience
     backlog = SendBacklog(settings.waiting_bytes, settings.grace, loop.time)
-    entrance = Entrance(
+    entrance = ListenerEntrance(
         lambda spoke, gone: ServerConnection(server, connections, rounds, backlog, patience, room, spoke, gone),
         _context(server, host) if tls else None,
         patience.handshake,
