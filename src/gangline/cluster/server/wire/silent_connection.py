@@ -33,10 +33,10 @@ class ListenerEntrance:
     """For the first byte, and for the handshake."""
     room: memoryview
     callers: Callers
-    waiting: set[Doorway]
+    waiting: set[SilentConnection]
 
 
-class Doorway(asyncio.BufferedProtocol):
+class SilentConnection(asyncio.BufferedProtocol):
     __slots__ = ("_entrance", "_transport", "address", "deadline")
 
     def __init__(self, entrance: ListenerEntrance) -> None:
