@@ -81,7 +81,7 @@ def _alone(node: Node) -> Board:
 
 
 @dataclass(slots=True)
-class Pools:
+class PoolAutoscaler:
     """How a cluster autoscaler orders machines."""
 
     pools: tuple[Growth, ...]
@@ -107,4 +107,4 @@ def _order(growth: Growth, number: int) -> Order:
 
 
 def autoscaler(settings: WorldSettings) -> list[BackgroundService]:
-    return [machines("autoscaler", Pools(settings.growth))] if settings.growth else []
+    return [machines("autoscaler", PoolAutoscaler(settings.growth))] if settings.growth else []
