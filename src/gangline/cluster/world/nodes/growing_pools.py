@@ -2,7 +2,7 @@
 `PoolPlanner`.
 
 A plan is pure (pool_orders.py): it is shown the nodes, those on their way, and the pods that wait, and orders machines.
-`Machines` waits as long as a machine takes, registers it like any simulated node, and removes machines of the plan that
+`SimulatedMachines` waits as long as a machine takes, registers it like any simulated node, and removes machines of the plan that
 have been idle."""
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LOOK = 5.0
 
 
 @dataclass(slots=True)
-class Machines:
+class SimulatedMachines:
     plan: PoolPlanner
     coming: dict[str, tuple[float, Order]] = field(default_factory=dict)
     """Nodes on their way: name → when it comes, and what was ordered."""
@@ -129,7 +129,7 @@ class Machines:
 
 
 def machines(name: str, plan: PoolPlanner) -> BackgroundService:
-    work = Machines(plan)
+    work = SimulatedMachines(plan)
     return BackgroundService(name, work.run, idle=lambda: work.idle, prepare=_prepare)
 
 
