@@ -12,7 +12,7 @@ from cluster.world.making import START, node, pod, ready_status, when
 from gangline.api.core import Service
 from gangline.cluster.world.component import PARTS, components, control_plane, simulated_nodes
 from gangline.cluster.world.nodes.autoscaler import wishes
-from gangline.cluster.world.nodes.karpenter import Provisions, packed
+from gangline.cluster.world.nodes.karpenter import MachineProvisioner, packed
 from gangline.cluster.world.nodes.node_taints import LeaseSilence, leaves_at, wanted_taints
 from gangline.cluster.world.nodes.nodes import NodePool, Provision
 from gangline.cluster.world.nodes.pool_orders import Scene
@@ -151,7 +151,7 @@ def test_a_provisioner_orders_nothing_for_what_fits_already_or_never() -> None:
 
 
 def test_a_provisioner_waits_for_more_pods_before_it_orders() -> None:
-    plan = Provisions((SHAPES,))
+    plan = MachineProvisioner((SHAPES,))
     waiting = (wanting("a", 1),)
     assert list(plan.orders(Scene(0.0, [], [], [], waiting))) == []
     [order] = plan.orders(Scene(1.0, [], [], [], (*waiting, wanting("b", 1))))

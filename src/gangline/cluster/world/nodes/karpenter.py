@@ -87,7 +87,7 @@ def _labelled(provision: Provision, shape: NodePool) -> NodePool:
 
 
 @dataclass(slots=True)
-class Provisions:
+class MachineProvisioner:
     """How a provisioner orders machines."""
 
     provisions: tuple[Provision, ...]
@@ -118,4 +118,4 @@ class Provisions:
 
 
 def karpenter(settings: WorldSettings) -> list[BackgroundService]:
-    return [machines("karpenter", Provisions(settings.provisions))] if settings.provisions else []
+    return [machines("karpenter", MachineProvisioner(settings.provisions))] if settings.provisions else []
