@@ -94,7 +94,7 @@ class NodeFailure(NodesFilePart, frozen=True):
         return self.after <= age and (self.seconds is None or age < self.after + self.seconds)
 
 
-class Grow(NodesFilePart, frozen=True):
+class GrowthPart(NodesFilePart, frozen=True):
     least: int = 0
     most: int = 10
     delay: float = 30.0
@@ -120,7 +120,7 @@ class NodePool(NodesFilePart, frozen=True):
     annotations: dict[str, str] = {}
     unschedulable: bool = False
     failures: tuple[NodeFailure, ...] = ()
-    grow: Grow | None = None
+    grow: GrowthPart | None = None
 
 
 class Provision(NodesFilePart, frozen=True):
