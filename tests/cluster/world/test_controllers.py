@@ -36,7 +36,7 @@ from gangline.api.kinds import (
     foreign,
 )
 from gangline.api.meta import Raw
-from gangline.cluster.world.nodes.nodes import NodePool, NodeTaint, Provision
+from gangline.cluster.world.nodes.nodes import NodePool, NodeTaint, ProvisionerPart
 from gangline.cluster.world.settings import Growth
 
 TWO = NodePool(name="n", count=2, gpus=8)
@@ -343,7 +343,7 @@ async def test_a_node_that_is_still_starting_brings_no_second_one() -> None:
 
 async def test_a_provisioner_brings_the_node_that_holds_all_that_waits_and_takes_it_when_it_is_empty() -> None:
     shapes = (NodePool(name="one", gpus=1), NodePool(name="eight", gpus=8))
-    provision = Provision(name="flexible", shapes=shapes, delay=30, batch=2, empty=20)
+    provision = ProvisionerPart(name="flexible", shapes=shapes, delay=30, batch=2, empty=20)
     async with world(provisions=(provision,)) as lived:
         for number in range(2):
             await lived.make(

@@ -14,7 +14,7 @@ from gangline.cluster.world.component import PARTS, components, control_plane, s
 from gangline.cluster.world.nodes.autoscaler import wishes
 from gangline.cluster.world.nodes.karpenter import MachineProvisioner, packed
 from gangline.cluster.world.nodes.node_taints import LeaseSilence, leaves_at, wanted_taints
-from gangline.cluster.world.nodes.nodes import NodePool, Provision
+from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
 from gangline.cluster.world.nodes.pool_orders import Scene
 from gangline.cluster.world.pods.budgets import healthy_needed
 from gangline.cluster.world.settings import Growth, WorldSettings
@@ -131,7 +131,7 @@ def test_nothing_grows_for_pods_that_fit_already() -> None:
     assert grown(wanting("p", 2), nodes=(node(gpus=2),), pools=(Growth(NodePool(name="big", gpus=8)),)) == []
 
 
-SHAPES = Provision(name="pool", shapes=(NodePool(name="eight", gpus=8), NodePool(name="two", gpus=2)))
+SHAPES = ProvisionerPart(name="pool", shapes=(NodePool(name="eight", gpus=8), NodePool(name="two", gpus=2)))
 
 
 def shapes(*pods: Any, nodes: tuple[Any, ...] = ()) -> list[str]:

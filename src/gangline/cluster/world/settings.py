@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gangline.api import names
-from gangline.cluster.world.nodes.nodes import DEFAULT_NODES, NodePool, Provision, read_file
+from gangline.cluster.world.nodes.nodes import DEFAULT_NODES, NodePool, ProvisionerPart, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class WorldSettings:
     """Certificate authority of the server, published in every namespace as kube-root-ca.crt."""
     growth: tuple[Growth, ...] = ()
     """What the autoscaler may add; nothing: it does not run."""
-    provisions: tuple[Provision, ...] = ()
+    provisions: tuple[ProvisionerPart, ...] = ()
     """What the provisioner may add; nothing: it does not run."""
 
 

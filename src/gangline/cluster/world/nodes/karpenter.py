@@ -13,7 +13,7 @@ import msgspec
 
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
-from gangline.cluster.world.nodes.nodes import NodePool, Provision
+from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
 from gangline.cluster.world.nodes.pool_orders import Hopeless, Order, Scene, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import WorldSettings
@@ -41,7 +41,7 @@ class _Share:
         return bool(fitting)
 
 
-def packed(scene: Scene, provision: Provision) -> list[NodePool]:
+def packed(scene: Scene, provision: ProvisionerPart) -> list[NodePool]:
     """The shapes of the nodes to order, in the order in which the pods called for them."""
     board = Board()
     for node in (*scene.nodes, *scene.coming):
@@ -75,13 +75,13 @@ def _price(shape: NodePool) -> tuple[float, str]:
     return shape.gpus * 1000 + board.spots[node.name].offers.get("cpu", 0.0), shape.name
 
 
-def _empty(provision: Provision, shape: NodePool) -> Board:
+def _empty(provision: ProvisionerPart, shape: NodePool) -> Board:
     board = Board()
     board.put_node(Order(_labelled(provision, shape), 0, shape.name, 0).node())
     return board
 
 
-def _labelled(provision: Provision, shape: NodePool) -> NodePool:
+def _labelled(provision: ProvisionerPart, shape: NodePool) -> NodePool:
     own = {POOL_LABEL: provision.name, TYPE_LABEL: shape.name, "karpenter.sh/capacity-type": "on-demand"}
     return msgspec.structs.replace(shape, labels={**shape.labels, **own})
 
@@ -90,7 +90,7 @@ def _labelled(provision: Provision, shape: NodePool) -> NodePool:
 class MachineProvisioner:
     """How a provisioner orders machines."""
 
-    provisions: tuple[Provision, ...]
+    provisions: tuple[ProvisionerPart, ...]
     waiting_since: dict[str, float] = field(default_factory=dict)
     """Provision → when the first pod of the present batch was seen."""
 

@@ -123,7 +123,7 @@ class NodePool(NodesFilePart, frozen=True):
     grow: GrowthPart | None = None
 
 
-class Provision(NodesFilePart, frozen=True):
+class ProvisionerPart(NodesFilePart, frozen=True):
     """What the simulated provisioner may add: nodes of any of these shapes, and how it goes about it."""
 
     name: str
@@ -139,7 +139,7 @@ class Provision(NodesFilePart, frozen=True):
 
 class NodeFile(NodesFilePart, frozen=True):
     nodes: tuple[NodePool, ...] = ()
-    provisioners: tuple[Provision, ...] = ()
+    provisioners: tuple[ProvisionerPart, ...] = ()
 
 
 DEFAULT_NODES = (
