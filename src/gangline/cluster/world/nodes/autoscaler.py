@@ -14,7 +14,7 @@ from gangline.api import names
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import node_object
-from gangline.cluster.world.nodes.pool_orders import Hopeless, Order, Scene, put
+from gangline.cluster.world.nodes.pool_orders import Hopeless, MachineOrder, Scene, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import Growth, WorldSettings
 from gangline.runtime import BackgroundService
@@ -86,11 +86,11 @@ class PoolAutoscaler:
 
     pools: tuple[Growth, ...]
 
-    def at_start(self) -> Iterator[Order]:
+    def at_start(self) -> Iterator[MachineOrder]:
         for growth in self.pools:
             yield from (_order(growth, number) for number in range(growth.least))
 
-    def orders(self, scene: Scene) -> Iterator[Order]:
+    def orders(self, scene: Scene) -> Iterator[MachineOrder]:
         for growth, number in wishes(scene.nodes, scene.coming, scene.bound, scene.waiting, self.pools):
             yield _order(growth, number)
 
@@ -98,12 +98,12 @@ class PoolAutoscaler:
         for growth in self.pools:
             yield [node for node in nodes if node.labels.get(names.POOL) == growth.pool.name], growth.least, growth.idle
 
-    def event_of(self, order: Order) -> tuple[str, str]:
+    def event_of(self, order: MachineOrder) -> tuple[str, str]:
         return "TriggeredScaleUp", f"pod triggered scale-up: a node of pool {order.pool.name} comes"
 
 
-def _order(growth: Growth, number: int) -> Order:
-    return Order(growth.pool, number, f"{growth.pool.name}-{number}", growth.delay)
+def _order(growth: Growth, number: int) -> MachineOrder:
+    return MachineOrder(growth.pool, number, f"{growth.pool.name}-{number}", growth.delay)
 
 
 def autoscaler(settings: WorldSettings) -> list[BackgroundService]:

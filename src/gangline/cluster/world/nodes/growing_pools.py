@@ -17,7 +17,7 @@ from gangline.api.kinds import NODE, POD
 from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.pool_orders import (
     STARTING,
-    Order,
+    MachineOrder,
     PoolPlanner,
     Scene,
     helpless,
@@ -43,7 +43,7 @@ LOOK = 5.0
 @dataclass(slots=True)
 class SimulatedMachines:
     plan: PoolPlanner
-    coming: dict[str, tuple[float, Order]] = field(default_factory=dict)
+    coming: dict[str, tuple[float, MachineOrder]] = field(default_factory=dict)
     """Nodes on their way: name → when it comes, and what was ordered."""
     came: dict[str, float] = field(default_factory=dict)
     """Nodes that were registered here → when."""

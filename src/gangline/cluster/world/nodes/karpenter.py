@@ -14,7 +14,7 @@ import msgspec
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
-from gangline.cluster.world.nodes.pool_orders import Hopeless, Order, Scene, put
+from gangline.cluster.world.nodes.pool_orders import Hopeless, MachineOrder, Scene, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import BackgroundService
@@ -69,7 +69,7 @@ def packed(scene: Scene, provision: ProvisionerPart) -> list[NodePool]:
 
 def _price(shape: NodePool) -> tuple[float, str]:
     """Smaller is cheaper: GPUs weigh most."""
-    node = Order(shape, 0, shape.name, 0).node()
+    node = MachineOrder(shape, 0, shape.name, 0).node()
     board = Board()
     board.put_node(node)
     return shape.gpus * 1000 + board.spots[node.name].offers.get("cpu", 0.0), shape.name
@@ -77,7 +77,7 @@ def _price(shape: NodePool) -> tuple[float, str]:
 
 def _empty(provision: ProvisionerPart, shape: NodePool) -> Board:
     board = Board()
-    board.put_node(Order(_labelled(provision, shape), 0, shape.name, 0).node())
+    board.put_node(MachineOrder(_labelled(provision, shape), 0, shape.name, 0).node())
     return board
 
 
@@ -94,10 +94,10 @@ class MachineProvisioner:
     waiting_since: dict[str, float] = field(default_factory=dict)
     """Provision → when the first pod of the present batch was seen."""
 
-    def at_start(self) -> Iterable[Order]:
+    def at_start(self) -> Iterable[MachineOrder]:
         return ()
 
-    def orders(self, scene: Scene) -> Iterator[Order]:
+    def orders(self, scene: Scene) -> Iterator[MachineOrder]:
         taken = {node.name for node in (*scene.nodes, *scene.coming)}
         for provision in self.provisions:
             shapes = packed(scene, provision)
@@ -107,13 +107,15 @@ class MachineProvisioner:
                 self.waiting_since.pop(provision.name)
                 free = (number for number in range(provision.most) if f"{provision.name}-{number}" not in taken)
                 for shape, number in zip(shapes, free, strict=False):
-                    yield Order(_labelled(provision, shape), number, f"{provision.name}-{number}", provision.delay)
+                    yield MachineOrder(
+                        _labelled(provision, shape), number, f"{provision.name}-{number}", provision.delay
+                    )
 
     def spare(self, nodes: Sequence[Node]) -> Iterator[tuple[Sequence[Node], int, float]]:
         for provision in self.provisions:
             yield [node for node in nodes if node.labels.get(POOL_LABEL) == provision.name], 0, provision.empty
 
-    def event_of(self, order: Order) -> tuple[str, str]:
+    def event_of(self, order: MachineOrder) -> tuple[str, str]:
         return "Nominated", f"Pod should schedule on: nodeclaim/{order.name}"
 
 

@@ -22,7 +22,7 @@ NOT_READY = "node.kubernetes.io/not-ready"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class MachineOrder:
     pool: NodePool
     number: int
     name: str
@@ -42,13 +42,13 @@ class Scene:
 
 
 class PoolPlanner(Protocol):
-    def at_start(self) -> Iterable[Order]: ...
-    def orders(self, scene: Scene) -> Iterable[Order]: ...
+    def at_start(self) -> Iterable[MachineOrder]: ...
+    def orders(self, scene: Scene) -> Iterable[MachineOrder]: ...
     def spare(self, nodes: Sequence[Node]) -> Iterable[tuple[Sequence[Node], int, float]]:
         """Its own nodes, in groups: how many of a group stay, and how long one of them may stand empty."""
         ...
 
-    def event_of(self, order: Order) -> tuple[str, str]:
+    def event_of(self, order: MachineOrder) -> tuple[str, str]:
         """Reason and message of the event that a waiting pod gets."""
         ...
 
