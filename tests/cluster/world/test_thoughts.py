@@ -15,7 +15,7 @@ from gangline.cluster.world.nodes.autoscaler import wishes
 from gangline.cluster.world.nodes.karpenter import MachineProvisioner, packed
 from gangline.cluster.world.nodes.node_taints import LeaseSilence, leaves_at, wanted_taints
 from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
-from gangline.cluster.world.nodes.pool_orders import Scene
+from gangline.cluster.world.nodes.pool_orders import PoolPicture
 from gangline.cluster.world.pods.budgets import healthy_needed
 from gangline.cluster.world.settings import Growth, WorldSettings
 from gangline.cluster.world.upkeep.endpoint_slices import old_style, slices
@@ -124,7 +124,7 @@ def test_of_very_many_equal_pods_that_fit_nowhere_each_shape_is_tried_once_and_n
     waiting = [wanting(f"p{number}", 1 + number % 2) for number in range(2000)]
     assert grown(*waiting, pools=(Growth(NodePool(name="two", gpus=2), most=3),)) == ["two-0", "two-1", "two-2"]
     few = msgspec.structs.replace(SHAPES, most=2)
-    assert [shape.name for shape in packed(Scene(0, (), [], [], waiting), few)] == ["eight", "eight"]
+    assert [shape.name for shape in packed(PoolPicture(0, (), [], [], waiting), few)] == ["eight", "eight"]
 
 
 def test_nothing_grows_for_pods_that_fit_already() -> None:
@@ -135,7 +135,7 @@ SHAPES = ProvisionerPart(name="pool", shapes=(NodePool(name="eight", gpus=8), No
 
 
 def shapes(*pods: Any, nodes: tuple[Any, ...] = ()) -> list[str]:
-    return [shape.name for shape in packed(Scene(0, nodes, [], [], pods), SHAPES)]
+    return [shape.name for shape in packed(PoolPicture(0, nodes, [], [], pods), SHAPES)]
 
 
 def test_a_provisioner_orders_the_smallest_shape_that_holds_all_that_waits_together() -> None:
@@ -153,8 +153,8 @@ def test_a_provisioner_orders_nothing_for_what_fits_already_or_never() -> None:
 def test_a_provisioner_waits_for_more_pods_before_it_orders() -> None:
     plan = MachineProvisioner((SHAPES,))
     waiting = (wanting("a", 1),)
-    assert list(plan.orders(Scene(0.0, [], [], [], waiting))) == []
-    [order] = plan.orders(Scene(1.0, [], [], [], (*waiting, wanting("b", 1))))
+    assert list(plan.orders(PoolPicture(0.0, [], [], [], waiting))) == []
+    [order] = plan.orders(PoolPicture(1.0, [], [], [], (*waiting, wanting("b", 1))))
     assert (order.name, order.pool.name, order.pool.labels["karpenter.sh/nodepool"]) == ("pool-0", "two", "pool")
 
 

@@ -14,7 +14,7 @@ from gangline.api import names
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import node_object
-from gangline.cluster.world.nodes.pool_orders import Hopeless, MachineOrder, Scene, put
+from gangline.cluster.world.nodes.pool_orders import Hopeless, MachineOrder, PoolPicture, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import Growth, WorldSettings
 from gangline.runtime import BackgroundService
@@ -90,7 +90,7 @@ class PoolAutoscaler:
         for growth in self.pools:
             yield from (_order(growth, number) for number in range(growth.least))
 
-    def orders(self, scene: Scene) -> Iterator[MachineOrder]:
+    def orders(self, scene: PoolPicture) -> Iterator[MachineOrder]:
         for growth, number in wishes(scene.nodes, scene.coming, scene.bound, scene.waiting, self.pools):
             yield _order(growth, number)
 

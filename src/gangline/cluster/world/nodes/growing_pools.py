@@ -18,8 +18,8 @@ from gangline.cluster.world.nodes.heartbeats import register
 from gangline.cluster.world.nodes.pool_orders import (
     STARTING,
     MachineOrder,
+    PoolPicture,
     PoolPlanner,
-    Scene,
     helpless,
     once_ready,
     removable,
@@ -97,7 +97,7 @@ class SimulatedMachines:
         pods = ctx.read.list(POD)
         self.came = {name: when for name, when in self.came.items() if now - when < STARTING}
         nodes = [once_ready(node) if node.name in self.came else node for node in ctx.read.list(NODE)]
-        scene = Scene(
+        scene = PoolPicture(
             now,
             nodes,
             [order.node() for _, order in self.coming.values()],

@@ -14,7 +14,7 @@ import msgspec
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
-from gangline.cluster.world.nodes.pool_orders import Hopeless, MachineOrder, Scene, put
+from gangline.cluster.world.nodes.pool_orders import Hopeless, MachineOrder, PoolPicture, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import BackgroundService
@@ -41,7 +41,7 @@ class _Share:
         return bool(fitting)
 
 
-def packed(scene: Scene, provision: ProvisionerPart) -> list[NodePool]:
+def packed(scene: PoolPicture, provision: ProvisionerPart) -> list[NodePool]:
     """The shapes of the nodes to order, in the order in which the pods called for them."""
     board = Board()
     for node in (*scene.nodes, *scene.coming):
@@ -97,7 +97,7 @@ class MachineProvisioner:
     def at_start(self) -> Iterable[MachineOrder]:
         return ()
 
-    def orders(self, scene: Scene) -> Iterator[MachineOrder]:
+    def orders(self, scene: PoolPicture) -> Iterator[MachineOrder]:
         taken = {node.name for node in (*scene.nodes, *scene.coming)}
         for provision in self.provisions:
             shapes = packed(scene, provision)

@@ -33,7 +33,7 @@ class MachineOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class PoolPicture:
     now: float
     nodes: Sequence[Node]
     coming: Sequence[Node]
@@ -43,7 +43,7 @@ class Scene:
 
 class PoolPlanner(Protocol):
     def at_start(self) -> Iterable[MachineOrder]: ...
-    def orders(self, scene: Scene) -> Iterable[MachineOrder]: ...
+    def orders(self, scene: PoolPicture) -> Iterable[MachineOrder]: ...
     def spare(self, nodes: Sequence[Node]) -> Iterable[tuple[Sequence[Node], int, float]]:
         """Its own nodes, in groups: how many of a group stay, and how long one of them may stand empty."""
         ...
