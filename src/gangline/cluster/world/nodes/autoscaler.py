@@ -14,7 +14,7 @@ from gangline.api import names
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import node_object
-from gangline.cluster.world.nodes.pool_orders import Hopeless, MachineOrder, PoolPicture, put
+from gangline.cluster.world.nodes.pool_orders import HopelessShapes, MachineOrder, PoolPicture, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import Growth, WorldSettings
 from gangline.runtime import BackgroundService
@@ -51,7 +51,7 @@ def wishes(
     for pod in bound:
         board.hold(pod, pod.spec.node_name)
     added: list[tuple[Growth, int]] = []
-    ordered, hopeless = smallest_first(pools), Hopeless()
+    ordered, hopeless = smallest_first(pools), HopelessShapes()
     for pod in by_turn(waiting):
         if hopeless.knows(pod) or put(board, pod):
             continue

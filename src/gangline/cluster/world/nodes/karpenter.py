@@ -14,7 +14,7 @@ import msgspec
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
-from gangline.cluster.world.nodes.pool_orders import Hopeless, MachineOrder, PoolPicture, put
+from gangline.cluster.world.nodes.pool_orders import HopelessShapes, MachineOrder, PoolPicture, put
 from gangline.cluster.world.scheduling.place import Board, by_turn
 from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import BackgroundService
@@ -27,7 +27,7 @@ class _Share:
     """Pods that will share a node, and the shapes that can still hold them all, each as a board of one node."""
 
     boards: list[tuple[NodePool, Board]]
-    hopeless: Hopeless = field(default_factory=Hopeless)
+    hopeless: HopelessShapes = field(default_factory=HopelessShapes)
 
     def takes(self, pod: Pod) -> bool:
         """Puts the pod into this share if some shape can still hold everything; a share only gets fuller."""
@@ -49,7 +49,7 @@ def packed(scene: PoolPicture, provision: ProvisionerPart) -> list[NodePool]:
     for pod in scene.bound:
         board.hold(pod, pod.spec.node_name)
     shares: list[_Share] = []
-    shapes, elsewhere, hopeless = sorted(provision.shapes, key=_price), Hopeless(), Hopeless()
+    shapes, elsewhere, hopeless = sorted(provision.shapes, key=_price), HopelessShapes(), HopelessShapes()
     for pod in by_turn(scene.waiting):
         if hopeless.knows(pod):
             continue

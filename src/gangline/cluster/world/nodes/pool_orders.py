@@ -72,7 +72,7 @@ def put(board: Board, pod: Pod) -> bool:
 
 
 @dataclass(slots=True)
-class Hopeless:
+class HopelessShapes:
     """Shapes of pods for which nothing was found: of thousands of equal pods that wait only one is tried. A pod that
     minds its neighbours is always tried by itself."""
 
