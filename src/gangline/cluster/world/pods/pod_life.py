@@ -14,7 +14,7 @@ from gangline.api.core import Container, ContainerStatus, Pod
 from gangline.api.meta import Raw, condition
 from gangline.cluster.world.pods.images import lacks_image, unpullable, without_image
 from gangline.cluster.world.pods.life_times import PodTimes, is_number, times_of
-from gangline.cluster.world.pods.pod_step import FINAL, LackedObject, NodeFacts, Rejection, Statuses, Step
+from gangline.cluster.world.pods.pod_step import FINAL, LackedObject, NodeFacts, PodRejection, Statuses, Step
 from gangline.cluster.world.pods.told_status import changed_conditions, container_statuses, told_status
 from gangline.cluster.world.settings import NodePace
 from gangline.runtime.clock import seconds_of, timestamp
@@ -68,7 +68,7 @@ def _failed(pod: Pod, now: float, reason: str = "", message: str = "") -> Raw:
     }
 
 
-def _rejected(rejection: Rejection, now: float) -> Raw:
+def _rejected(rejection: PodRejection, now: float) -> Raw:
     """The end of a pod that never began: no container has a status, and nothing but the scheduler's condition is
     there."""
     return {
