@@ -15,7 +15,7 @@ from gangline.cluster.world.pods import pod_life
 from gangline.cluster.world.pods.pod_indexes import READY_CLIQUE, clique_key, volume_claims
 from gangline.cluster.world.pods.pod_step import FINAL, PodRejection
 from gangline.cluster.world.scheduling.node_fit import selects
-from gangline.cluster.world.scheduling.place import Board, Spot
+from gangline.cluster.world.scheduling.place import Board, NodeSpot
 from gangline.rules.requests import BYTES, PODS, is_gpu, is_mig, pod_amounts
 from gangline.runtime import Key, Reader, key_of
 
@@ -81,7 +81,7 @@ def from_devices(pod: Pod) -> set[str]:
     return {str(request_mapping.get("resourceName")) for request_mapping in made.get("requestMappings") or ()}
 
 
-def out_of(resource: str, pod: Pod, spot: Spot) -> PodRejection:
+def out_of(resource: str, pod: Pod, spot: NodeSpot) -> PodRejection:
     """What a kubelet says when a node lacks something."""
     asked, used, capacity = (
         _as_kubelet_counts(resource, amounts.get(resource, 0.0))

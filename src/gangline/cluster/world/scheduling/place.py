@@ -32,7 +32,7 @@ Scope: TypeAlias = tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
-class Spot:
+class NodeSpot:
     node: Node
     offers: dict[str, float]
     used: dict[str, float] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Spot:
 class Board:
     """Nodes, and which pods hold what on them. `version` grows whenever something may fit that did not before."""
 
-    spots: dict[str, Spot] = field(default_factory=dict)
+    spots: dict[str, NodeSpot] = field(default_factory=dict)
     held: dict[str, tuple[str, Amounts]] = field(default_factory=dict)
     on: dict[str, dict[str, Amounts]] = field(default_factory=dict)
     """What is held, by node and pod."""
@@ -73,7 +73,7 @@ class Board:
 
     def put_node(self, node: Node) -> None:
         before = self.spots.get(node.name)
-        self.spots[node.name] = Spot(
+        self.spots[node.name] = NodeSpot(
             node, amounts_of(node.status.allocatable), before.used if before else self._used(node.name)
         )
         self.version += 1
