@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cluster.world.making import node, pod
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.scheduling.gangs import gang_key, minimum
-from gangline.cluster.world.scheduling.place import Board, PlacingRefused, PodBinding, Round, Unit, by_turn
+from gangline.cluster.world.scheduling.place import NodeBoard, PlacingRefused, PodBinding, Round, Unit, by_turn
 
 
 def asks(name: str = "p", gpus: int = 0, cpu: str = "1", **spec: Any) -> Pod:
@@ -18,14 +18,14 @@ def asks(name: str = "p", gpus: int = 0, cpu: str = "1", **spec: Any) -> Pod:
     return pod(name, spec={"containers": [{"name": "main", "resources": {"requests": amounts}}], **spec})
 
 
-def board(*nodes: Node) -> Board:
-    made = Board()
+def board(*nodes: Node) -> NodeBoard:
+    made = NodeBoard()
     for item in nodes:
         made.put_node(item)
     return made
 
 
-def place(on: Board, *pods: Pod, least: int = 1) -> list[str]:
+def place(on: NodeBoard, *pods: Pod, least: int = 1) -> list[str]:
     """Node names, or the refusals."""
     return [
         item.node if isinstance(item, PodBinding) else item.reason for item in Round(on).place(Unit("g", pods, least))
@@ -121,7 +121,7 @@ def tree(least: int, *parts: Unit, **more: Any) -> Unit:
     return Unit("top", (), least, parts=parts, **more)
 
 
-def put(on: Board, unit: Unit) -> dict[str, str]:
+def put(on: NodeBoard, unit: Unit) -> dict[str, str]:
     """Pod → its node, or why it has none."""
     return {item.pod.name: item.node if isinstance(item, PodBinding) else item.reason for item in Round(on).place(unit)}
 

@@ -15,7 +15,7 @@ from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import node_object
 from gangline.cluster.world.nodes.pool_orders import HopelessShapes, MachineOrder, PoolPicture, put
-from gangline.cluster.world.scheduling.place import Board, by_turn
+from gangline.cluster.world.scheduling.place import NodeBoard, by_turn
 from gangline.cluster.world.settings import Growth, WorldSettings
 from gangline.runtime import BackgroundService
 
@@ -30,7 +30,7 @@ def smallest_first(pools: Iterable[Growth]) -> list[Growth]:
 
 
 def pod_size(node: Node) -> tuple[float, float]:
-    board = Board()
+    board = NodeBoard()
     board.put_node(node)
     offers = board.spots[node.name].offers
     return offers.get("cpu", 0.0), offers.get("memory", 0.0)
@@ -45,7 +45,7 @@ def wishes(
     nodes: Sequence[Node], coming: Sequence[Node], bound: Iterable[Pod], waiting: Iterable[Pod], pools: Sequence[Growth]
 ) -> list[tuple[Growth, int]]:
     """Which nodes to add (pool and number) so that every waiting pod that could fit one day does."""
-    board = Board()
+    board = NodeBoard()
     for node in (*nodes, *coming):
         board.put_node(node)
     for pod in bound:
@@ -65,7 +65,7 @@ def wishes(
     return added
 
 
-def _smallest_for(pod: Pod, pools: Sequence[Growth], board: Board) -> tuple[Growth, int] | None:
+def _smallest_for(pod: Pod, pools: Sequence[Growth], board: NodeBoard) -> tuple[Growth, int] | None:
     """The first pool that can still grow, and whose node would hold the pod."""
     for growth in pools:
         number = next(iter(free_numbers(growth, board.spots)), None)
@@ -74,8 +74,8 @@ def _smallest_for(pod: Pod, pools: Sequence[Growth], board: Board) -> tuple[Grow
     return None
 
 
-def _alone(node: Node) -> Board:
-    board = Board()
+def _alone(node: Node) -> NodeBoard:
+    board = NodeBoard()
     board.put_node(node)
     return board
 

@@ -15,7 +15,7 @@ from gangline.api.core import Node, Pod
 from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import NodePool, ProvisionerPart
 from gangline.cluster.world.nodes.pool_orders import HopelessShapes, MachineOrder, PoolPicture, put
-from gangline.cluster.world.scheduling.place import Board, by_turn
+from gangline.cluster.world.scheduling.place import NodeBoard, by_turn
 from gangline.cluster.world.settings import WorldSettings
 from gangline.runtime import BackgroundService
 
@@ -26,7 +26,7 @@ POOL_LABEL, TYPE_LABEL = "karpenter.sh/nodepool", "node.kubernetes.io/instance-t
 class _Share:
     """Pods that will share a node, and the shapes that can still hold them all, each as a board of one node."""
 
-    boards: list[tuple[NodePool, Board]]
+    boards: list[tuple[NodePool, NodeBoard]]
     hopeless: HopelessShapes = field(default_factory=HopelessShapes)
 
     def takes(self, pod: Pod) -> bool:
@@ -43,7 +43,7 @@ class _Share:
 
 def packed(scene: PoolPicture, provision: ProvisionerPart) -> list[NodePool]:
     """The shapes of the nodes to order, in the order in which the pods called for them."""
-    board = Board()
+    board = NodeBoard()
     for node in (*scene.nodes, *scene.coming):
         board.put_node(node)
     for pod in scene.bound:
@@ -70,13 +70,13 @@ def packed(scene: PoolPicture, provision: ProvisionerPart) -> list[NodePool]:
 def _price(shape: NodePool) -> tuple[float, str]:
     """Smaller is cheaper: GPUs weigh most."""
     node = MachineOrder(shape, 0, shape.name, 0).node()
-    board = Board()
+    board = NodeBoard()
     board.put_node(node)
     return shape.gpus * 1000 + board.spots[node.name].offers.get("cpu", 0.0), shape.name
 
 
-def _empty(provision: ProvisionerPart, shape: NodePool) -> Board:
-    board = Board()
+def _empty(provision: ProvisionerPart, shape: NodePool) -> NodeBoard:
+    board = NodeBoard()
     board.put_node(MachineOrder(_labelled(provision, shape), 0, shape.name, 0).node())
     return board
 

@@ -15,7 +15,7 @@ from gangline.cluster.world.pods import pod_life
 from gangline.cluster.world.pods.pod_indexes import READY_CLIQUE, clique_key, volume_claims
 from gangline.cluster.world.pods.pod_step import FINAL, PodRejection
 from gangline.cluster.world.scheduling.node_fit import selects
-from gangline.cluster.world.scheduling.place import Board, NodeSpot
+from gangline.cluster.world.scheduling.place import NodeBoard, NodeSpot
 from gangline.rules.requests import BYTES, PODS, is_gpu, is_mig, pod_amounts
 from gangline.runtime import Key, Reader, key_of
 
@@ -106,7 +106,7 @@ def _as_kubelet_counts(resource: str, amount: float) -> int:
 class NodeRoom:
     """What the pods that were let in take of each node; a pod for which there is not enough is turned away."""
 
-    board: Board = field(default_factory=Board)
+    board: NodeBoard = field(default_factory=NodeBoard)
     uids: dict[Key, str] = field(default_factory=dict)
     seen: bool = False
 

@@ -1,7 +1,7 @@
 """Where a bystander's pod can go: requests, selectors, node affinity, taints; gangs of the Workload API as a whole or
 not at all.
 
-A `Board` holds what is free on each node; a `Round` finds nodes for units of pods on it, the least used first. Pods of
+A `NodeBoard` holds what is free on each node; a `Round` finds nodes for units of pods on it, the least used first. Pods of
 the same shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. A unit may be bound to one
 domain: each is tried, and the one where most pods fit is taken. Nobody makes room. Pure: gangs.py says which pods are a
 unit, scheduler.py keeps the board and writes."""
@@ -61,7 +61,7 @@ class NodeSpot:
 
 
 @dataclass(slots=True)
-class Board:
+class NodeBoard:
     """Nodes, and which pods hold what on them. `version` grows whenever something may fit that did not before."""
 
     spots: dict[str, NodeSpot] = field(default_factory=dict)
@@ -196,7 +196,7 @@ def by_turn(pods: Iterable[Pod]) -> list[Pod]:
 class Round:
     """One look at the board. What is placed stays on it; a unit that does not fit whole leaves no trace."""
 
-    board: Board
+    board: NodeBoard
     heaps: dict[tuple[Shape, Scope], list[tuple[float, str]]] = field(default_factory=dict)
 
     def place(self, unit: Unit) -> list[Answer]:

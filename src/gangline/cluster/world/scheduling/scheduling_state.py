@@ -19,7 +19,7 @@ from gangline.api.core import Node, Pod
 from gangline.api.kinds import KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, Kind
 from gangline.api.meta import Condition, Raw, condition
 from gangline.cluster.world.scheduling.gangs import WorkloadGangs, gang_key, group_name
-from gangline.cluster.world.scheduling.place import Answer, Board, PlacingRefused, PodBinding, Round, Unit, by_turn
+from gangline.cluster.world.scheduling.place import Answer, NodeBoard, PlacingRefused, PodBinding, Round, Unit, by_turn
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.runtime import Key, key_of
 
@@ -52,7 +52,7 @@ def occupies(pod: Pod) -> bool:
 
 @dataclass(slots=True)
 class SchedulingState:
-    board: Board = field(default_factory=Board)
+    board: NodeBoard = field(default_factory=NodeBoard)
     waiting: dict[Key, Pod] = field(default_factory=dict)
     placed: dict[str, dict[str, None]] = field(default_factory=dict)
     """Gang → uids of its pods that have a node."""
