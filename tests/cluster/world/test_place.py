@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cluster.world.making import node, pod
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.scheduling.gangs import gang_key, minimum
-from gangline.cluster.world.scheduling.place import NodeBoard, PlacingRefused, PodBinding, Round, Unit, by_turn
+from gangline.cluster.world.scheduling.place import NodeBoard, PlacingRefused, PodBinding, PodUnit, Round, by_turn
 
 
 def asks(name: str = "p", gpus: int = 0, cpu: str = "1", **spec: Any) -> Pod:
@@ -28,7 +28,8 @@ def board(*nodes: Node) -> NodeBoard:
 def place(on: NodeBoard, *pods: Pod, least: int = 1) -> list[str]:
     """Node names, or the refusals."""
     return [
-        item.node if isinstance(item, PodBinding) else item.reason for item in Round(on).place(Unit("g", pods, least))
+        item.node if isinstance(item, PodBinding) else item.reason
+        for item in Round(on).place(PodUnit("g", pods, least))
     ]
 
 
@@ -112,16 +113,16 @@ def test_a_pod_that_names_a_pod_group_belongs_to_that() -> None:
 # --- parts and domains ------------------------------------------------------------------------------------------------
 
 
-def group(name: str, count: int, gpus: int = 4, **more: Any) -> Unit:
+def group(name: str, count: int, gpus: int = 4, **more: Any) -> PodUnit:
     pods = tuple(asks(f"{name}{number}", gpus=gpus) for number in range(count))
-    return Unit(name, pods, more.pop("least", count), called=f"group {name}", **more)
+    return PodUnit(name, pods, more.pop("least", count), called=f"group {name}", **more)
 
 
-def tree(least: int, *parts: Unit, **more: Any) -> Unit:
-    return Unit("top", (), least, parts=parts, **more)
+def tree(least: int, *parts: PodUnit, **more: Any) -> PodUnit:
+    return PodUnit("top", (), least, parts=parts, **more)
 
 
-def put(on: NodeBoard, unit: Unit) -> dict[str, str]:
+def put(on: NodeBoard, unit: PodUnit) -> dict[str, str]:
     """Pod → its node, or why it has none."""
     return {item.pod.name: item.node if isinstance(item, PodBinding) else item.reason for item in Round(on).place(unit)}
 
@@ -154,7 +155,7 @@ def test_a_tree_with_too_few_parts_leaves_no_trace() -> None:
 
 
 def test_a_part_that_runs_already_counts_and_one_without_pods_does_not() -> None:
-    runs, empty = Unit("r", least=0, taken=("n",)), Unit("e", least=2, called="group e")
+    runs, empty = PodUnit("r", least=0, taken=("n",)), PodUnit("e", least=2, called="group e")
     assert put(board(node("n", gpus=8)), tree(2, runs, group("a", 1))) == {"a0": "n"}
     [refused] = Round(board(node("n", gpus=8))).place(tree(2, empty, group("a", 1)))
     assert refused == PlacingRefused(
@@ -221,7 +222,7 @@ def test_no_node_is_ever_given_more_than_it_has(gangs: list[tuple[int, int]], si
     look = Round(on)
     for at, (gpus, members) in enumerate(gangs):
         pods = tuple(asks(f"g{at}-{number}", gpus=gpus) for number in range(members))
-        answers = look.place(Unit(f"g{at}", pods, members))
+        answers = look.place(PodUnit(f"g{at}", pods, members))
         assert len({isinstance(answer, PlacingRefused) for answer in answers}) == 1
     for spot in on.spots.values():
         assert spot.used.get("nvidia.com/gpu", 0) <= spot.offers["nvidia.com/gpu"]

@@ -19,7 +19,15 @@ from gangline.api.core import Node, Pod
 from gangline.api.kinds import KUBE_POD_GROUP, KUBE_POD_GROUP_V1ALPHA2, Kind
 from gangline.api.meta import Condition, Raw, condition
 from gangline.cluster.world.scheduling.gangs import WorkloadGangs, gang_key, group_name
-from gangline.cluster.world.scheduling.place import Answer, NodeBoard, PlacingRefused, PodBinding, Round, Unit, by_turn
+from gangline.cluster.world.scheduling.place import (
+    Answer,
+    NodeBoard,
+    PlacingRefused,
+    PodBinding,
+    PodUnit,
+    Round,
+    by_turn,
+)
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.runtime import Key, key_of
 
@@ -131,13 +139,13 @@ class SchedulingState:
     def nodes_of(self, gang: str) -> tuple[str, ...]:
         return tuple(self.board.held[uid][0] for uid in self.placed.get(gang, ()))
 
-    def units(self, gangs: WorkloadGangs) -> Iterator[list[Unit]]:
+    def units(self, gangs: WorkloadGangs) -> Iterator[list[PodUnit]]:
         """Who waits, in turn, some at a time."""
         units = gangs.units(by_turn(pod for pod in self.waiting.values() if pod.uid not in self.board.held))
         for start in range(0, max(len(units), 1), UNITS_AT_ONCE):
             yield units[start : start + UNITS_AT_ONCE]
 
-    def decide(self, units: list[Unit]) -> list[Answer]:
+    def decide(self, units: list[PodUnit]) -> list[Answer]:
         """Where each of these goes, or why it waits on."""
         placing, answers = Round(self.board), list[Answer]()
         for unit in units:
@@ -147,7 +155,7 @@ class SchedulingState:
                 self._arrives(answer.pod)
         return answers
 
-    def _place(self, unit: Unit, place: Callable[[Unit], list[Answer]]) -> list[Answer]:
+    def _place(self, unit: PodUnit, place: Callable[[PodUnit], list[Answer]]) -> list[Answer]:
         pods = unit.all_pods()
         if any(pod.uid in self.board.held for pod in pods):  # somebody else placed it meanwhile
             self.dirty.set()
