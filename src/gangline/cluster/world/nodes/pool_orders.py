@@ -11,7 +11,7 @@ import msgspec
 from gangline.api.core import Node, Pod
 from gangline.api.meta import condition
 from gangline.cluster.world.nodes.nodes import NodePool, node_object
-from gangline.cluster.world.scheduling.place import NodeBoard, PodBinding, PodUnit, Round, Shape, shape_of
+from gangline.cluster.world.scheduling.place import NodeBoard, PlacingRound, PodBinding, PodUnit, Shape, shape_of
 from gangline.cluster.world.scheduling.pod_affinity import cares
 from gangline.cluster.world.scheduling.scheduling_state import occupies
 
@@ -68,7 +68,7 @@ def helpless(pod: Pod) -> bool:
 
 def put(board: NodeBoard, pod: Pod) -> bool:
     """Puts the pod on the board if it fits."""
-    return any(isinstance(item, PodBinding) for item in Round(board).place(PodUnit(pod.uid, (pod,))))
+    return any(isinstance(item, PodBinding) for item in PlacingRound(board).place(PodUnit(pod.uid, (pod,))))
 
 
 @dataclass(slots=True)

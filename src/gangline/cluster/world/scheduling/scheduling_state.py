@@ -23,9 +23,9 @@ from gangline.cluster.world.scheduling.place import (
     Answer,
     NodeBoard,
     PlacingRefused,
+    PlacingRound,
     PodBinding,
     PodUnit,
-    Round,
     by_turn,
 )
 from gangline.cluster.world.scheduling.pod_affinity import cares
@@ -147,7 +147,7 @@ class SchedulingState:
 
     def decide(self, units: list[PodUnit]) -> list[Answer]:
         """Where each of these goes, or why it waits on."""
-        placing, answers = Round(self.board), list[Answer]()
+        placing, answers = PlacingRound(self.board), list[Answer]()
         for unit in units:
             answers += self._place(unit, placing.place)
         for answer in answers:
