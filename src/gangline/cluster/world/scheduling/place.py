@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from gangline.api.core import Node, Pod
 from gangline.cluster.world.scheduling.node_fit import barred
-from gangline.cluster.world.scheduling.pod_affinity import Crowd
+from gangline.cluster.world.scheduling.pod_affinity import PodCrowd
 from gangline.rules.requests import amounts_of, pod_amounts
 
 Amounts: TypeAlias = Mapping[str, float]
@@ -68,7 +68,7 @@ class NodeBoard:
     held: dict[str, tuple[str, Amounts]] = field(default_factory=dict)
     on: dict[str, dict[str, Amounts]] = field(default_factory=dict)
     """What is held, by node and pod."""
-    crowd: Crowd = field(default_factory=Crowd)
+    crowd: PodCrowd = field(default_factory=PodCrowd)
     version: int = 0
 
     def put_node(self, node: Node) -> None:
