@@ -16,16 +16,16 @@ from gangline.cluster.world.nodes.growing_pools import machines
 from gangline.cluster.world.nodes.nodes import node_object
 from gangline.cluster.world.nodes.pool_orders import HopelessShapes, MachineOrder, PoolPicture, put
 from gangline.cluster.world.scheduling.place import NodeBoard, by_turn
-from gangline.cluster.world.settings import Growth, WorldSettings
+from gangline.cluster.world.settings import PoolGrowth, WorldSettings
 from gangline.runtime import BackgroundService
 
 
-def template(growth: Growth, number: int, now: str = "") -> Node:
+def template(growth: PoolGrowth, number: int, now: str = "") -> Node:
     """The node that a pool would add as its next."""
     return msgspec.convert(node_object(growth.pool, number, f"{growth.pool.name}-{number}", now), Node)
 
 
-def smallest_first(pools: Iterable[Growth]) -> list[Growth]:
+def smallest_first(pools: Iterable[PoolGrowth]) -> list[PoolGrowth]:
     return sorted(pools, key=lambda pool: (pool.pool.gpus, pod_size(template(pool, 0)), pool.pool.name))
 
 
@@ -36,21 +36,25 @@ def pod_size(node: Node) -> tuple[float, float]:
     return offers.get("cpu", 0.0), offers.get("memory", 0.0)
 
 
-def free_numbers(growth: Growth, taken: Iterable[str]) -> Iterable[int]:
+def free_numbers(growth: PoolGrowth, taken: Iterable[str]) -> Iterable[int]:
     used = set(taken)
     return (number for number in range(growth.most) if f"{growth.pool.name}-{number}" not in used)
 
 
 def wishes(
-    nodes: Sequence[Node], coming: Sequence[Node], bound: Iterable[Pod], waiting: Iterable[Pod], pools: Sequence[Growth]
-) -> list[tuple[Growth, int]]:
+    nodes: Sequence[Node],
+    coming: Sequence[Node],
+    bound: Iterable[Pod],
+    waiting: Iterable[Pod],
+    pools: Sequence[PoolGrowth],
+) -> list[tuple[PoolGrowth, int]]:
     """Which nodes to add (pool and number) so that every waiting pod that could fit one day does."""
     board = NodeBoard()
     for node in (*nodes, *coming):
         board.put_node(node)
     for pod in bound:
         board.hold(pod, pod.spec.node_name)
-    added: list[tuple[Growth, int]] = []
+    added: list[tuple[PoolGrowth, int]] = []
     ordered, hopeless = smallest_first(pools), HopelessShapes()
     for pod in by_turn(waiting):
         if hopeless.knows(pod) or put(board, pod):
@@ -65,7 +69,7 @@ def wishes(
     return added
 
 
-def _smallest_for(pod: Pod, pools: Sequence[Growth], board: NodeBoard) -> tuple[Growth, int] | None:
+def _smallest_for(pod: Pod, pools: Sequence[PoolGrowth], board: NodeBoard) -> tuple[PoolGrowth, int] | None:
     """The first pool that can still grow, and whose node would hold the pod."""
     for growth in pools:
         number = next(iter(free_numbers(growth, board.spots)), None)
@@ -84,7 +88,7 @@ def _alone(node: Node) -> NodeBoard:
 class PoolAutoscaler:
     """How a cluster autoscaler orders machines."""
 
-    pools: tuple[Growth, ...]
+    pools: tuple[PoolGrowth, ...]
 
     def at_start(self) -> Iterator[MachineOrder]:
         for growth in self.pools:
@@ -102,7 +106,7 @@ class PoolAutoscaler:
         return "TriggeredScaleUp", f"pod triggered scale-up: a node of pool {order.pool.name} comes"
 
 
-def _order(growth: Growth, number: int) -> MachineOrder:
+def _order(growth: PoolGrowth, number: int) -> MachineOrder:
     return MachineOrder(growth.pool, number, f"{growth.pool.name}-{number}", growth.delay)
 
 
