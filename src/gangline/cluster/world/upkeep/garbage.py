@@ -43,7 +43,7 @@ LEFT_ALONE = ("events", "events.events.k8s.io")
 MISPLACED = "OwnerRefInvalidNamespace"
 
 
-class Follows(Protocol):
+class ChangeSource(Protocol):
     def on_change(self, handler: Callable[[Any, Any], None]) -> None: ...
 
 
@@ -97,7 +97,7 @@ class Collector:
 
     def _follow_kind(self, cache: Cache, kind: Kind[Object]) -> None:
         self.followed[kind.resource] = kind
-        follows: Follows = cache.informer(kind)
+        follows: ChangeSource = cache.informer(kind)
         follows.on_change(lambda before, after: self._moved(kind, before, after))
 
     def _unfollow(self, cache: Cache, resource: str) -> None:
