@@ -16,7 +16,7 @@ from gangline.api.kinds import CONFIG_MAP, NAMESPACE, POD, SERVICE_ACCOUNT, Kind
 from gangline.api.meta import Condition, Object, Raw
 from gangline.cluster.world.discovery import discover
 from gangline.cluster.world.settings import WorldSettings
-from gangline.cluster.world.upkeep.namespace_conditions import Remains, changed, conditions
+from gangline.cluster.world.upkeep.namespace_conditions import KindRemains, changed, conditions
 from gangline.errors import ApiError, NotFound
 from gangline.rules.finalizers import without_finalizer
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
@@ -60,7 +60,7 @@ async def reconcile(ctx: Context, key: Key) -> Again | None:
     return None
 
 
-async def _empty(ctx: Context, name: str) -> tuple[list[Remains], list[str]]:
+async def _empty(ctx: Context, name: str) -> tuple[list[KindRemains], list[str]]:
     """Delete what is there; say what remains and what could not be deleted."""
     remains, failures = [], []
     for served in await discover(ctx.client):
@@ -74,7 +74,7 @@ async def _empty(ctx: Context, name: str) -> tuple[list[Remains], list[str]]:
             failures.append(str(error))
             continue
         if left:
-            remains.append(Remains(_dotted(served.kind), left))
+            remains.append(KindRemains(_dotted(served.kind), left))
     return remains, failures
 
 
@@ -101,7 +101,7 @@ def _dotted(kind: Kind[Object]) -> str:
 
 
 async def _write_conditions(
-    ctx: Context, live: NamespaceState, remains: Sequence[Remains], failures: Sequence[str]
+    ctx: Context, live: NamespaceState, remains: Sequence[KindRemains], failures: Sequence[str]
 ) -> None:
     before = msgspec.convert(live.status.get("conditions") or [], tuple[Condition, ...])
     wanted = changed(before, conditions(remains, failures), timestamp(ctx.clock.now()))
