@@ -137,7 +137,7 @@ def namespaces() -> Controller:
 
 
 @dataclass(frozen=True, slots=True)
-class Furnish:
+class NamespaceFurnisher:
     """The default service account and the CA bundle, made again when someone deletes them."""
 
     root_ca: str
@@ -169,7 +169,7 @@ class Furnish:
 def accounts(settings: WorldSettings) -> Controller:
     return Controller(
         "accounts",
-        Furnish(settings.root_ca).reconcile,
+        NamespaceFurnisher(settings.root_ca).reconcile,
         watches=(
             Watch(NAMESPACE, itself, when=lambda before, after: after is not None and before is None),
             Watch(
