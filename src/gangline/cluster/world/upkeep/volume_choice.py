@@ -22,7 +22,7 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
+class TakeVolume:
     """Bind to a volume that is there."""
 
     volume: Raw
@@ -41,7 +41,7 @@ class Wait:
     message: str
 
 
-Choice: TypeAlias = Take | Make | Wait
+Choice: TypeAlias = TakeVolume | Make | Wait
 
 
 def choose(
@@ -56,7 +56,7 @@ def choose(
     if volume is not None and not (
         late and SELECTED_NODE not in claim.annotations and not is_held(volume) and not claim.spec.volume_name
     ):
-        return Take(volume)
+        return TakeVolume(volume)
     if claim.spec.volume_name:
         return Wait("VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim")
     if klass is None:

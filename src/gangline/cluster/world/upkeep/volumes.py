@@ -20,7 +20,7 @@ from gangline.cluster.world.upkeep.volume_choice import (
     SELECTED_NODE,
     VOLUME_PROTECTION,
     Make,
-    Take,
+    TakeVolume,
     Wait,
     choose,
     claim_named_by,
@@ -54,7 +54,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
     }
     node = ctx.read.get(NODE, claim.annotations.get(SELECTED_NODE, ""))
     match choose(claim, [as_raw(pv) for pv in ctx.read.list(PV)], classes, node):
-        case Take(volume):
+        case TakeVolume(volume):
             await _bind(ctx, claim, volume)
         case Make(volume) if SELECTED_NODE not in claim.annotations:
             await _provide(ctx, claim, volume)
