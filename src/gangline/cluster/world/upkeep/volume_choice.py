@@ -29,7 +29,7 @@ class TakeVolume:
 
 
 @dataclass(frozen=True, slots=True)
-class Make:
+class MakeVolume:
     """Make a volume for the claim."""
 
     volume: Raw
@@ -41,7 +41,7 @@ class Wait:
     message: str
 
 
-Choice: TypeAlias = TakeVolume | Make | Wait
+Choice: TypeAlias = TakeVolume | MakeVolume | Wait
 
 
 def choose(
@@ -70,7 +70,7 @@ def choose(
         return Wait(LATE, "waiting for first consumer to be created before binding")
     if klass.get("provisioner") == NO_PROVISIONER:
         return Wait("ProvisioningFailed", "no volume plugin matched and no volume fits")
-    return Make(made_for(claim, name, klass, node if late else None))
+    return MakeVolume(made_for(claim, name, klass, node if late else None))
 
 
 def claim_reference(claim: PersistentVolumeClaim) -> Raw:
