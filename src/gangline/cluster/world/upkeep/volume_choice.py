@@ -36,12 +36,12 @@ class MakeVolume:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitForVolume:
     reason: str
     message: str
 
 
-Choice: TypeAlias = TakeVolume | MakeVolume | Wait
+Choice: TypeAlias = TakeVolume | MakeVolume | WaitForVolume
 
 
 def choose(
@@ -58,18 +58,20 @@ def choose(
     ):
         return TakeVolume(volume)
     if claim.spec.volume_name:
-        return Wait("VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim")
+        return WaitForVolume(
+            "VolumeMissing", f"volume {claim.spec.volume_name} is not there or belongs to another claim"
+        )
     if klass is None:
-        return Wait(
+        return WaitForVolume(
             "FailedBinding",
             f'storageclass.storage.k8s.io "{name}" not found'
             if name
             else "no persistent volumes available for this claim and no storage class is set",
         )
     if late and SELECTED_NODE not in claim.annotations:
-        return Wait(LATE, "waiting for first consumer to be created before binding")
+        return WaitForVolume(LATE, "waiting for first consumer to be created before binding")
     if klass.get("provisioner") == NO_PROVISIONER:
-        return Wait("ProvisioningFailed", "no volume plugin matched and no volume fits")
+        return WaitForVolume("ProvisioningFailed", "no volume plugin matched and no volume fits")
     return MakeVolume(made_for(claim, name, klass, node if late else None))
 
 

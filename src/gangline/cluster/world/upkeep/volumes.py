@@ -21,7 +21,7 @@ from gangline.cluster.world.upkeep.volume_choice import (
     VOLUME_PROTECTION,
     MakeVolume,
     TakeVolume,
-    Wait,
+    WaitForVolume,
     choose,
     claim_named_by,
     claim_reference,
@@ -60,7 +60,7 @@ async def reconcile_claim(ctx: Context, key: Key) -> Again | None:
             await _provide(ctx, claim, volume)
         case MakeVolume():
             ctx.events.tell(PVC, claim, "ExternalProvisioning", "Waiting for a volume to be created on the chosen node")
-        case Wait(reason, message):
+        case WaitForVolume(reason, message):
             ctx.events.tell(PVC, claim, reason, message)
             if not claim.status.phase:
                 await ctx.client.patch(
