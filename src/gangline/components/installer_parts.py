@@ -13,7 +13,7 @@ from gangline import role_objects
 from gangline.api.kinds import MUTATING_WEBHOOK, VALIDATING_WEBHOOK, Kind
 from gangline.api.meta import Raw
 from gangline.component_flags import check, configured, real_backends
-from gangline.components.admission_hooks import Nothing, hooks
+from gangline.components.admission_hooks import EmptyReader, hooks
 from gangline.components.options import ComponentOptions, admission_settings
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def installer_parts() -> ComponentParts:
         options = ComponentOptions(
             compat=tuple(compat), flags=flags, operator=configured(config), namespace=address.namespace
         )
-        registered = list(hooks(replace(options, admission=admission_settings(options)), Nothing()))
+        registered = list(hooks(replace(options, admission=admission_settings(options)), EmptyReader()))
         place = WebhookAddress(address.service, address.namespace, address.port)
         return [
             (MUTATING_WEBHOOK if configuration["kind"] == MUTATING_WEBHOOK.kind else VALIDATING_WEBHOOK, configuration)
