@@ -20,7 +20,7 @@ from gangline.api.kinds import NODE, POD, POD_GROUP, PRIORITY_CLASS, RESOURCE_CL
 from gangline.api.meta import Object, Raw
 from gangline.config import NATIVE, Manner
 from gangline.controllers.parts import PartUnreadable, PodPart, part
-from gangline.controllers.phases import Standings, conditions, standing
+from gangline.controllers.phases import PodStandings, conditions, standing
 from gangline.controllers.sums import Amounts, Sum, printed, resource_list_patch
 from gangline.rules import requests
 from gangline.rules.gangs.memberships import is_collected
@@ -39,7 +39,7 @@ class GroupSums:
 
     requested: Sum = field(default_factory=Sum)
     allocated: Sum = field(default_factory=Sum)
-    standings: Standings = field(default_factory=Standings)
+    standings: PodStandings = field(default_factory=PodStandings)
     written: list[Raw] = field(default_factory=list)
     """The conditions as last written."""
     sent: tuple[str, bytes] = ("", b"")
