@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gangline.api.kai import PodGroup
-from gangline.controllers.sums import Amounts, Sum, amounts, printed
+from gangline.controllers.sums import Amounts, MemberSum, amounts, printed
 
 FIELDS = ("requested", "allocated", "allocatedNonPreemptible")
 
@@ -19,7 +19,7 @@ class QueueTotals:
     """The three sums of one queue."""
 
     def __init__(self) -> None:
-        self._sums = {name: Sum() for name in FIELDS}
+        self._sums = {name: MemberSum() for name in FIELDS}
 
     def set(self, member: Any, parts: Mapping[str, Amounts]) -> bool:
         changed = [item.set(member, parts.get(name, {})) for name, item in self._sums.items()]
