@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 
 from gangline.client import Client
-from gangline.dashboard.following.follower import Follower, Sight
+from gangline.dashboard.following.follower import ClusterSight, Follower
 from gangline.dashboard.following.reckoner import Reckoner
 from gangline.dashboard.gangs import GangTable
 from gangline.dashboard.login.gates import Gate, OpenGate
@@ -37,7 +37,7 @@ class Dashboard:
 
     def __init__(
         self,
-        sight: Sight,
+        sight: ClusterSight,
         clock: Clock | None = None,
         recording: Path | None = None,
         gate: Gate | None = None,

@@ -54,7 +54,7 @@ PULSE = 3.0
 """Seconds between two questions whether the cluster still answers."""
 
 
-class Sight(Protocol):
+class ClusterSight(Protocol):
     """Where pages get what they show."""
 
     @property
