@@ -56,7 +56,7 @@ def _left_to(command: str) -> str:
 TOO_LARGE = ReckonedCluster(KnownIdle(problem=_left_to("idle")), KnownShares(problem=_left_to("fairshare")))
 
 
-class Reckoner:
+class ClusterReckoner:
     """`changes` grows with every change of the cluster; `look` is what the pages see of it."""
 
     def __init__(
