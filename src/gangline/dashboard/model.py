@@ -15,7 +15,7 @@ class RemedyText(PageData, frozen=True):
     text: str
 
 
-class Why(PageData, frozen=True):
+class WaitingReason(PageData, frozen=True):
     """Why a gang waits: one sentence, its proof line by line, and what would start it."""
 
     headline: str
@@ -64,7 +64,7 @@ class GangLine(PageData, frozen=True):
     gpus_asked: float = 0.0
     nodes: int = 0
     since: float | None = None
-    why: Why | None = None
+    why: WaitingReason | None = None
     evicted: Evicted | None = None
     """How it lost its place, if it has not started again since."""
     failure: str = ""

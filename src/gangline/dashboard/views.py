@@ -22,7 +22,7 @@ from gangline.dashboard.model import (
     PodLine,
     QueuePage,
     QueuesPage,
-    Why,
+    WaitingReason,
 )
 from gangline.dashboard.page_data import Source
 from gangline.dashboard.pages import gang_address
@@ -234,7 +234,7 @@ def _lost(line: GangLine, source: Source) -> Html:
 def _verdict(line: GangLine) -> Html:
     if line.why is None:
         return Html("")
-    why: Why = line.why
+    why: WaitingReason = line.why
     title = "Why it waits" if line.state in ("waiting", "evicted") else "Why the rest of it waits"
     proof = tag("ul", *(tag("li", item) for item in why.proof), class_="proof") if why.proof else None
     ways = tag("ul", *(tag("li", remedy.text) for remedy in why.remedies), class_="ways")
