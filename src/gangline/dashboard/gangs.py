@@ -16,7 +16,7 @@ from gangline.api.meta import condition
 from gangline.dashboard import evictions
 from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.look import ClusterView, PodFact, first_owner
-from gangline.dashboard.model import Evicted, GangLine, RemedyText, WaitingReason
+from gangline.dashboard.model import EvictedGang, GangLine, RemedyText, WaitingReason
 from gangline.dashboard.nodes import natural
 from gangline.rules import verdicts
 from gangline.rules.gangs.evictions import failure_of, is_over, prospects
@@ -303,14 +303,14 @@ def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:
     )
 
 
-def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
+def evicted(gang: CountedGang, known: GangTable) -> EvictedGang | None:
     """Who took its place, and whether it comes back."""
     if gang.eviction is None:
         return None
     other = known.called(*gang.eviction.other)
     title = f"{other.namespace}/{other.title}" if other is not None else "/".join(gang.eviction.other).strip("/")
     waits = bool(gang.pending) or gang.gang is not None
-    return Evicted(
+    return EvictedGang(
         at=gang.eviction.at,
         action=gang.eviction.action,
         by=evictions.by_whom(gang.eviction, title),

@@ -29,7 +29,7 @@ class WaitingReason(PageData, frozen=True):
     """It comes from a scheduler of ours; else from the gang's conditions."""
 
 
-class Evicted(PageData, frozen=True):
+class EvictedGang(PageData, frozen=True):
     """A gang that lost its place."""
 
     at: float
@@ -65,7 +65,7 @@ class GangLine(PageData, frozen=True):
     nodes: int = 0
     since: float | None = None
     why: WaitingReason | None = None
-    evicted: Evicted | None = None
+    evicted: EvictedGang | None = None
     """How it lost its place, if it has not started again since."""
     failure: str = ""
     """Why it failed for good."""
