@@ -71,7 +71,7 @@ class GangLine(PageData, frozen=True):
     """Why it failed for good."""
 
 
-class Amounts(PageData, frozen=True):
+class QueueAmounts(PageData, frozen=True):
     """One resource of a queue."""
 
     quota: float | None = None
@@ -88,9 +88,9 @@ class QueueLine(PageData, frozen=True):
     parent: str = ""
     depth: int = 0
     leaf: bool = True
-    gpu: Amounts = Amounts()
-    cpu: Amounts = Amounts()
-    memory: Amounts = Amounts()
+    gpu: QueueAmounts = QueueAmounts()
+    cpu: QueueAmounts = QueueAmounts()
+    memory: QueueAmounts = QueueAmounts()
     priority: int | None = None
     weight: float = 0.0
     borrows: float = 0.0

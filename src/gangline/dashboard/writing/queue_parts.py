@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gangline.dashboard.model import Amounts, Loan, QueueLine
+from gangline.dashboard.model import Loan, QueueAmounts, QueueLine
 from gangline.dashboard.writing.html import Html, join, tag
 from gangline.dashboard.writing.parts import bar, counted, grid, number, queue_link, scale
 
@@ -44,7 +44,7 @@ def queue_table(rows: Sequence[QueueLine], fair: bool = False) -> Html:
     )
 
 
-def amounts(given: Amounts, shown: Callable[[float | None], str] = number, fair: bool = False) -> list[str]:
+def amounts(given: QueueAmounts, shown: Callable[[float | None], str] = number, fair: bool = False) -> list[str]:
     bounds = (given.quota, given.fair, given.limit) if fair else (given.quota, given.limit)
     return [shown(value) for value in (given.allocated, given.requested, *bounds)]
 
