@@ -102,7 +102,7 @@ class QueueLine(PageData, frozen=True):
     problem: str = ""
 
 
-class Loan(PageData, frozen=True):
+class QueueLoan(PageData, frozen=True):
     """A queue that borrows, and the siblings whose quota is not all in use."""
 
     queue: str
@@ -201,7 +201,7 @@ class Overview(PageData, frozen=True, tag_field="page", tag="overview"):
     queues: Table[QueueLine]
     nodes: Table[NodeLine]
     failed: Table[GangLine] = Table()
-    loans: tuple[Loan, ...] = ()
+    loans: tuple[QueueLoan, ...] = ()
     search: str = ""
 
 
@@ -273,7 +273,7 @@ class QueuesPage(PageData, frozen=True, tag_field="page", tag="queues"):
 
     source: Source
     queues: Table[QueueLine]
-    loans: tuple[Loan, ...] = ()
+    loans: tuple[QueueLoan, ...] = ()
     shares_at: float | None = None
     """When the fair shares were worked out; None: they were not."""
     shares_problem: str = ""
@@ -287,7 +287,7 @@ class QueuePage(PageData, frozen=True, tag_field="page", tag="queue"):
     below: tuple[QueueLine, ...]
     waiting: Table[GangLine]
     running: Table[GangLine]
-    loans: tuple[Loan, ...] = ()
+    loans: tuple[QueueLoan, ...] = ()
 
 
 class NodePage(PageData, frozen=True, tag_field="page", tag="node"):
