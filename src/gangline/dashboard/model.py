@@ -139,7 +139,7 @@ class NodeLine(PageData, frozen=True):
     """MIG slices: name, free, total."""
 
 
-class Piece(PageData, frozen=True):
+class FreePiece(PageData, frozen=True):
     """Nodes with the same number of free GPUs."""
 
     gpus: int
@@ -160,7 +160,7 @@ class FreeRoom(PageData, frozen=True):
 
     free: int = 0
     spare: float = 0.0
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[FreePiece, ...] = ()
     largest: int = 0
     largest_node: str = ""
     whole_nodes: int = 0

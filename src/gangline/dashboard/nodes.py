@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gangline.api.kai import Topology
 from gangline.dashboard.look import MOST, ClusterView, NodeFact, PodFact, portion
-from gangline.dashboard.model import FreeDomain, FreeRoom, GpuCell, NodeLine, Piece
+from gangline.dashboard.model import FreeDomain, FreePiece, FreeRoom, GpuCell, NodeLine
 
 HOST = "kubernetes.io/hostname"
 FREE = GpuCell(state="free")
@@ -125,7 +125,7 @@ def room(look: ClusterView, held: Holders) -> FreeRoom:
         gpu_nodes=gpu_nodes,
         closed=closed,
         pieces=tuple(
-            Piece(gpus=gpus, nodes=nodes)
+            FreePiece(gpus=gpus, nodes=nodes)
             for gpus, nodes in sorted(Counter(free.values()).items(), reverse=True)
             if gpus
         ),
