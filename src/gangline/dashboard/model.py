@@ -6,7 +6,7 @@ ages in seconds. None stands for "no bound". Nothing here looks at a cluster or 
 from __future__ import annotations
 
 from gangline.dashboard.map.data import MapPage
-from gangline.dashboard.page_data import PageData, Source, Table
+from gangline.dashboard.page_data import PageData, PageSource, Table
 from gangline.dashboard.past.data import TimelinePage, TimePage
 from gangline.rules.trees import Branch
 
@@ -193,7 +193,7 @@ class GangCounts(PageData, frozen=True):
 
 
 class Overview(PageData, frozen=True, tag_field="page", tag="overview"):
-    source: Source
+    source: PageSource
     counts: GangCounts
     room: FreeRoom
     waiting: Table[GangLine]
@@ -232,7 +232,7 @@ class GangOptions(PageData, frozen=True):
 class GangsPage(PageData, frozen=True, tag_field="page", tag="gangs"):
     """Gangs of every state, as chosen."""
 
-    source: Source
+    source: PageSource
     choice: GangChoice
     options: GangOptions
     gangs: Table[GangLine]
@@ -260,7 +260,7 @@ class PodLine(PageData, frozen=True):
 
 
 class GangPage(PageData, frozen=True, tag_field="page", tag="gang"):
-    source: Source
+    source: PageSource
     gang: GangLine
     tree: Branch
     conditions: tuple[tuple[str, str, str], ...] = ()
@@ -271,7 +271,7 @@ class GangPage(PageData, frozen=True, tag_field="page", tag="gang"):
 class QueuesPage(PageData, frozen=True, tag_field="page", tag="queues"):
     """All queues as a tree."""
 
-    source: Source
+    source: PageSource
     queues: Table[QueueLine]
     loans: tuple[QueueLoan, ...] = ()
     shares_at: float | None = None
@@ -281,7 +281,7 @@ class QueuesPage(PageData, frozen=True, tag_field="page", tag="queues"):
 
 
 class QueuePage(PageData, frozen=True, tag_field="page", tag="queue"):
-    source: Source
+    source: PageSource
     queue: QueueLine
     path: tuple[str, ...]
     below: tuple[QueueLine, ...]
@@ -291,7 +291,7 @@ class QueuePage(PageData, frozen=True, tag_field="page", tag="queue"):
 
 
 class NodePage(PageData, frozen=True, tag_field="page", tag="node"):
-    source: Source
+    source: PageSource
     node: NodeLine
     pods: Table[PodLine]
     taints: tuple[str, ...] = ()
@@ -301,7 +301,7 @@ class NodePage(PageData, frozen=True, tag_field="page", tag="node"):
 class MissingPage(PageData, frozen=True, tag_field="page", tag="missing"):
     """There is no such page."""
 
-    source: Source
+    source: PageSource
     text: str
     hint: str
     near: tuple[tuple[str, str], ...] = ()

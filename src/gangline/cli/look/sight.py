@@ -49,7 +49,7 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
     from gangline.api import kinds
     from gangline.dashboard.claimed import with_devices
     from gangline.dashboard.look import ClusterView, node_fact, pod_fact
-    from gangline.dashboard.page_data import Source
+    from gangline.dashboard.page_data import PageSource
 
     read = {
         "pods": kinds.POD,
@@ -75,7 +75,7 @@ async def look_at(connection: ClusterConnection) -> ClusterView:
         objects.pop("slices"),
         objects.pop("claims"),
     )
-    source = Source(
+    source = PageSource(
         server=connection.server,
         now=now,
         heard=now,
