@@ -23,7 +23,7 @@ MOST_TICKS = 8
 """Times below a chart, at most about so many."""
 
 
-class Series(msgspec.Struct, frozen=True):
+class ChartSeries(msgspec.Struct, frozen=True):
     """`kind`: area, line or bars. `style` is a class of the style sheet."""
 
     values: Sequence[float]
@@ -50,7 +50,7 @@ def chart(
     label: str,
     span: tuple[float, float],
     moments: Sequence[tuple[float, float]],
-    series: Sequence[Series],
+    series: Sequence[ChartSeries],
     bound: float | None = None,
 ) -> Html:
     """`span`: from when to when; `moments`: start and end of each value; `bound`: a line across, as a quota is."""
@@ -110,7 +110,7 @@ def clock(moment: float, whole: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%H:%M" if whole <= 86400.0 else "%b %d")
 
 
-def _drawn(series: Series, moments: Sequence[tuple[float, float]], frame: Frame) -> Html:
+def _drawn(series: ChartSeries, moments: Sequence[tuple[float, float]], frame: Frame) -> Html:
     if series.kind == "bars":
         return tag(
             "g",
