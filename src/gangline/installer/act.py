@@ -27,7 +27,7 @@ AT_ONCE = 8
 
 
 @dataclass(slots=True)
-class Report:
+class WriteReport:
     """What was done, in the words of events and conditions."""
 
     made: list[str] = field(default_factory=list)
@@ -46,9 +46,9 @@ class OwnedObjects:
     def __init__(self, ctx: Context, kind: Kind[Any], owner: Object, written: dict[ObjectKey, WrittenObject]) -> None:
         self._client, self._writer, self._now = ctx.client, ctx.writer, ctx.clock.now()
         self._kind, self._owner, self._written = kind, owner, written
-        self._report = Report()
+        self._report = WriteReport()
 
-    async def carry_out(self, plan: InstallPlan) -> Report:
+    async def carry_out(self, plan: InstallPlan) -> WriteReport:
         steps = [(wanted.kind, wanted, live) for wanted, live in (*((item, None) for item in plan.create), *plan.apply)]
         for _, alike in groupby(sorted(steps, key=lambda step: ORDER[step[0]]), key=lambda step: step[0]):
             await together(list(alike), self._put_in_place, AT_ONCE)

@@ -14,7 +14,7 @@ from typing import Any
 from gangline.api.kinds import CONFIG, POD, SCHEDULING_SHARD, Kind
 from gangline.api.meta import Object
 from gangline.errors import GanglineError
-from gangline.installer.act import OwnedObjects, Report
+from gangline.installer.act import OwnedObjects, WriteReport
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import CONFIG_NAME, OURS, Wishes
 from gangline.installer.look import Installer, config_facts, owned, shard_facts, the_config
@@ -99,7 +99,7 @@ async def _carry_out(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Ob
     return outcome
 
 
-async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> Report:
+async def _write(ctx: Context, memory: WriteMemory, kind: Kind[Any], obj: Object, wishes: Wishes) -> WriteReport:
     written = memory.of(obj)
     todo = plan(wishes, owned(ctx.read, obj.uid), written)
     report = await OwnedObjects(ctx, kind, obj, written).carry_out(todo)
@@ -119,7 +119,7 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:TOLD]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _refused(report: Report) -> None:
+def _refused(report: WriteReport) -> None:
     """What failed is tried again, later and later."""
     if report.failures:
         raise GanglineError("; ".join(report.failures))
