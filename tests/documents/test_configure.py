@@ -14,7 +14,7 @@ from gangline.api.meta import Raw
 from gangline.cli.deploy.flags import MEANINGS
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import InstallFacts, Pair, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, Wishes
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import config_yaml, wishes_of_shard
 from gangline.operator.settings import _KNOWN, process, read
@@ -96,7 +96,7 @@ def test_the_operator_configuration_that_is_shown_is_what_holds_without_one() ->
 
 def wishes(spec: Raw) -> Wishes:
     return wishes_of_config(
-        ConfigReading(spec), InstallFacts(certificate=Pair(b"certificate", b"key", b"authority")), PARTS
+        ConfigReading(spec), InstallFacts(certificate=CertificatePair(b"certificate", b"key", b"authority")), PARTS
     )
 
 

@@ -29,7 +29,7 @@ from gangline.components.installer_parts import installer_parts
 from gangline.components.options import ComponentOptions, operator_settings
 from gangline.errors import ConfigError
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import InstallFacts, Leader, Pair, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, Leader, Wishes
 from gangline.installer.look import cdi_of
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import config_yaml, wishes_of_shard
@@ -38,7 +38,7 @@ from gangline.scheduler.settings import native_settings, read_config, shard_sett
 from yaml_loading import load_yaml
 
 PARTS = installer_parts()
-CERTIFICATE = Pair(b"certificate", b"key", b"authority")
+CERTIFICATE = CertificatePair(b"certificate", b"key", b"authority")
 EVERYTHING = frozenset(kind.resource for kind in (VPA, PROMETHEUS, SERVICE_MONITOR))
 
 

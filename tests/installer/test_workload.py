@@ -24,7 +24,7 @@ from gangline.api.meta import Raw
 from gangline.api.names import CONFIG_HASH, RECORDINGS
 from gangline.components.installer_parts import installer_parts
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import InstallFacts, Pair, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, Wishes
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.installer.settings import InstallerSettings
@@ -36,7 +36,7 @@ from installer.installer_story import SPACE, InstallerStory, installer_story
 from yaml_loading import load_yaml
 
 PARTS = installer_parts()
-CERTIFICATE = Pair(b"certificate", b"key", b"authority")
+CERTIFICATE = CertificatePair(b"certificate", b"key", b"authority")
 APART: Raw = {"workload": {"scheduler": {"outside": ["volcano", "podgang"]}}}
 
 

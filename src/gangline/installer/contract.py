@@ -27,7 +27,7 @@ OURS = {names.MANAGED_BY: names.INSTALLER}
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CertificatePair:
     """A certificate, its key, and whom to trust for it, in PEM."""
 
     certificate: bytes
@@ -67,7 +67,7 @@ class ComponentParts:
     check: Callable[[str, Flags, Mapping[str, Any], Sequence[str]], str]
     """What a component would refuse to start with, given these flags, this config.yaml and this manner; empty:
     nothing."""
-    certificate: Callable[[Sequence[str], float, Pair | None], Pair]
+    certificate: Callable[[Sequence[str], float, CertificatePair | None], CertificatePair]
     """Hosts, the time, and the certificate that is kept → that one if it is still good, else a new one."""
     backends: Callable[[Iterable[str]], Sequence[str]] = tuple
     """Names of backends, aliases too → what they are really called, each once."""
@@ -83,7 +83,7 @@ class InstallFacts:
     """Some node only pretends to have GPUs."""
     cdi: bool = False
     """The GPU operator hands out devices by CDI."""
-    certificate: Pair | None = None
+    certificate: CertificatePair | None = None
     """Of the admission server."""
     answers: bool = False
     """Somebody answers at the admission server's address, so that the webhooks may be registered."""

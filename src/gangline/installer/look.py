@@ -28,7 +28,7 @@ from gangline.api.meta import Object, Raw, as_raw
 from gangline.client import Client
 from gangline.errors import NotFound
 from gangline.installer.config_reader import ConfigReading, at
-from gangline.installer.contract import CONFIG_NAME, ComponentParts, InstallFacts, Leader, Pair
+from gangline.installer.contract import CONFIG_NAME, CertificatePair, ComponentParts, InstallFacts, Leader
 from gangline.installer.objects.services import ADMISSION, SCHEDULER, admission_address
 from gangline.installer.objects.shards import lease_of
 from gangline.installer.objects.webhooks import TLS_SECRET, pair_of
@@ -101,7 +101,7 @@ def cdi_of(policy: Raw) -> bool:
     return version >= CDI_ALWAYS or bool(at(policy, "spec.cdi.default", False))
 
 
-async def _certificate(parts: ComponentParts, ctx: Context, reading: ConfigReading) -> Pair:
+async def _certificate(parts: ComponentParts, ctx: Context, reading: ConfigReading) -> CertificatePair:
     try:
         kept = pair_of(await ctx.client.get_raw(SECRET, TLS_SECRET, reading.namespace))
     except NotFound:
