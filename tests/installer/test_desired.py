@@ -29,7 +29,7 @@ from gangline.components.installer_parts import installer_parts
 from gangline.components.options import ComponentOptions, operator_settings
 from gangline.errors import ConfigError
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import CertificatePair, InstallFacts, Leader, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, ShardLeader, Wishes
 from gangline.installer.look import cdi_of
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import config_yaml, wishes_of_shard
@@ -520,7 +520,7 @@ def test_a_shard_that_cannot_be_is_refused_with_the_place_and_the_remedy(spec: R
 
 
 def test_the_leaders_address_is_of_its_family() -> None:
-    several = shard(of={"scheduler": {"replicas": 2}}, leader=Leader("p", "u", "fd00::1"))
+    several = shard(of={"scheduler": {"replicas": 2}}, leader=ShardLeader("p", "u", "fd00::1"))
     [found] = [item.obj for item in several.objects if item.name == "kai-scheduler-s-leader"]
     assert found["addressType"] == "IPv6" and found["endpoints"][0]["addresses"] == ["fd00::1"]
 

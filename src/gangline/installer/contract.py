@@ -49,7 +49,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Leader:
+class ShardLeader:
     """The pod that holds a shard's lease."""
 
     pod: str
@@ -93,7 +93,7 @@ class InstallFacts:
     """Metadata and spec of the Prometheus that was made for this Config."""
     now: float = 0.0
     """Seconds since the epoch."""
-    leader: Leader | None = None
+    leader: ShardLeader | None = None
     """Of the shard that is looked at."""
     rivals: tuple[str, ...] = ()
     """Older shards with the same node pool as the one that is looked at."""
