@@ -100,7 +100,7 @@ class InstallFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedObject:
     """One object as it should be, without its owner."""
 
     kind: Kind[Any]
@@ -130,7 +130,7 @@ class Wanted:
 class Wishes:
     """Everything that should be there for one Config or one shard."""
 
-    objects: list[Wanted] = field(default_factory=list)
+    objects: list[WantedObject] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """What is wrong with the Config, with the remedy; the apps concerned stay as they are."""
     kept: list[str] = field(default_factory=list)
@@ -141,7 +141,7 @@ class Wishes:
     """Settings without effect."""
 
     def add(self, kind: Kind[Any], obj: Raw) -> None:
-        self.objects.append(Wanted(kind, obj))
+        self.objects.append(WantedObject(kind, obj))
 
 
 def meta(app: str, name: str = "", namespace: str = "", labels: Mapping[str, str] | None = None) -> Raw:
