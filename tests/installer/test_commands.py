@@ -30,7 +30,7 @@ from gangline.components.installer_parts import installer_parts
 from gangline.components.options import ComponentOptions
 from gangline.errors import BadInput
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import CertificatePair, InstallFacts, Wishes
+from gangline.installer.contract import CertificatePair, InstallFacts, WantedObjects
 from gangline.installer.objects.desired import wishes_of_config
 from gangline.installer.objects.shards import wishes_of_shard
 from gangline.local import write_kubeconfig
@@ -104,7 +104,10 @@ SHARD = {
 def command_lines(spec: dict[str, Any], shard: dict[str, Any]) -> list[tuple[list[str], str]]:
     """Every container's command, with the config.yaml it finds mounted."""
     parts, said = installer_parts(), ConfigReading(spec)
-    answers: list[Wishes] = [wishes_of_config(said, FACTS, parts), wishes_of_shard(said, "s", shard, FACTS, parts)]
+    answers: list[WantedObjects] = [
+        wishes_of_config(said, FACTS, parts),
+        wishes_of_shard(said, "s", shard, FACTS, parts),
+    ]
     found: list[tuple[list[str], str]] = []
     for wishes in answers:
         assert not wishes.problems and not wishes.notes

@@ -1,7 +1,7 @@
 """What the pure part of the installer is given and what it answers: plain data on both sides.
 
 `InstallFacts` is what the shell found in the cluster, `ComponentParts` what only the composition root knows (the
-components' rights, flags and hooks: a component never imports another), `Wishes` the answer. Nothing here reads or
+components' rights, flags and hooks: a component never imports another), `WantedObjects` the answer. Nothing here reads or
 writes."""
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class WantedObject:
 
 
 @dataclass(slots=True)
-class Wishes:
+class WantedObjects:
     """Everything that should be there for one Config or one shard."""
 
     objects: list[WantedObject] = field(default_factory=list)

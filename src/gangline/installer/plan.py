@@ -31,7 +31,7 @@ from gangline.api.kinds import (
     Kind,
 )
 from gangline.api.meta import Object
-from gangline.installer.contract import APP, WantedObject, Wishes
+from gangline.installer.contract import APP, WantedObject, WantedObjects
 from gangline.installer.objects.webhooks import TLS_SECRET
 
 ALWAYS: tuple[Kind[Any], ...] = (
@@ -104,7 +104,7 @@ class InstallPlan:
 
 
 def plan(
-    wishes: Wishes, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]
+    wishes: WantedObjects, live: Iterable[tuple[Kind[Any], Object]], written: Mapping[ObjectKey, WrittenObject]
 ) -> InstallPlan:
     there = {place(kind, obj): (kind, obj) for kind, obj in live}
     install_plan = InstallPlan()

@@ -12,7 +12,7 @@ from gangline.api import names
 from gangline.api.kinds import DEPLOYMENT, PDB, SERVICE, SERVICE_ACCOUNT, VPA
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading
-from gangline.installer.contract import APP, OURS, InstallFacts, Wishes, meta
+from gangline.installer.contract import APP, OURS, InstallFacts, WantedObjects, meta
 from gangline.installer.objects.services import Port
 
 ENVIRONMENT = [
@@ -62,7 +62,7 @@ def account(reading: ConfigReading, name: str, namespace: str = "", app: str = "
 
 
 def add_running(
-    wishes: Wishes, reading: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts
+    wishes: WantedObjects, reading: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts
 ) -> None:
     """Everything that one component needs to run, but its rights."""
     if not running.account:
@@ -180,7 +180,9 @@ def _budget(reading: ConfigReading, app: str, unavailable: int) -> Raw:
     }
 
 
-def _add_autoscaler(wishes: Wishes, reading: ConfigReading, running: RunningComponent, facts: InstallFacts) -> None:
+def _add_autoscaler(
+    wishes: WantedObjects, reading: ConfigReading, running: RunningComponent, facts: InstallFacts
+) -> None:
     wanted = reading.autoscaler(running.section)
     if wanted is None:
         return

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from gangline.api.kinds import MUTATING_WEBHOOK, POD_GROUP, QUEUE, SECRET
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading, at
-from gangline.installer.contract import CertificatePair, ComponentParts, InstallFacts, Wishes, meta
+from gangline.installer.contract import CertificatePair, ComponentParts, InstallFacts, WantedObjects, meta
 from gangline.installer.objects.services import ADMISSION, admission_address
 
 TLS_SECRET = "kai-admission-webhook-tls-secret"
@@ -22,7 +22,7 @@ PODS = ".pods.gangline.io"
 
 
 def add_admission(
-    wishes: Wishes,
+    wishes: WantedObjects,
     reading: ConfigReading,
     facts: InstallFacts,
     parts: ComponentParts,
