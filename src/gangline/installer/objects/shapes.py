@@ -13,7 +13,7 @@ from gangline.api.kinds import DEPLOYMENT, PDB, SERVICE, SERVICE_ACCOUNT, VPA
 from gangline.api.meta import Raw
 from gangline.installer.config_reader import ConfigReading
 from gangline.installer.contract import APP, OURS, InstallFacts, WantedObjects, meta
-from gangline.installer.objects.services import Port
+from gangline.installer.objects.services import ServicePort
 
 ENVIRONMENT = [
     {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
@@ -62,7 +62,11 @@ def account(reading: ConfigReading, name: str, namespace: str = "", app: str = "
 
 
 def add_running(
-    wishes: WantedObjects, reading: ConfigReading, running: RunningComponent, ports: Sequence[Port], facts: InstallFacts
+    wishes: WantedObjects,
+    reading: ConfigReading,
+    running: RunningComponent,
+    ports: Sequence[ServicePort],
+    facts: InstallFacts,
 ) -> None:
     """Everything that one component needs to run, but its rights."""
     if not running.account:
@@ -79,7 +83,7 @@ def add_running(
 def service(
     reading: ConfigReading,
     app: str,
-    ports: Sequence[Port],
+    ports: Sequence[ServicePort],
     *,
     selector: bool = True,
     kind: str = "ClusterIP",

@@ -17,7 +17,7 @@ from gangline.config import manner
 from gangline.installer.config_reader import ConfigReading, at
 from gangline.installer.contract import ComponentParts, InstallFacts, WantedObjects, digest, meta
 from gangline.installer.objects.monitoring import usage_address
-from gangline.installer.objects.services import HUGE, SCHEDULER, Port, given
+from gangline.installer.objects.services import HUGE, SCHEDULER, ServicePort, given
 from gangline.installer.objects.shapes import RunningComponent, add_running, service
 
 FOLDER, FILE = "/etc/config", "config.yaml"
@@ -229,10 +229,10 @@ def lease_of(reading: ConfigReading, spec: Raw) -> str:
 # --- objects ----------------------------------------------------------------------------------------------------------
 
 
-def _port(reading: ConfigReading) -> Port:
+def _port(reading: ConfigReading) -> ServicePort:
     words = reading.at("scheduler.schedulerService", {})
     port = int(words.get("port") or 8080)
-    return Port("http-metrics", port, int(words.get("targetPort") or port))
+    return ServicePort("http-metrics", port, int(words.get("targetPort") or port))
 
 
 def _add_objects(
@@ -259,7 +259,7 @@ def _add_objects(
     )
 
 
-def _leader_slice(reading: ConfigReading, app: str, port: Port, facts: InstallFacts) -> Raw:
+def _leader_slice(reading: ConfigReading, app: str, port: ServicePort, facts: InstallFacts) -> Raw:
     """The one address of a Service without a selector: the pod that leads."""
     endpoints, leader = [], facts.leader
     if leader is not None:
