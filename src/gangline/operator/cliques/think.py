@@ -218,7 +218,7 @@ def _claims(read: Reader, look: CliqueObjects) -> list[Step]:
     live = read.owned(RESOURCE_CLAIM, clique.uid)
     indices = (number(claim.labels.get(names.POD_INDEX, "")) for claim in live)
     size = horizon(clique.spec.replicas, (index for index in indices if index is not None), bounds.PODS_AT_ONCE)
-    level = claims.Level(
+    level = claims.ClaimLevel(
         POD_CLIQUE,
         clique,
         look.pcs.name,

@@ -70,7 +70,7 @@ def _claims(read: Reader, look: ScalingGroupObjects, plan: WritePlan) -> list[St
     sharing, group = look.config.resource_sharing, look.group
     if not sharing:
         return []
-    level = claims.Level(
+    level = claims.ClaimLevel(
         SCALING_GROUP,
         group,
         look.pcs.name,

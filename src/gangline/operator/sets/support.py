@@ -122,7 +122,9 @@ def shared_claims(read: Reader, look: SetObjects, plan: WritePlan) -> list[Step]
     pcs, sharing = look.pcs, look.pcs.spec.template.resource_sharing
     if not sharing:
         return []
-    level = claims.Level(POD_CLIQUE_SET, pcs, pcs.name, sharing, pcs.spec.replicas, look.size, {}, names.SET_REPLICA)
+    level = claims.ClaimLevel(
+        POD_CLIQUE_SET, pcs, pcs.name, sharing, pcs.spec.replicas, look.size, {}, names.SET_REPLICA
+    )
     try:
         return claims.writes(
             level,
