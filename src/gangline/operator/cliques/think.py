@@ -246,7 +246,7 @@ def _new_pods(
     manner, clique = op.settings.manner, look.clique
     image = f"{op.settings.init_image}:{op.settings.init_version}"
     priority = "" if manner.priority_on_gang_only else look.pcs.spec.template.priority_class_name
-    recipe = desired.Recipe(
+    recipe = desired.PodRecipe(
         look.pcs,
         look.place,
         image,
