@@ -112,7 +112,7 @@ def smallest(node: SchemaNode, depth: int = 0) -> int:
     return 4 if node.scalar == "boolean" else 1
 
 
-class Estimate:
+class CostEstimate:
     """Cost of a tree. `sizes` gives the size of each variable."""
 
     def __init__(self, sizes: dict[str, ValueSize]) -> None:
@@ -253,19 +253,19 @@ def _kind_name(tree: Expr) -> str:
     return "" if tree.kind is None else str(tree.kind.name)
 
 
-_COSTS: dict[type[Expr], Callable[[Estimate, Any, dict[str, ValueSize]], tuple[int, ValueSize]]] = {
-    Const: Estimate._const,
-    Ident: Estimate._ident,
-    Select: Estimate._select,
-    ListLit: Estimate._list,
-    MapLit: Estimate._map,
-    Call: Estimate._call,
-    Macro: Estimate._macro,
+_COSTS: dict[type[Expr], Callable[[CostEstimate, Any, dict[str, ValueSize]], tuple[int, ValueSize]]] = {
+    Const: CostEstimate._const,
+    Ident: CostEstimate._ident,
+    Select: CostEstimate._select,
+    ListLit: CostEstimate._list,
+    MapLit: CostEstimate._map,
+    Call: CostEstimate._call,
+    Macro: CostEstimate._macro,
 }
 
 
 def estimate(tree: Expr, sizes: dict[str, ValueSize]) -> int:
-    return Estimate(sizes).cost(tree)
+    return CostEstimate(sizes).cost(tree)
 
 
 def cardinality(node: SchemaNode) -> int:
