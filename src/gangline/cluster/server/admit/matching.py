@@ -17,7 +17,7 @@ from gangline.cluster.server.admit.chain import ScaleFace, WriteReview
 from gangline.cluster.server.call import is_number
 from gangline.cluster.server.catalogue import Resource
 from gangline.cluster.server.selectors import selector_test
-from gangline.rules.cel import CALL_LIMIT, DYN, Budget, CelError, CelProgram, Env
+from gangline.rules.cel import CALL_LIMIT, DYN, CelError, CelProgram, Env, StepBudget
 from gangline.rules.cel import compile as compile_cel
 from gangline.rules.cel.functions.access import AccessQuestion, CelAuthorizer
 
@@ -212,7 +212,7 @@ class Unanswerable(CelError):
 def evaluated(text: str, seen: dict[str, Any], review: WriteReview) -> Any:
     """What an expression says; it spends what the write has left for all of them."""
     most = max(0, min(CALL_LIMIT, review.budget.left))
-    call = Budget(most)
+    call = StepBudget(most)
     try:
         return program(text).evaluate(seen, call)
     finally:
