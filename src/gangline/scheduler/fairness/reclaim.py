@@ -29,7 +29,7 @@ from gangline.scheduler.fairness.accounts import (
 )
 
 
-class Chunk(NamedTuple):
+class ReclaimChunk(NamedTuple):
     """What one step of a plan takes from a queue. `plain_gpu` leaves out MIG slices: alone, they do not involve
     GPUs."""
 
@@ -47,7 +47,7 @@ class Taker(NamedTuple):
     """The gang that wants to reclaim: its queue, what it asks for, and whether it could be preempted in turn."""
 
     queue: str
-    request: Chunk
+    request: ReclaimChunk
     preemptible: bool
 
 
@@ -104,7 +104,7 @@ def guarantee_deserved_quota(mine: QueueAccount, request: Amounts, theirs: Queue
 
 
 def reclaimable(
-    accounts: Accounts, taker: Taker, victims: Mapping[str, Sequence[Chunk]], multiplier: float = 1.0
+    accounts: Accounts, taker: Taker, victims: Mapping[str, Sequence[ReclaimChunk]], multiplier: float = 1.0
 ) -> bool:
     """Is the whole plan legal? `victims` lists, per queue, what is taken in which order."""
     remaining: dict[str, Amounts] = {}
@@ -119,7 +119,7 @@ def _take(
     accounts: Accounts,
     taker: Taker,
     queue: str,
-    chunks: Sequence[Chunk],
+    chunks: Sequence[ReclaimChunk],
     remaining: dict[str, Amounts],
     involved: dict[str, set[int]],
 ) -> bool:
@@ -139,7 +139,7 @@ def _take(
     return True
 
 
-def _involved(chunks: Sequence[Chunk]) -> set[int]:
+def _involved(chunks: Sequence[ReclaimChunk]) -> set[int]:
     resources: set[int] = set()
     for chunk in chunks:
         resources.update(
