@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gangline.scheduler.fairness import UNLIMITED, Amounts, QueueAccount
-from gangline.scheduler.fairness.reclaim import ReclaimChunk, Taker
+from gangline.scheduler.fairness.reclaim import ReclaimChunk, ReclaimingGang
 
 
 def gpus(number: float, elsewhere: float = 0.0) -> Amounts:
@@ -50,5 +50,5 @@ def taking(number: float) -> ReclaimChunk:
     return ReclaimChunk(0, 0, number, number)
 
 
-def taker(queue: str, number: float, preemptible: bool = True) -> Taker:
-    return Taker(queue, taking(number), preemptible)
+def taker(queue: str, number: float, preemptible: bool = True) -> ReclaimingGang:
+    return ReclaimingGang(queue, taking(number), preemptible)

@@ -97,7 +97,7 @@ def test_firm_work_must_fit_in_the_quota_of_every_ancestor() -> None:
 def test_mig_slices_alone_do_not_bring_gpus_into_the_comparison() -> None:
     tree = books(queue("mine", fair=1, holds=1), queue("theirs", fair=4, holds=6))
     mig = ReclaimChunk(0, 0, 2, 0)
-    assert reclaim.reclaimable(tree, reclaim.Taker("mine", mig, True), {"theirs": [mig]})
+    assert reclaim.reclaimable(tree, reclaim.ReclaimingGang("mine", mig, True), {"theirs": [mig]})
     assert not reclaim.reclaimable(tree, taker("mine", 2), {"theirs": [taking(2)]})
 
 

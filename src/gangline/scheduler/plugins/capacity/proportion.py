@@ -16,7 +16,7 @@ from gangline.errors import Refusal
 from gangline.scheduler.fairness import Amounts, QueueAccount, capacity, divide, order, reclaim
 from gangline.scheduler.fairness.accounts import NOTHING, UNLIMITED, line, minus, plus
 from gangline.scheduler.fairness.capacity import Overrun
-from gangline.scheduler.fairness.reclaim import ReclaimChunk, Taker
+from gangline.scheduler.fairness.reclaim import ReclaimChunk, ReclaimingGang
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.model.node import NodeInfo
 from gangline.scheduler.model.queue import QueueAmount, QueueInfo
@@ -176,8 +176,8 @@ class ProportionPlugin(Plugin):
 
     # ── reclaim ──
 
-    def taker(self, gang: GangInfo) -> Taker:
-        return Taker(gang.queue, self._chunk(self._session.asked(gang)), gang.preemptible)
+    def taker(self, gang: GangInfo) -> ReclaimingGang:
+        return ReclaimingGang(gang.queue, self._chunk(self._session.asked(gang)), gang.preemptible)
 
     def can_reclaim(self, gang: GangInfo) -> Refusal | None:
         if reclaim.can_reclaim(self.accounts, self.taker(gang)):
