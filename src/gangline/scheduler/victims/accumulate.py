@@ -71,7 +71,7 @@ def _uids(batches: Iterable[VictimBatch]) -> frozenset[str]:
     return frozenset(task.uid for batch in batches for task in batch.tasks)
 
 
-class Screen(Protocol):
+class VictimScreen(Protocol):
     """A necessary condition that learns of every new victim and can tell at any time whether it holds."""
 
     def add(self, node: str, gpus: float) -> None: ...
@@ -140,7 +140,7 @@ class Accumulation:
     _by_node: dict[str, dict[str, None]] = field(default_factory=dict)
     _by_gang: dict[str, list[VictimBatch]] = field(default_factory=dict)
     _indexed: int = 0
-    _screens: list[Screen] = field(default_factory=list)
+    _screens: list[VictimScreen] = field(default_factory=list)
     _known: set[str] = field(default_factory=set)
 
     def states(self) -> Iterator[None]:
