@@ -9,7 +9,7 @@ from gangline.api import kinds, names
 from gangline.api.meta import Raw
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.session import Session
-from gangline.scheduler.why.bounds import Excess
+from gangline.scheduler.why.bounds import QueueExcess
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects
 from gangline.why.pods.minimum import lowered
@@ -25,7 +25,7 @@ TOPOLOGY_NOTES = {
 
 
 def lower_minimum(
-    session: Session, subject: Subject, gang: GangInfo, excesses: Sequence[Excess], placed: int = 0
+    session: Session, subject: Subject, gang: GangInfo, excesses: Sequence[QueueExcess], placed: int = 0
 ) -> tuple[ObjectChange, ...]:
     """The minimum that what is there, or what the queue may hold, is enough for."""
     if list(leaves_of(subject)) != [""]:
