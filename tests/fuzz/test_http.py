@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from embedded import embedded
-from gangline.client.response_reader import ResponseReader
+from gangline.client.connections.response_reader import ResponseReader
 from gangline.client.wire import Response
 from gangline.cluster.server.server import ServerSettings
 from gangline.cluster.server.wire.connection import ConnectionTimeouts

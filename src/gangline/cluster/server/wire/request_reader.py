@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 
 import httptools
 
-from gangline.client.response_reader import read_length
+from gangline.client.connections.response_reader import read_length
 from gangline.client.wire import JSON, Request, Response, User
 from gangline.cluster.server.status import answer, too_large_body
 from gangline.errors import ApiError

@@ -1,7 +1,8 @@
 """A connection without a request so far: it is counted, costs next to nothing, and is not kept for long.
 
-http.py listens and makes these. With the first byte the TLS (client/tls.py) and the reading of HTTP (connection.py)
-take over; those who never send one, or stop in the middle of a handshake, are hung up on without a word.
+http.py listens and makes these. With the first byte the TLS (client/connections/tls.py) and the reading of HTTP
+(connection.py) take over; those who never send one, or stop in the middle of a handshake, are hung up on without a
+word.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from gangline.client.tls import BufferlessTls
+from gangline.client.connections.tls import BufferlessTls
 from gangline.cluster.server.wire.connection import ServerConnection
 from gangline.cluster.server.wire.connection_limits import Callers
 
