@@ -6,12 +6,13 @@ start the gang is not told. Bounded by a number of cycles."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gangline.api import kinds, names
 from gangline.why.cause import Cause
-from gangline.why.changes import ObjectChange, Remedy, applied, renumbered, squashed
+from gangline.why.changes import ObjectChange, Remedy, applied, renumbered, squashed, touched
 from gangline.why.fixes.consequences import consequences
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.replay import AtRest, at_rest
@@ -21,6 +22,7 @@ from gangline.why.states.members import holds_minimum
 from gangline.why.waiting import in_the_way
 from gangline.why.workloads import Subject, same
 
+FIGURES = re.compile(r"\d+(?:\.\d+)?(?: \w+)?")
 TRIALS = 60
 
 
@@ -174,11 +176,26 @@ def _deeper(
         behind = in_the_way(changed, now, rest, titles)
         if (behind.code, behind.why) == (cause.code, cause.why) or not behind.fixes:
             continue
-        further = replace(before, changes=(*before.changes, *fix), behind=(*before.behind, behind.why))
+        told = () if moved(behind.fixes[0], (*before.changes, *fix)) else (behind.why,)
+        further = replace(before, changes=(*before.changes, *fix), behind=(*before.behind, *told))
         if behind.pods_change:
             yield replace(further, changes=squashed((*further.changes, *behind.fixes[0])))
             continue
         yield from _deeper(changed, now, behind, further, titles, tries, depth + 1)
+
+
+def moved(fix: Sequence[ObjectChange], before: Sequence[ObjectChange]) -> bool:
+    """It takes further what other changes have begun: the same obstacle, which those only moved."""
+    return touched(fix) <= touched(before)
+
+
+def unlike(obstacles: Iterable[str]) -> tuple[str, ...]:
+    """Without those that say the same of other figures: a quota that is too small for two pods once it is large enough
+    for one."""
+    first: dict[str, str] = {}
+    for obstacle in obstacles:
+        first.setdefault(FIGURES.sub("", obstacle.partition(" (")[0]), obstacle)
+    return tuple(first.values())
 
 
 def outcome(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
 
 from gangline.api import kinds, names
+from gangline.api.kai import SubGroup, TopologyConstraint
 from gangline.api.meta import Raw
 from gangline.scheduler.model.gang import GangInfo
+from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
 from gangline.scheduler.why.bounds import Excess
 from gangline.why.changes import ObjectChange
@@ -17,6 +21,7 @@ from gangline.why.queues.bounds import books
 from gangline.why.states.members import leaves_of
 from gangline.why.workloads import Subject
 
+Fields = dict[str, str | None]
 TOPOLOGY_NOTES = {
     "requiredTopologyLevel": names.TOPOLOGY_REQUIRED,
     "preferredTopologyLevel": names.TOPOLOGY_PREFERRED,
@@ -44,42 +49,73 @@ def lower_minimum(
     return lowered(subject, fits) if 0 < fits < minimum else ()
 
 
-def relaxed(subject: Subject, gang: GangInfo, unknown: bool = False) -> tuple[ObjectChange, ...]:
+def relaxed(subject: Subject, rule: TopologyRule, unknown: bool = False) -> tuple[ObjectChange, ...]:
     """The topology level preferred instead of required; one that nobody knows not asked for at all."""
-    group = subject.group
-    if group is None or subject.gang is not None or group.spec.topology_constraint is None:
-        return ()
-    constraint = group.spec.topology_constraint
-    level = "" if unknown else constraint.required_topology_level
-    fields = {"requiredTopologyLevel": None, "preferredTopologyLevel": level or None}
-    return _constrained(subject, fields | ({"topology": None} if unknown else {}))
+
+    def fields_of(constraint: TopologyConstraint) -> Fields:
+        level = "" if unknown else constraint.required_topology_level
+        if not level and not unknown:
+            return {}
+        fields: Fields = {"requiredTopologyLevel": None, "preferredTopologyLevel": level or None}
+        return fields | ({"topology": None} if unknown else {})
+
+    return _constrained(subject, rule, fields_of)
 
 
-def renamed(subject: Subject, topology: str = "", level: tuple[str, str] = ("", "")) -> tuple[ObjectChange, ...]:
+def renamed(
+    subject: Subject, rule: TopologyRule, topology: str = "", level: tuple[str, str] = ("", "")
+) -> tuple[ObjectChange, ...]:
     """The topology, or one level in place of another, by a name that there is; nothing where none comes near."""
+    wrong, right = level
+
+    def fields_of(constraint: TopologyConstraint) -> Fields:
+        fields: Fields = {"topology": topology} if topology else {}
+        if right and constraint.required_topology_level == wrong:
+            fields["requiredTopologyLevel"] = right
+        if right and constraint.preferred_topology_level == wrong:
+            fields["preferredTopologyLevel"] = right
+        return fields
+
+    return _constrained(subject, rule, fields_of)
+
+
+def _constrained(
+    subject: Subject, rule: TopologyRule, fields_of: Callable[[TopologyConstraint], Fields]
+) -> tuple[ObjectChange, ...]:
+    """The topologyConstraints of this rule with other fields: that of the PodGroup, and the annotations of the Job that
+    it comes from, or those of its sub-groups."""
     group = subject.group
-    if group is None or subject.gang is not None or group.spec.topology_constraint is None:
+    if group is None or subject.gang is not None:
         return ()
-    constraint, (wrong, right) = group.spec.topology_constraint, level
-    fields: dict[str, str | None] = {"topology": topology} if topology else {}
-    if right and constraint.required_topology_level == wrong:
-        fields["requiredTopologyLevel"] = right
-    if right and constraint.preferred_topology_level == wrong:
-        fields["preferredTopologyLevel"] = right
-    return _constrained(subject, fields) if fields else ()
-
-
-def _constrained(subject: Subject, fields: dict[str, str | None]) -> tuple[ObjectChange, ...]:
-    """Fields of the PodGroup's topologyConstraint, and the annotations of the Job that they come from."""
-    assert subject.group is not None
+    whole = group.spec.topology_constraint
+    fields = fields_of(whole) if whole.topology == rule.topology else {}
+    parts = {
+        part.name: changed
+        for part in group.spec.sub_groups
+        if part.topology_constraint is not None
+        and part.topology_constraint.topology == rule.topology
+        and (changed := fields_of(part.topology_constraint))
+    }
     changes = []
-    if subject.top_kind == "Job":
+    if fields and subject.top_kind == "Job":
         notes = {TOPOLOGY_NOTES[field]: value for field, value in fields.items()}
         changes.append(ObjectChange(kinds.JOB, subject.name, {"metadata": {"annotations": notes}}, subject.namespace))
-    word = f"the PodGroup of {subject.top_kind}/{subject.name}" if subject.top is not None else ""
-    body: Raw = {"spec": {"topologyConstraint": fields}}
-    changes.append(ObjectChange(kinds.POD_GROUP, subject.group.name, body, subject.namespace, word=word))
+    spec: Raw = {"topologyConstraint": fields} if fields else {}
+    if parts:
+        spec["subGroups"] = [_with_constraint(part, parts.get(part.name)) for part in group.spec.sub_groups]
+    if spec:
+        word = f"the PodGroup of {subject.top_kind}/{subject.name}" if subject.top is not None else ""
+        changes.append(ObjectChange(kinds.POD_GROUP, group.name, {"spec": spec}, subject.namespace, word=word))
     return tuple(changes)
+
+
+def _with_constraint(part: SubGroup, fields: Fields | None) -> Raw:
+    """A sub-group as its PodGroup lists it, whole; a list is patched as one."""
+    whole: Raw = msgspec.to_builtins(part)
+    if fields is not None:
+        merged = (whole.get("topologyConstraint") or {}) | fields
+        whole["topologyConstraint"] = {field: value for field, value in merged.items() if value is not None}
+    return whole
 
 
 def priority_changes(

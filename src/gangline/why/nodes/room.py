@@ -26,6 +26,7 @@ from gangline.why.nodes.facts import node_facts
 from gangline.why.nodes.neighbours import emptiest_domains
 from gangline.why.nodes.obstacles import OPENABLE, NodeObstacle
 from gangline.why.objects import ClusterObjects
+from gangline.why.words.amounts import together
 
 MOST_CLOSED = 16
 """Closed nodes of a domain that are looked at."""
@@ -113,6 +114,7 @@ def find_room(session: Session, objects: ClusterObjects, gang: GangInfo, tasks: 
 def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
     area, nodes = trial.best
     inside = list(nodes) or list(session.all_nodes)
+    short = _short(session, trial, inside)
     stuck, placed = trial.tasks[-1], 0
     beside: list[tuple[str, str]] = []
     for task in trial.tasks:
@@ -132,7 +134,7 @@ def _no_room(session: Session, objects: ClusterObjects, trial: Trial) -> NoRoom:
         trial.level,
         area.name if trial.rule is not None else "",
         tuple((item.name, item.fits) for item, _ in trial.areas),
-        _short(session, trial, inside),
+        short,
         tuple(node.name for node in inside),
         trial.member.name,
         tuple(beside),
@@ -156,13 +158,21 @@ def _closed_elsewhere(
 
 
 def _short(session: Session, trial: Trial, nodes: Sequence[NodeInfo]) -> str:
-    """What is missing altogether on nodes that are open, where that is so."""
+    """What is missing altogether on nodes that are open, before any pod stands there; "" where nothing is."""
     closed = Trials(session, 0).closed_to(trial.tasks[0])
-    place = trial.resource
-    if place == PODS or all(node.name in closed for node in nodes):
+    rooms = [node.later for node in nodes if node.name not in closed]
+    if trial.resource == PODS or not rooms:
         return ""
-    if place == GPU and any(task.shared for task in trial.tasks):
-        return ""
-    need = sum(at(task.request, place) for task in trial.tasks)
-    short = need - trial.best[0].free
-    return amount(short, session.cluster.names.names[place]) if short > 0 else ""
+    needed: Counter[int] = Counter()
+    for task in trial.tasks:
+        for place, need in enumerate(task.request):
+            needed[place] += need  # type: ignore[assignment]
+    if any(task.shared for task in trial.tasks):
+        del needed[GPU]
+    short = {
+        place: need - sum(max(at(room, place), 0) for room in rooms)
+        for place, need in sorted(needed.items(), key=lambda item: (item[0] != GPU, item[0]))
+        if need and place != PODS
+    }
+    resource_names = session.cluster.names.names
+    return together([amount(lack, resource_names[place]) for place, lack in short.items() if lack > 0])

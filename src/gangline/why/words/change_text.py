@@ -18,17 +18,39 @@ TOLD_BESIDE = ("provisioner", "volumeBindingMode", "value")
 """Fields of objects that have no spec."""
 
 
-def leaves(body: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """Every value of a patch with its path, as people write it."""
+Keys = tuple[str | int, ...]
+
+
+def leaves(body: Any, live: Any = None, keys: Keys = ()) -> Iterator[tuple[str, Keys, Any]]:
+    """Every value of a patch with its path, as people write it. Of a list that `live` has in the same shape, only what
+    differs."""
     if isinstance(body, Mapping) and body:
         for key, value in body.items():
-            yield from leaves(value, (*keys, key))
+            yield from leaves(value, live, (*keys, key))
+    elif isinstance(body, list) and body and _alike(body, before := _at(live, keys)) and body != before:
+        for place, value in enumerate(body):
+            yield from (leaf for leaf in leaves(value, live, (*keys, place)) if leaf[2] != _at(live, leaf[1]))
     else:
         yield _path(keys), keys, body
 
 
-def _path(keys: tuple[str, ...]) -> str:
-    return "".join(f"[{key}]" if "/" in key else f".{key}" for key in keys).lstrip(".")
+def _alike(left: Any, right: Any) -> bool:
+    """Lists of objects, as long as each other and with the same fields at every depth."""
+    if isinstance(left, Mapping):
+        return (
+            isinstance(right, Mapping)
+            and left.keys() == right.keys()
+            and all(not isinstance(left[key], Mapping | list) or _alike(left[key], right[key]) for key in left)
+        )
+    if not isinstance(left, list) or not isinstance(right, list) or len(left) != len(right):
+        return False
+    return left == right or all(
+        isinstance(mine, Mapping) and _alike(mine, theirs) for mine, theirs in zip(left, right, strict=True)
+    )
+
+
+def _path(keys: Keys) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) or "/" in key else f".{key}" for key in keys).lstrip(".")
 
 
 def shown(value: Any) -> str:
@@ -57,7 +79,7 @@ def _item(value: Any) -> str:
     return shown(value)
 
 
-def was_text(live: Raw, keys: tuple[str, ...]) -> str:
+def was_text(live: Raw, keys: Keys) -> str:
     value = _at(live, keys)
     return f" (now {shown(value)})" if value is not None else ""
 
@@ -127,7 +149,7 @@ def differences(body: Raw, live: Raw | None) -> list[str]:
     """What a new version of an object says otherwise."""
     changed = [
         f"{path}: {shown(value)}{was_text(live or {}, keys)}"
-        for path, keys, value in leaves({"spec": body.get("spec") or {}})
+        for path, keys, value in leaves({"spec": body.get("spec") or {}}, live)
         if _at(live or {}, keys) != value
     ]
     return [*changed, *_dropped(body, live or {})] or ["the same fields"]
@@ -142,7 +164,10 @@ def _dropped(body: Raw, live: Raw) -> Iterator[str]:
                 yield f"{_path((*keys, key))}: (none) (now {shown(before[key])})"
 
 
-def _at(obj: Any, keys: tuple[str, ...]) -> Any:
+def _at(obj: Any, keys: Keys) -> Any:
     for key in keys:
-        obj = obj.get(key) if isinstance(obj, Mapping) else None
+        if isinstance(key, int):
+            obj = obj[key] if isinstance(obj, list) and key < len(obj) else None
+        else:
+            obj = obj.get(key) if isinstance(obj, Mapping) else None
     return obj
