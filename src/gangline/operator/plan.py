@@ -82,25 +82,6 @@ def _spec_patch(before: Raw, after: Raw, wanted: Raw) -> Raw:
     return patch | {key: wanted[key] for key in before if key not in after and key in wanted}
 
 
-def missing_finalizer(obj: Object, finalizer: str) -> Raw | None:
-    """The patch that adds a finalizer, or None where it is there."""
-    if finalizer in obj.metadata.finalizers:
-        return None
-    return {
-        "metadata": {
-            "finalizers": [*obj.metadata.finalizers, finalizer],
-            "resourceVersion": obj.metadata.resource_version,
-        }
-    }
-
-
-def without_finalizer(obj: Object, finalizer: str) -> Raw | None:
-    if finalizer not in obj.metadata.finalizers:
-        return None
-    rest = [item for item in obj.metadata.finalizers if item != finalizer]
-    return {"metadata": {"finalizers": rest, "resourceVersion": obj.metadata.resource_version}}
-
-
 def with_condition(before: tuple[Condition, ...], new: Condition, now: str) -> Raw:
     """A condition as it is written: the transition time moves only with the status, and equal ones stay as they are."""
     old = next((item for item in before if item.type == new.type), None)

@@ -20,7 +20,7 @@ from gangline.api.kai import PodGroup
 from gangline.api.kinds import BIND_REQUEST, POD_GROUP
 from gangline.runtime import Cache, Context
 from gangline.scheduler.loop import metrics
-from gangline.scheduler.loop.alarm import Alarm
+from gangline.scheduler.loop.alarm import CycleAlarm
 from gangline.scheduler.loop.carrier import DecisionCarrier
 from gangline.scheduler.loop.decision_writes import log_decisions
 from gangline.scheduler.loop.explainer import GangExplainer
@@ -92,7 +92,7 @@ class SchedulerService:
     def _begin(self, ctx: Context, cache: Cache) -> None:
         overlay = Overlay(lambda: cache.informer(BIND_REQUEST).revision)
         self._ctx, self._cache, self._objects = ctx, cache, ModelObjects(cache, self.cluster)
-        self._alarm, self._coming = Alarm(ctx.clock, self._time_passed), Alarm(ctx.clock, self._wake.set)
+        self._alarm, self._coming = CycleAlarm(ctx.clock, self._time_passed), CycleAlarm(ctx.clock, self._wake.set)
         self.feed = Feed(cache, self.options, overlay, self._wake.set, partial(self._coming.within, COMING))
         self._carrier = DecisionCarrier(ctx, cache, self.options, self._objects, self.feed, overlay)
         self._teller = GangTeller(ctx, cache, self.options)

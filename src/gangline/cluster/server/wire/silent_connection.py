@@ -23,7 +23,7 @@ NO_TLS = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an H
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class ListenerEntrance:
     """What all connections of a listener come through."""
 
     make: Callable[[Callable[[], None], Callable[[], None]], ServerConnection]
@@ -33,13 +33,13 @@ class Entrance:
     """For the first byte, and for the handshake."""
     room: memoryview
     callers: Callers
-    waiting: set[Doorway]
+    waiting: set[SilentConnection]
 
 
-class Doorway(asyncio.BufferedProtocol):
+class SilentConnection(asyncio.BufferedProtocol):
     __slots__ = ("_entrance", "_transport", "address", "deadline")
 
-    def __init__(self, entrance: Entrance) -> None:
+    def __init__(self, entrance: ListenerEntrance) -> None:
         self._entrance = entrance
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -22,7 +22,7 @@ from gangline.cluster.server.patch.apply.managed import APPLY, UPDATE, Entry, Fi
 from gangline.cluster.server.patch.apply.merging import merge
 from gangline.cluster.server.patch.apply.walk import (
     Difference,
-    Untypable,
+    UntypableError,
     check,
     compare,
     element_text,
@@ -32,7 +32,7 @@ from gangline.cluster.server.patch.apply.walk import (
 )
 from gangline.errors import GanglineError
 
-__all__ = ["ApplyConflict", "Untypable", "apply", "as_set", "keep_times", "track_update"]
+__all__ = ["ApplyConflict", "UntypableError", "apply", "as_set", "keep_times", "track_update"]
 
 Path = tuple[str, ...]
 BEFORE_FIRST_APPLY = "before-first-apply"
