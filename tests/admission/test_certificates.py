@@ -162,4 +162,4 @@ def test_no_changed_byte_of_a_certificate_ends_who_reads_it() -> None:
         changed[place] ^= 1 << place % 8
         odd = ssl.DER_cert_to_PEM_cert(bytes(changed)).encode()
         still_good(WebhookKeyPair(odd, pair.key, odd), [HOST], now)
-        assert authority_of(odd, pair.authority) == odd
+        assert authority_of(odd, pair.authority) in (odd, pair.authority)
