@@ -33,7 +33,6 @@ LEFT_OUT = frozenset(
         "endpoints",
         "endpointslices",
         "horizontalpodautoscalers",
-        "cronjobs",
         "componentstatuses",
     }
 )
