@@ -197,6 +197,14 @@ def of_gone_owner(objects: ClusterObjects, word: str, name: str, namespace: str)
         yield Subject(word, name, namespace, pods=tuple(sorted(pods, key=lambda pod: pod.name)))
 
 
+def made_by(objects: ClusterObjects, subject: Subject) -> Raw:
+    """The object that a person made: that above a pod which has a gang of its own, else its owner; {}: there is
+    none."""
+    pods = subject.pods if subject.top_kind == "Pod" else ()
+    above = top_owner(objects, pods[0]) if pods else None
+    return above or subject.top or {}
+
+
 def runs_of(objects: ClusterObjects, top: Raw | None) -> list[Raw]:
     """The Jobs that a CronJob has made; nothing of another kind."""
     meta = (top or {}).get("metadata") or {}

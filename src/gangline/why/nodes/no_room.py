@@ -56,10 +56,10 @@ def no_room_cause(
     makes_room += [ahead_text(session, gang, titles)] if busy else []
     fixes = [*closed_nodes(objects, no_room)]
     if busy:
-        fixes += [undelayed(subject, gang, session.now), unprotected(session, gang)]
+        fixes += [undelayed(objects, subject, gang, session.now), unprotected(session, gang)]
         fixes += [raised_budgets(session, gang), entitled(session, gang, tasks)]
     fixes += [
-        relaxed(subject, no_room.rule) if no_room.rule is not None else (),
+        relaxed(objects, subject, no_room.rule) if no_room.rule is not None else (),
         *_labelled(session, no_room),
         *more_nodes(session, objects, no_room, gang),
         lower_minimum(session, subject, gang, (), no_room.placed),
