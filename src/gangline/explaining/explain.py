@@ -20,7 +20,7 @@ from gangline.rules.verdicts import GangAnswer
 from gangline.why.answers import answer, titles_of
 from gangline.why.cause import WAITS, Cause
 from gangline.why.causes import cause_of, line_of
-from gangline.why.changes import Remedy, touched
+from gangline.why.changes import ObjectChange, Remedy, squashed, touched
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.read import kinds_of, read_cluster
 from gangline.why.remedies import remedies, unlike
@@ -119,12 +119,20 @@ async def _start_together(client: Client, served: Sequence[Kind[Object]], judged
     waiting_ones = [item for item in judged if item.waits]
     if len(waiting_ones) < 2 or not any(item.remedies for item in waiting_ones):
         return
-    working = await _seen_to_start(client, served, waiting_ones, Remedy(()))
+    working = await _seen_to_start(client, served, waiting_ones, Remedy(_of_each(waiting_ones)))
     first = next(item for item in waiting_ones if item.remedies or working)
     if working is not None and working.changes:
         behind = first.remedies[0].behind if first.remedies else ()
         others = [remedy for remedy in first.remedies if not touched(remedy.changes) <= touched(working.changes)]
         first.remedies = [replace(working, behind=unlike((*behind, *working.behind))), *others]
+
+
+def _of_each(judged: Sequence[JudgedWorkload]) -> tuple[ObjectChange, ...]:
+    """The first remedy of every one, where each changes its own PodGroup: the grouper, which looks at pods, would come
+    to the others only when something happens to theirs."""
+    firsts = [item.remedies[0].changes if item.remedies else () for item in judged]
+    own = [{change.name for change in first if change.kind is kinds.POD_GROUP} for first in firsts]
+    return squashed([change for first in firsts for change in first]) if all(own) else ()
 
 
 async def _start_whole(client: Client, served: Sequence[Kind[Object]], judged: Sequence[JudgedWorkload]) -> None:
@@ -145,7 +153,7 @@ def _makes_more(subject: Subject) -> bool:
 
 
 async def _seen_to_start(
-    client: Client, served: Sequence[Kind[Object]], judged: Sequence[Judged], remedy: Remedy
+    client: Client, served: Sequence[Kind[Object]], judged: Sequence[JudgedWorkload], remedy: Remedy
 ) -> Remedy | None:
     """What platform_trial.py says. Few answers need a platform, which takes longer to import than they take."""
     from gangline.explaining.platform_trial import starts_on_copy

@@ -13,7 +13,7 @@ from gangline.api import kinds
 from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
-from gangline.errors import ApiError, NotFound
+from gangline.errors import ApiError, BadInput, NotFound
 from gangline.whatif.copy import CLOSED_GROUPS, Copy
 from gangline.why.answers import answer, titles_of
 from gangline.why.cause import Cause
@@ -47,7 +47,7 @@ async def starts_on_copy(
         try:
             async with Copy(client, served, prepare=partial(_make, changes=made)) as copy:
                 objects, subjects_there, causes = await _settled(copy, served, asked)
-        except ApiError:
+        except (ApiError, BadInput):
             return None
         if all(_well(cause) for cause in causes):
             return Remedy(renumbered(squashed(made)), "platform", behind)

@@ -1,8 +1,8 @@
 """What the pure part of the installer is given and what it answers: plain data on both sides.
 
 `InstallFacts` is what the shell found in the cluster, `ComponentParts` what only the composition root knows (the
-components' rights, flags and hooks: a component never imports another), `WantedObjects` the answer. Nothing here reads or
-writes."""
+components' rights, flags and hooks: a component never imports another), `WantedObjects` the answer. Nothing here
+reads or writes."""
 
 from __future__ import annotations
 

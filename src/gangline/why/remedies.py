@@ -31,6 +31,7 @@ SHRINKING = 12
 
 
 DEEPEST = 4
+FEW_NODES = 4
 
 
 TOLD = 4
@@ -116,25 +117,36 @@ def _likeness(change: ObjectChange) -> str:
 def _shrunk(
     objects: ClusterObjects, subject: Subject, changes: tuple[ObjectChange, ...], tries: Tries
 ) -> tuple[ObjectChange, ...]:
-    """Without what the gang starts without: nodes, queues and paused Jobs are left out one by one, the last first. Of
-    nodes that are alike, one that is needed stands for all."""
+    """Without what the gang starts without; of a few changes each is tried again once another is left out."""
+    fewer = _without_spare(objects, subject, changes, tries)
+    while len(fewer) < len(changes) and 1 < len(fewer) <= FEW_NODES:
+        changes, fewer = fewer, _without_spare(objects, subject, fewer, tries)
+    in_order = renumbered(fewer)
+    tried = in_order != fewer and tries.left > 0 and outcome(objects, subject, in_order, tries)[2]
+    return in_order if tried else fewer
+
+
+def _without_spare(
+    objects: ClusterObjects, subject: Subject, changes: tuple[ObjectChange, ...], tries: Tries
+) -> tuple[ObjectChange, ...]:
+    """Nodes, queues and paused Jobs are left out one by one, the last first. Of many nodes that are alike, one that is
+    needed stands for all."""
     needed: set[str] = set()
+    many = sum(item.kind is kinds.NODE for item in changes) > FEW_NODES
     for change in [
         item for item in changes[::-1] if item.kind in (kinds.NODE, kinds.QUEUE, kinds.JOB) and item.how != "replace"
     ]:
         part = {change.name, *(item.name for item in changes if dig(item.body, "spec", "nodeName") == change.name)}
         if change.kind is kinds.JOB and not dig(change.body, "spec", "suspend"):
             continue
-        if _likeness(change) in needed:
+        if many and _likeness(change) in needed:
             continue
         fewer = tuple(item for item in changes if item.name not in part)
         if fewer and tries.left > 0 and outcome(objects, subject, fewer, tries)[2]:
             changes = fewer
         else:
             needed.add(_likeness(change))
-    in_order = renumbered(changes)
-    tried = in_order != changes and tries.left > 0 and outcome(objects, subject, in_order, tries)[2]
-    return in_order if tried else changes
+    return changes
 
 
 def _first_level(

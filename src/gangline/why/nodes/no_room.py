@@ -74,12 +74,12 @@ def _fixes(
     gang = no_room.gang
     yield from closed_nodes(objects, no_room)
     if busy:
-        yield undelayed(subject, gang, session.now)
+        yield undelayed(objects, subject, gang, session.now)
         yield unprotected(session, gang)
         yield raised_budgets(session, gang)
         yield entitled(session, gang, tasks)
     if no_room.rule is not None:
-        yield relaxed(subject, no_room.rule)
+        yield relaxed(objects, subject, no_room.rule)
     yield from _labelled(session, no_room)
     yield from more_nodes(session, objects, no_room, gang)
     yield lower_minimum(session, subject, gang, (), no_room.placed)

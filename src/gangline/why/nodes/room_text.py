@@ -41,7 +41,8 @@ def headline(no_room: NoRoom, session: Session) -> str:
     if len(closed) == len(no_room.facts) == len(no_room.nodes):
         return _closed(no_room)
     if no_room.short:
-        return f"{no_room.short} short{where}"
+        closed_too = [f"; {nodes_text(nodes, 0)} {text}" for text, nodes in by_reason(no_room.openable)[:1]]
+        return f"{no_room.short} short{where}{''.join(closed_too)}"
     lacking = f": {_lacking(no_room)}" if no_room.facts else ""
     if no_room.asked == 1:
         return _alone(no_room, where, lacking)

@@ -22,31 +22,40 @@ Keys = tuple[str | int, ...]
 
 
 def leaves(body: Any, live: Any = None, keys: Keys = ()) -> Iterator[tuple[str, Keys, Any]]:
-    """Every value of a patch with its path, as people write it. Of a list that `live` has in the same shape, only what
-    differs."""
+    """Every value of a patch with its path, as people write it. Of a list that `live` has with the same items, only
+    what differs."""
     if isinstance(body, Mapping) and body:
         for key, value in body.items():
             yield from leaves(value, live, (*keys, key))
-    elif isinstance(body, list) and body and _alike(body, before := _at(live, keys)) and body != before:
-        for place, value in enumerate(body):
-            yield from (leaf for leaf in leaves(value, live, (*keys, place)) if leaf[2] != _at(live, leaf[1]))
+    elif _same_items(body, before := _at(live, keys)) and body != before:
+        yield from _differing(body, before, keys)
     else:
         yield _path(keys), keys, body
 
 
-def _alike(left: Any, right: Any) -> bool:
-    """Lists of objects, as long as each other and with the same fields at every depth."""
-    if isinstance(left, Mapping):
-        return (
-            isinstance(right, Mapping)
-            and left.keys() == right.keys()
-            and all(not isinstance(left[key], Mapping | list) or _alike(left[key], right[key]) for key in left)
-        )
-    if not isinstance(left, list) or not isinstance(right, list) or len(left) != len(right):
+def _differing(new: Any, old: Any, keys: Keys) -> Iterator[tuple[str, Keys, Any]]:
+    if isinstance(new, Mapping) and isinstance(old, Mapping):
+        for key in dict.fromkeys((*new, *old)):
+            yield from _differing(new.get(key), old.get(key), (*keys, key))
+    elif _same_items(new, old):
+        for place, item in enumerate(new):
+            yield from _differing(item, old[place], (*keys, place))
+    elif new != old:
+        yield _path(keys), keys, new
+
+
+def _same_items(new: Any, old: Any) -> bool:
+    """Lists of objects that are known by name, type or key, the same ones in the same order."""
+    if not isinstance(new, list) or not isinstance(old, list) or len(new) != len(old):
         return False
-    return left == right or all(
-        isinstance(mine, Mapping) and _alike(mine, theirs) for mine, theirs in zip(left, right, strict=True)
+    return all(
+        isinstance(mine, Mapping) and isinstance(theirs, Mapping) and _known_by(mine) == _known_by(theirs) != ()
+        for mine, theirs in zip(new, old, strict=True)
     )
+
+
+def _known_by(item: Mapping[str, Any]) -> tuple[Any, ...]:
+    return next(((word, item[word]) for word in ("name", "type", "key") if word in item), ())
 
 
 def _path(keys: Keys) -> str:

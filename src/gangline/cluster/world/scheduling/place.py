@@ -1,10 +1,10 @@
 """Where a bystander's pod can go: requests, selectors, node affinity, taints; gangs of the Workload API as a whole or
 not at all.
 
-A `NodeBoard` holds what is free on each node; a `PlacingRound` finds nodes for units of pods on it, the least used first. Pods of
-the same shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. A unit may be bound to one
-domain: each is tried, and the one where most pods fit is taken. Nobody makes room. Pure: gangs.py says which pods are a
-unit, scheduler.py keeps the board and writes."""
+A `NodeBoard` holds what is free on each node; a `PlacingRound` finds nodes for units of pods on it, the least used
+first. Pods of the same shape share one heap of nodes, so a thousand equal pods cost a thousand heap steps. A unit may
+be bound to one domain: each is tried, and the one where most pods fit is taken. Nobody makes room. Pure: gangs.py
+says which pods are a unit, scheduler.py keeps the board and writes."""
 
 from __future__ import annotations
 

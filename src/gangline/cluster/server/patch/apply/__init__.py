@@ -1,7 +1,7 @@
 """Server-side apply, and keeping account of who owns which field.
 
     apply(live, applied, manager, force, schema, now, subresource, api_version, reset) -> object     raises
-    ApplyConflict, Untypable
+    ApplyConflict, UntypableError
     track_update(old, new, manager, schema, now, subresource, api_version, reset) -> object
 
 Both return the object with its `metadata.managedFields`; the caller admits, defaults and validates what `apply` returns

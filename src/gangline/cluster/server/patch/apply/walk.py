@@ -135,7 +135,7 @@ def _note(field_set: FieldSet, name: str, child: SchemaNode, item: Any, own: boo
 
 
 def check(node: SchemaNode, value: Any) -> None:
-    """Raise Untypable unless the value fits the schema: no unknown field, no wrong type, no item twice."""
+    """Raise UntypableError unless the value fits the schema: no unknown field, no wrong type, no item twice."""
     if value is None:
         return
     if isinstance(value, dict):
