@@ -80,6 +80,16 @@ def test_a_value_that_cannot_be_used_is_told_with_its_setting(setting: str, prob
     assert str(refused.value).startswith(f"{setting}: ") and problem in str(refused.value)
 
 
+def test_a_shell_completes_settings_of_a_queue_that_are_not_on_the_line_yet() -> None:
+    from click.shell_completion import ShellComplete
+
+    from gangline.cli import group
+
+    complete = ShellComplete(group, {}, "gangline", "_GANGLINE_COMPLETE").get_completions
+    found = [item.value for item in complete(["queue", "set", "team", "gpu.quota=8"], "gpu.")]
+    assert found == ["gpu.limit=", "gpu.weight="]
+
+
 def test_none_stands_for_no_bound_and_no_parent() -> None:
     assert patch_of(["cpu.limit=none", "parent=none"]) == {"resources": {"cpu": {"limit": -1}}, "parentQueue": None}
 

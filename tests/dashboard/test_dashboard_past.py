@@ -97,6 +97,22 @@ def test_gangs_that_failed_ended_or_were_deleted_are_told_with_their_reason() ->
     }
 
 
+def test_a_gang_that_came_and_ended_between_two_looks_is_told_one_that_had_ended_before_the_first_is_not() -> None:
+    def short(name: str, made: str) -> Given:
+        kind, given = group(name, owner=owned_by("Job", name))
+        given["metadata"]["creationTimestamp"] = made
+        return kind, given
+
+    old = short("old", MADE), pod("old-a", "old", 4, on="n", phase="Succeeded"), job("old", "Complete")
+    new = (
+        short("new", "2026-01-01T01:00:05Z"),
+        pod("new-a", "new", 2, on="n", phase="Succeeded"),
+        job("new", "Complete"),
+    )
+    shown = remembered(at(0, node("n"), *old), at(15, node("n"), *old, *new), at(30, node("n"), *old, *new))
+    assert [(row.title, row.state, row.gpus) for row in shown.endings.rows] == [("new", "ended", 2.0)]
+
+
 def test_a_gang_that_was_deleted_keeps_the_name_of_its_workload_and_its_queue() -> None:
     before = (node("n"), group("pg-1", 1, "search", owner=owned_by("Job", "train")), job("train"), pod("a", "pg-1", 8))
     shown = remembered(at(0, *before), at(15, node("n")))

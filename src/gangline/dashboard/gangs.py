@@ -44,6 +44,7 @@ class CountedGang:
         "name",
         "namespace",
         "nodes",
+        "over",
         "parts",
         "placed",
         "pods",
@@ -53,7 +54,7 @@ class CountedGang:
     def __init__(self, namespace: str, name: str, gang: PodGang | None, group: PodGroup | None) -> None:
         self.namespace, self.name, self.gang, self.group = namespace, name, gang, group
         self.pods = self.placed = self.running = self.ended = 0
-        self.held = self.asked = 0.0
+        self.held = self.asked = self.over = 0.0
         self.nodes: set[str] = set()
         self.eviction: EvictionStory | None = None
         """The last one, after which it has not started again."""
@@ -66,6 +67,7 @@ class CountedGang:
         self.pods += 1
         if fact.ended:
             self.ended += 1
+            self.over += fact.gpus
             if fact.succeeded:
                 self.parts[fact.part] = self.parts.get(fact.part, 0) + 1
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -371,3 +371,8 @@ def address(*parts: str) -> str:
 
 def gang_address(namespace: str, name: str) -> str:
     return address("gang", namespace, name)
+
+
+def map_address(**chosen: str) -> str:
+    """The map as it is when this is chosen on it."""
+    return f"/map?{urlencode(chosen)}"

@@ -25,7 +25,7 @@ from gangline.dashboard.model import (
     WaitingReason,
 )
 from gangline.dashboard.page_data import PageSource
-from gangline.dashboard.pages import gang_address
+from gangline.dashboard.pages import gang_address, map_address
 from gangline.dashboard.past.data import TimelinePage, TimePage
 from gangline.dashboard.past.view import time_view, timeline_view
 from gangline.dashboard.writing.gangs_view import gangs_view
@@ -179,12 +179,14 @@ def _fresh(source: PageSource) -> Html:
 def gang(page: GangPage) -> list[Html]:
     line = page.gang
     timeline = link(f"{gang_address(line.namespace, line.name)}/timeline", "Timeline, from created to now")
+    shown = map_address(colour="gang", only=f"{line.namespace}/{line.title}")
+    ways = [timeline, *([link(shown, "Its GPUs on the map")] if line.gpus_held else [])]
     made_of = section("tree", "What it is made of", tag("ul", _branch(page.tree), class_="tree"))
     return [
         tag("h1", line.title, " ", badge(line.state)),
         _lost(line, page.source),
         _verdict(line),
-        section("about", "About it", _about(line, page.source), tag("p", timeline)),
+        section("about", "About it", _about(line, page.source), tag("p", join(ways, " · "))),
         made_of,
         _conditions(page),
         _events(page.events, page.source),
@@ -295,7 +297,7 @@ def node(page: NodePage) -> list[Html]:
         if page.pods.total
         else none("No pod holds anything of this node.")
     )
-    labels = tag("details", tag("summary", f"{len(page.labels)} labels"), fact_list(page.labels), id="labels")
+    labels = tag("details", tag("summary", counted(len(page.labels), "label")), fact_list(page.labels), id="labels")
     return [
         tag("h1", page.node.name),
         fact_list(_node_facts(page)),
@@ -308,6 +310,8 @@ def _node_facts(page: NodePage) -> Iterator[tuple[object, object]]:
     line = page.node
     yield "GPUs", gpu_map(line) if line.devices else "none"
     yield "GPUs free", free_gpus(line) if line.total else "–"
+    if line.total:
+        yield "Where it stands", link(map_address(node=line.name), "On the map")
     yield "State", open_or_closed(line)
     yield "CPU free", f"{number(round(line.cpu_free, 1))} of {number(line.cpu)} cores"
     yield "Memory free", f"{size(line.memory_free)} of {size(line.memory)}"

@@ -26,16 +26,7 @@ from gangline.runtime import ManualClock
 from gangline.whatif.prepared import PreparedPlatform
 
 LEFT_OUT = frozenset(
-    {
-        "events",
-        "secrets",
-        "leases",
-        "endpoints",
-        "endpointslices",
-        "horizontalpodautoscalers",
-        "cronjobs",
-        "componentstatuses",
-    }
+    {"events", "secrets", "leases", "endpoints", "endpointslices", "horizontalpodautoscalers", "componentstatuses"}
 )
 CLOSED_GROUPS = frozenset(
     {

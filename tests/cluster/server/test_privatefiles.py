@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sqlite3
+import ssl
 import stat
 import subprocess
 import sys
@@ -106,6 +107,18 @@ async def test_secrets_that_cannot_be_trusted_are_refused(tmp_path: Path, name: 
         f"makes new secrets; "
         "tokens and kubeconfigs given out before are then void."
     )
+
+
+async def test_an_authority_with_any_byte_changed_is_refused(tmp_path: Path) -> None:
+    await (await started(tmp_path)).server.close()
+    kept = tmp_path / "data" / "identity" / "ca.crt"
+    whole = ssl.PEM_cert_to_DER_cert(kept.read_text())
+    for place in range(len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        kept.write_text(ssl.DER_cert_to_PEM_cert(bytes(changed)))
+        with pytest.raises(DataFolderError, match=r"ca\.crt (is damaged|holds no certificate in PEM)"):
+            Server(ServerSettings(folder=tmp_path / "data"))
 
 
 async def test_an_empty_administrators_token_is_made_anew_and_a_strange_one_refused(tmp_path: Path) -> None:

@@ -94,8 +94,10 @@ def _axes(frame: ChartFrame) -> list[Html]:
 
 
 def _anchor(x: float) -> str:
-    """Where a text stands to its place: not beyond the right edge."""
-    return "end" if x > WIDE - 24 else "middle"
+    """Where a text stands to its place: neither beyond the right edge nor below the numbers at the left."""
+    if x > WIDE - 24:
+        return "end"
+    return "start" if x < LEFT + 24 else "middle"
 
 
 def ticks(start: float, end: float) -> list[float]:

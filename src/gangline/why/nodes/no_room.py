@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from gangline.api import kinds, names
@@ -50,8 +51,8 @@ def no_room_cause(
     facts = [line for line in lines(no_room) if without_nodes(line) not in head]
     facts += _outside_topology(session, gang) if no_room.rule is not None else []
     busy = any(not fact.lasting for of_node in no_room.facts.values() for fact in of_node)
-    resource = _scarce(session, no_room)
-    makes_room = list(why_nobody(session, objects, gang, tasks, titles, resource)) if busy else []
+    resources = _scarce(session, no_room)
+    makes_room = list(why_nobody(session, objects, gang, tasks, titles, resources)) if busy else []
     makes_room += [ahead_text(session, gang, titles)] if busy else []
     return Cause(
         "room" if busy else "nodes",
@@ -73,12 +74,12 @@ def _fixes(
     gang = no_room.gang
     yield from closed_nodes(objects, no_room)
     if busy:
-        yield undelayed(subject, gang, session.now)
+        yield undelayed(objects, subject, gang, session.now)
         yield unprotected(session, gang)
         yield raised_budgets(session, gang)
         yield entitled(session, gang, tasks)
     if no_room.rule is not None:
-        yield relaxed(subject, gang)
+        yield relaxed(objects, subject, no_room.rule)
     yield from _labelled(session, no_room)
     yield from more_nodes(session, objects, no_room, gang)
     yield lower_minimum(session, subject, gang, (), no_room.placed)
@@ -147,9 +148,12 @@ def without_nodes(line: str) -> str:
     return line[min((line.index(verb) for verb in VERBS if verb in line), default=0) :]
 
 
-def _scarce(session: Session, no_room: NoRoom) -> int:
-    names_known = session.cluster.names.names
-    lacking = [
-        fact.resource for facts in no_room.facts.values() for fact in facts if fact.code == "busy" and fact.resource
-    ]
-    return names_known.index(max(set(lacking), key=lacking.count)) if lacking else GPU
+def _scarce(session: Session, no_room: NoRoom) -> list[int]:
+    """What the nodes lack of what it asks for: what most of them lack first, GPUs where as many lack those."""
+    lacking = Counter(
+        session.cluster.names.names.index(fact.resource)
+        for facts in no_room.facts.values()
+        for fact in facts
+        if fact.code == "busy" and fact.resource
+    )
+    return sorted(lacking, key=lambda place: (-lacking[place], place != GPU, place)) or [GPU]

@@ -1,9 +1,9 @@
 """Simulated machines that come when pods wait for them and go when they stand empty; who decides which is a
 `PoolPlanner`.
 
-A plan is pure (pool_orders.py): it is shown the nodes, those on their way, and the pods that wait, and orders
-machines. `SimulatedMachines` waits as long as a machine takes, registers it like any simulated node, and removes
-machines of the plan that have been idle."""
+A plan is pure (pool_orders.py): it is shown the nodes, those on their way, and the pods that wait, and orders machines.
+`SimulatedMachines` waits as long as a machine takes, registers it like any simulated node, and removes machines
+of the plan that have been idle."""
 
 from __future__ import annotations
 
