@@ -2,9 +2,9 @@
 
     python bench/parts/two_trees.py OLD_TREE [--pairs N] [--figure NAME] bench/core.py [ARGUMENT …]
 
-Each tree runs its own bench with its own `.venv`, so whatever else the machine does weighs on both. A JSON line for each
-scenario compares the named figure of its lines (the best of all runs: others only add to it); the last line compares
-processor seconds of the whole process with its children, start included (the median)."""
+Each tree runs its own bench with its own `.venv`, so whatever else the machine does weighs on both. A JSON line for
+each scenario compares the named figure of its lines (the best of all runs: others only add to it); the last line
+compares processor seconds of the whole process with its children, start included (the median)."""
 
 from __future__ import annotations
 
