@@ -25,7 +25,7 @@ from gangline.controllers.sums import Amounts, MemberSum, printed, resource_list
 from gangline.rules import requests
 from gangline.rules.gangs.memberships import is_collected
 from gangline.rules.gangs.priorities import preemptible, priorities
-from gangline.rules.lean import lean_group, lean_pod, shared
+from gangline.rules.objects.lean import lean_group, lean_pod, shared
 from gangline.rules.schedulers import SERVED, pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 from gangline.runtime.clock import timestamp

@@ -30,7 +30,7 @@ from gangline.grouper.marks import (
 from gangline.grouper.plan import matters, plan
 from gangline.grouper.settings import GrouperSettings
 from gangline.rules.gangs.memberships import own_group
-from gangline.rules.lean import lean_group, lean_pod
+from gangline.rules.objects.lean import lean_group, lean_pod
 from gangline.rules.schedulers import pod_fields
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 

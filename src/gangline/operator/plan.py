@@ -13,12 +13,12 @@ import msgspec
 
 from gangline.api.kinds import Kind
 from gangline.api.meta import Condition, Object, Raw, as_raw, spec_of
+from gangline.rules.objects.writes import Apply as Apply
+from gangline.rules.objects.writes import Create as Create
+from gangline.rules.objects.writes import Delete as Delete
+from gangline.rules.objects.writes import Patch as Patch
+from gangline.rules.objects.writes import Step as Step
 from gangline.rules.values.merge_patch import patch_between
-from gangline.rules.writes import Apply as Apply
-from gangline.rules.writes import Create as Create
-from gangline.rules.writes import Delete as Delete
-from gangline.rules.writes import Patch as Patch
-from gangline.rules.writes import Step as Step
 
 
 @dataclass(frozen=True, slots=True)

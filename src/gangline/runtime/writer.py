@@ -23,8 +23,20 @@ from gangline.api.meta import Object, Raw
 from gangline.client import Client, Lanes
 from gangline.client.wire import MERGE_PATCH
 from gangline.errors import AlreadyExists, ApiError, Conflict, Forbidden, NotFound, TooManyRequests, Unavailable
-from gangline.rules.finalizers import without_finalizer
-from gangline.rules.writes import CONFLICT, DONE, GONE, REFUSED, TAKEN, Apply, Create, Delete, Patch, Step, WriteOutcome
+from gangline.rules.objects.finalizers import without_finalizer
+from gangline.rules.objects.writes import (
+    CONFLICT,
+    DONE,
+    GONE,
+    REFUSED,
+    TAKEN,
+    Apply,
+    Create,
+    Delete,
+    Patch,
+    Step,
+    WriteOutcome,
+)
 from gangline.runtime.background import noticed
 from gangline.runtime.clock import Clock
 

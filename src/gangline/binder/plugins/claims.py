@@ -16,7 +16,7 @@ from gangline.binder.plugins.plugin import BinderPlugin
 from gangline.client import Client
 from gangline.errors import Conflict, NotFound
 from gangline.rules import requests
-from gangline.rules.finalizers import with_finalizer
+from gangline.rules.objects.finalizers import with_finalizer
 
 PROTECTION = "resource.kubernetes.io/delete-protection"
 TRIES = 5

@@ -144,6 +144,22 @@ class ServerCall:
         """What the body says, whatever its type, as YAML."""
         return decode_yaml(self.request.body, expected, doubled, self.document)
 
+    def about(self, resource: Resource) -> ServerCall:
+        """The same call, whose body is of another kind than its path."""
+        return ServerCall(
+            self.request,
+            self.user,
+            self.verb,
+            resource,
+            self.namespace,
+            self.name,
+            self.subresource,
+            self.sub,
+            self.warnings,
+            self.face,
+            self.document,
+        )
+
     @property
     def place(self) -> tuple[str, str]:
         return (self.namespace if self.resource.namespaced else "", self.name)

@@ -21,7 +21,7 @@ from gangline.cluster.server.show.discovery import version_rank
 from gangline.cluster.server.store.shelf import DELETED, Record, ShelfKey, StoreChange
 from gangline.cluster.server.verbs.kind_rules import CustomRules, rules_for
 from gangline.cluster.server.verbs.meta import Obj
-from gangline.rules.finalizers import with_finalizer, without_finalizer
+from gangline.rules.objects.finalizers import with_finalizer, without_finalizer
 
 SHELF: ShelfKey = ("apiextensions.k8s.io", "customresourcedefinitions")
 ALWAYS = 1 << 62

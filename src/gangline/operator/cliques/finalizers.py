@@ -15,7 +15,7 @@ from gangline.errors import NotFound
 from gangline.operator.desired.pods import FINISHED
 from gangline.operator.memory.trims import TRIMS
 from gangline.operator.operator import Operator
-from gangline.rules.finalizers import patch_that_removes
+from gangline.rules.objects.finalizers import patch_that_removes
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself
 
 

@@ -32,7 +32,7 @@ from gangline.operator.gangs.look import current_pods, live_objects, pods_of_gan
 from gangline.operator.memory.lookups import crowd, external_template
 from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, delete
 from gangline.rules import wishes
-from gangline.rules.finalizers import patch_that_adds
+from gangline.rules.objects.finalizers import patch_that_adds
 from gangline.rules.pods.beginning import waits_to_begin
 from gangline.rules.values.times import seconds
 

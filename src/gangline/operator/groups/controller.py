@@ -33,7 +33,7 @@ from gangline.operator.memory.unseen import UnseenChoices
 from gangline.operator.operator import Operator
 from gangline.operator.status import status_patch
 from gangline.operator.watches import asked_again
-from gangline.rules.finalizers import patch_that_removes
+from gangline.rules.objects.finalizers import patch_that_removes
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 

@@ -23,7 +23,7 @@ from gangline.operator.memory.lookups import external_template
 from gangline.operator.plan import Create, EventNote, Patch, Step, WritePlan, changed, delete
 from gangline.operator.status import on_delete, update_open
 from gangline.rules import wishes
-from gangline.rules.finalizers import patch_that_adds
+from gangline.rules.objects.finalizers import patch_that_adds
 
 if TYPE_CHECKING:
     from gangline.runtime import Reader

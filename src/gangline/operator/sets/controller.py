@@ -56,7 +56,7 @@ from gangline.operator.sets.watches import (
 from gangline.operator.status import status_patch
 from gangline.operator.watches import set_change_filter, set_key
 from gangline.rules import wishes
-from gangline.rules.finalizers import patch_that_removes
+from gangline.rules.objects.finalizers import patch_that_removes
 from gangline.runtime import Again, Context, Controller, Key, Watch, itself, owner
 from gangline.runtime.clock import timestamp
 

@@ -34,7 +34,7 @@ from gangline.operator.memory.settled import wish_of
 from gangline.operator.plan import Create, Delete, Patch, Step, WritePlan, changed, delete
 from gangline.operator.sets import access, autoscalers
 from gangline.operator.sets.look import SetObjects
-from gangline.rules.finalizers import patch_that_removes
+from gangline.rules.objects.finalizers import patch_that_removes
 
 if TYPE_CHECKING:
     from gangline.operator.operator import Operator

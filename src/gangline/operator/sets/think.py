@@ -44,7 +44,7 @@ from gangline.operator.sets.support import (
     token_ready,
 )
 from gangline.operator.status import TERMINATING
-from gangline.rules.finalizers import patch_that_adds
+from gangline.rules.objects.finalizers import patch_that_adds
 
 if TYPE_CHECKING:
     from gangline.operator.operator import Operator

@@ -39,7 +39,7 @@ from gangline.scheduler.thought.booking import remember_evictions
 from gangline.scheduler.thought.changes import ModelChange
 from gangline.scheduler.thought.explaining import being_served
 from gangline.scheduler.thought.options import SchedulerOptions
-from gangline.scheduler.thought.standings import Gathering
+from gangline.scheduler.thought.standings import GatheringGangs
 from gangline.scheduler.thought.think import CycleThought, think
 from gangline.scheduler.thought.waiting_causes import waiting_causes
 from gangline.scheduler.time.learned import LearnedRuntimes
@@ -60,7 +60,7 @@ class SchedulerService:
         self.cluster = ClusterModel()
         self.cycles = 0
         self.memory = LearnedRuntimes() if learns(options.settings) else None
-        self._fresh, self._gathering = fresh, Gathering(options.gathering)
+        self._fresh, self._gathering = fresh, GatheringGangs(options.gathering)
         self._wake = asyncio.Event()
         self._thinking = False
         self.started = asyncio.Event()

@@ -19,7 +19,7 @@ from gangline.cluster.kinds.checks import (
 )
 from gangline.cluster.kinds.rules import WHOLE_METADATA, KindRules
 from gangline.errors import Problem
-from gangline.rules.finalizers import with_finalizer
+from gangline.rules.objects.finalizers import with_finalizer
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import subdomain_problems
 

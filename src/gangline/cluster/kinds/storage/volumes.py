@@ -10,7 +10,7 @@ from gangline.cluster.kinds.pods.volumes import ORDER, host_path
 from gangline.cluster.kinds.rules import KindRules
 from gangline.cluster.kinds.storage.claims import access_modes, claim_spec
 from gangline.errors import Problem
-from gangline.rules.finalizers import with_finalizer
+from gangline.rules.objects.finalizers import with_finalizer
 from gangline.rules.values import problems as say
 from gangline.rules.values.names import subdomain_problems
 

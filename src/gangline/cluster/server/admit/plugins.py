@@ -12,7 +12,7 @@ from gangline.cluster.server.admit.chain import CREATE, DELETE, UPDATE, WriteRev
 from gangline.cluster.server.core import Core
 from gangline.cluster.server.status import forbidden, internal
 from gangline.errors import Problem
-from gangline.rules.finalizers import with_finalizer
+from gangline.rules.objects.finalizers import with_finalizer
 from gangline.rules.volumes import DEFAULT_CLASS
 
 Obj = dict[str, Any]

@@ -27,7 +27,7 @@ from gangline.cluster.world.scheduling.claim_rules import (
     unreserved,
 )
 from gangline.errors import NotFound
-from gangline.rules.finalizers import without_finalizer
+from gangline.rules.objects.finalizers import without_finalizer
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself, key_of
 
 # --- doing ------------------------------------------------------------------------------------------------------------

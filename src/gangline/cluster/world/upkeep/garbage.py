@@ -32,7 +32,7 @@ from gangline.cluster.world.upkeep.owner_graph import (
     owner_state,
 )
 from gangline.errors import ApiError, Conflict, NotFound
-from gangline.rules.finalizers import without_finalizer
+from gangline.rules.objects.finalizers import without_finalizer
 from gangline.runtime import BackgroundService, Cache, Context, Key, background
 from gangline.runtime.background import WorkerPool
 from gangline.runtime.queue import WorkQueue

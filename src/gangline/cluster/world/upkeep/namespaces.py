@@ -18,7 +18,7 @@ from gangline.cluster.world.discovery import discover
 from gangline.cluster.world.settings import WorldSettings
 from gangline.cluster.world.upkeep.namespace_conditions import KindRemains, changed, conditions
 from gangline.errors import ApiError, NotFound
-from gangline.rules.finalizers import without_finalizer
+from gangline.rules.objects.finalizers import without_finalizer
 from gangline.runtime import Again, Context, Controller, Key, Reader, Watch, itself
 from gangline.runtime.clock import timestamp
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gangline.api.core import Pod
-from gangline.rules.finalizers import patch_that_adds, patch_that_removes, with_finalizer, without_finalizer
+from gangline.rules.objects.finalizers import patch_that_adds, patch_that_removes, with_finalizer, without_finalizer
 
 
 def held_by(*finalizers: str) -> Pod:
