@@ -116,7 +116,7 @@ def _rows(text: TraceText, columns: tuple[str, ...]) -> Iterator[TraceRow]:
 
 def _cells(text: TraceText) -> Iterator[tuple[int, list[str]]]:
     """Lines and their cells; what is no such text is refused with its line."""
-    reader = csv.reader(io.StringIO(text.text))
+    reader = csv.reader(io.StringIO(text.text.removeprefix("\ufeff")))  # spreadsheets write a byte order mark
     try:
         for cells in reader:
             yield reader.line_num, cells
