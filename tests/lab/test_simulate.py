@@ -146,6 +146,14 @@ def test_a_trace_from_a_spreadsheet_is_read(tmp_path: Path) -> None:
     assert json.loads(simulate(tmp_path, rows, "-o", "json").stdout)["jobs"] == 2
 
 
+def test_a_moment_is_utc_unless_it_says_its_offset() -> None:
+    rows = (
+        "arrival,duration,gpus\n2017-10-09 07:01:55,60,1\n2017-10-09T09:01:56+02:00,60,1\n2017-10-09 07:01:57Z,60,1\n"
+    )
+    arrivals = [job.arrival for job in FORMATS["csv"](TraceText("trace.csv", rows))]
+    assert [arrival - arrivals[0] for arrival in arrivals] == [0, 1, 2]
+
+
 def test_a_list_without_nodes_is_refused(tmp_path: Path) -> None:
     nodes = tmp_path / "nodes.csv"
     nodes.write_text("sn,cpu_milli,memory_mib,gpu,model\n")
