@@ -107,6 +107,22 @@ def test_kubectl_finds_us_as_a_plugin_and_help_says_so() -> None:
     assert shown.startswith("Usage: kubectl gangline [OPTIONS] COMMAND")
 
 
+@pytest.mark.parametrize(
+    ("words", "answered"),
+    [
+        (["compl"], ["completion\tprint a completion script for bash, zsh or fish", ":4"]),
+        (["run", "sched"], ["scheduler", ":4"]),
+        (["queue", "set", "a", "gpu.l"], ["gpu.limit=", ":4"]),
+        (["up", "--nodes", ""], [":0"]),
+        (["completion", "csh"], [":4"]),
+    ],
+)
+def test_kubectl_is_told_what_may_follow(words: list[str], answered: list[str]) -> None:
+    program = Path(sys.executable).parent / "kubectl_complete-gangline"
+    shown = subprocess.run([str(program), *words], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines() == answered
+
+
 def test_nobody_who_asks_for_no_colour_gets_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,6 +34,7 @@ def main() -> int:
 
 def _round(seed: int, examples: int, tests: list[str]) -> int:
     words = ["-n", "0", "-x", "-p", "no:cacheprovider", "-m", "hypothesis", f"--hypothesis-seed={seed}", *tests]
+    words[:0] = ["--timeout", "0", "-o", "faulthandler_timeout=0"] if examples else []
     environment = {**os.environ, "HYPOTHESIS_PROFILE": "searching", "LEAST_EXAMPLES": str(examples)}
     return subprocess.run([sys.executable, "-m", "pytest", *words], env=environment, check=False).returncode
 

@@ -80,6 +80,7 @@ class Commands(CommandGroup):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"gangline.cli.{COMMANDS[name].module}").command
+        command.short_help = COMMANDS[name].purpose  # shells show it beside the name
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -108,6 +109,11 @@ def main() -> None:
 
 def _main() -> None:
     try:
+        if os.path.basename(sys.argv[0]).startswith("kubectl_complete-gangline"):
+            from gangline.cli.kubectl_completion import answer
+
+            click.echo(answer(sys.argv[1:]))
+            return
         group(standalone_mode=False, prog_name=_called(), complete_var="_GANGLINE_COMPLETE", color=_colour())
     except click.exceptions.Abort:
         sys.exit(130)
