@@ -4,8 +4,8 @@ JSON line each.
     python bench/core.py [NAME …] [--against FILE] [--repeat N]
 
 `seconds` is the model built from records plus the cycle (as upstream counts its session build), `decide` the cycle
-alone; both in processor time, the best of N. `--against` reads lines of another system ({"scenario": …, "seconds": …}) and adds the ratio.
-After families of sizes the fitted exponent of growth is printed."""
+alone; both in processor time, the best of N. `--against` reads lines of another system ({"scenario": …, "seconds": …})
+and adds the ratio. After families of sizes the fitted exponent of growth is printed."""
 
 from __future__ import annotations
 
