@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gangline.cli.suggestions import did_you_mean
+from gangline.cli.completion.suggestions import did_you_mean
 from gangline.errors import ApiError, BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -171,6 +171,6 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _namespaces(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from gangline.cli.completing import namespaces_of_cluster
+    from gangline.cli.completion.completing import namespaces_of_cluster
 
     return namespaces_of_cluster(context, parameter, incomplete)
