@@ -21,12 +21,14 @@ from gangline.client.lanes import Lanes
 from gangline.client.typed_views import (
     STATUS,
     UNREADABLE,
+    F,
     T,
     UnreadObject,
     decode,
     metadata_of,
     plain,
     plain_items,
+    read_as,
     unreadable,
     view,
 )
@@ -106,6 +108,10 @@ class Client:
     async def get_path(self, path: str) -> Raw:
         """Whatever map a path answers with."""
         return plain((await self.send("GET", path)).body, f"GET {path}")
+
+    async def get_as(self, path: str, form: type[F]) -> F:
+        """What a path answers with, in a form that it must have."""
+        return read_as(form, (await self.send("GET", path)).body, f"GET {path}")
 
     async def list(self, kind: Kind[T], namespace: str = "", labels: Labels = None, fields: str = "") -> Listing[T]:
         """All objects, page by page, on one consistent revision."""

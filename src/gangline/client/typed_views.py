@@ -73,6 +73,45 @@ def plain(body: bytes, asked: str) -> Raw:
         raise unreadable(asked, error) from error
 
 
+F = TypeVar("F", bound=Model)
+
+
+def read_as(form: type[F], body: bytes, asked: str) -> F:
+    """An answer that is no object of a kind: a document of discovery, or a review."""
+    try:
+        return msgspec.json.decode(body, type=form)
+    except UNREADABLE as error:
+        raise unreadable(asked, error) from error
+
+
+class ServedGroupVersion(Model, frozen=True):
+    group_version: str
+
+
+class ServedGroup(Model, frozen=True):
+    """What discovery says of a group: the preferred version goes first."""
+
+    name: str = ""
+    preferred_version: ServedGroupVersion | None = None
+    versions: tuple[ServedGroupVersion, ...] = ()
+
+
+class ServedGroups(Model, frozen=True):
+    groups: tuple[ServedGroup, ...] | None = None
+
+
+class ServedResource(Model, frozen=True):
+    name: str
+    kind: str
+    namespaced: bool
+    singular_name: str = ""
+    short_names: tuple[str, ...] | None = None
+
+
+class ServedResources(Model, frozen=True):
+    resources: tuple[ServedResource, ...] | None = None
+
+
 class PlainList(Model, frozen=True):
     items: list[dict[str, Any]] | None = None
 
