@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gangline.cli.columns import aligned
-from gangline.cli.completing import kinds_of_cluster, objects_of_kind
+from gangline.cli.completion.cluster_names import kinds_of_cluster, objects_of_kind
 from gangline.cli.connection import ClusterConnection, cluster_options, connect
 from gangline.cli.ending import run
 from gangline.cli.objects.addresses import addresses
@@ -34,7 +34,7 @@ Examples:
   gangline get queues -o wide
   gangline get pods -l app.kubernetes.io/part-of=llm
   gangline get podgroups.scheduling.run.ai -o yaml
-  gangline get queues -o yaml --clean > queues.yaml    # gangline apply -f queues.yaml brings them back
+  gangline get queues -o yaml --clean > queues.yaml    # for gangline apply -f
 """
 
 
