@@ -84,23 +84,23 @@ def read_as(form: type[F], body: bytes, asked: str) -> F:
         raise unreadable(asked, error) from error
 
 
-class ServedGroupVersion(Model, frozen=True):
+class DiscoveredVersion(Model, frozen=True):
     group_version: str
 
 
-class ServedGroup(Model, frozen=True):
+class DiscoveredGroup(Model, frozen=True):
     """What discovery says of a group: the preferred version goes first."""
 
     name: str = ""
-    preferred_version: ServedGroupVersion | None = None
-    versions: tuple[ServedGroupVersion, ...] = ()
+    preferred_version: DiscoveredVersion | None = None
+    versions: tuple[DiscoveredVersion, ...] = ()
 
 
-class ServedGroups(Model, frozen=True):
-    groups: tuple[ServedGroup, ...] | None = None
+class DiscoveredGroups(Model, frozen=True):
+    groups: tuple[DiscoveredGroup, ...] | None = None
 
 
-class ServedResource(Model, frozen=True):
+class DiscoveredResource(Model, frozen=True):
     name: str
     kind: str
     namespaced: bool
@@ -108,8 +108,8 @@ class ServedResource(Model, frozen=True):
     short_names: tuple[str, ...] | None = None
 
 
-class ServedResources(Model, frozen=True):
-    resources: tuple[ServedResource, ...] | None = None
+class DiscoveredResources(Model, frozen=True):
+    resources: tuple[DiscoveredResource, ...] | None = None
 
 
 class PlainList(Model, frozen=True):
