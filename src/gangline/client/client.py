@@ -39,6 +39,8 @@ from gangline.errors import ApiError, TooManyRequests, Unavailable, api_error
 Raws: TypeAlias = list[Raw]
 Labels: TypeAlias = Selector | Mapping[str, str] | str | None
 PAGE = 500
+PAGES = 10_000
+"""Of one list: five million objects. A server that has yet another page has no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class Client:
         items: list[T] = []
         unread: list[UnreadObject] = []
         token = revision = ""
-        while True:
+        for _ in range(PAGES):
             answer = await self.send(
                 "GET",
                 kind.path(namespace),
@@ -140,6 +142,7 @@ class Client:
                 raise unreadable(f"GET {kind.path(namespace)}", ValueError("the next page is the one we were given"))
             if not token:
                 return Listing(items, revision, tuple(unread))
+        raise unreadable(f"GET {kind.path(namespace)}", ValueError(f"it has more than {PAGES} pages"))
 
     async def list_raw(self, kind: Kind[Any], namespace: str = "", labels: Labels = None, fields: str = "") -> Raws:
         answer = await self.send(
