@@ -35,7 +35,7 @@ Explained = tuple[GangAnswer, list[Remedy]]
 
 
 @dataclass(slots=True)
-class Judged:
+class JudgedWorkload:
     """A workload on its way to an answer."""
 
     subject: Subject
@@ -82,7 +82,7 @@ async def explain_name(
     return [(answer(objects, item.subject, item.cause, item.remedies, item.line), item.remedies) for item in judged]
 
 
-def _check_explained(judged: Sequence[Judged]) -> None:
+def _check_explained(judged: Sequence[JudgedWorkload]) -> None:
     """An answer that says of no workload more than that it may not be read is an error."""
     names: dict[str, list[str]] = {}
     for item in judged:
@@ -94,14 +94,14 @@ def _check_explained(judged: Sequence[Judged]) -> None:
         raise BadInput("\n".join(lines))
 
 
-def _judged(objects: ClusterObjects, subject: Subject) -> Judged:
+def _judged(objects: ClusterObjects, subject: Subject) -> JudgedWorkload:
     titles = titles_of(objects)
     cause = cause_of(objects, subject, titles)
     line = line_of(objects, subject) if cause.state == WAITS else (0, 0)
-    return Judged(subject, cause, remedies(objects, subject, cause, titles), line)
+    return JudgedWorkload(subject, cause, remedies(objects, subject, cause, titles), line)
 
 
-async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], workload: Judged) -> None:
+async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], workload: JudgedWorkload) -> None:
     """Keep what the platform was seen to start, with what else it needed."""
     if workload.cause.state not in (WAITS, "runs"):
         return
@@ -114,7 +114,7 @@ async def _try_on_copy(client: Client, served: Sequence[Kind[Object]], workload:
     workload.remedies = seen
 
 
-async def _start_together(client: Client, served: Sequence[Kind[Object]], judged: list[Judged]) -> None:
+async def _start_together(client: Client, served: Sequence[Kind[Object]], judged: list[JudgedWorkload]) -> None:
     """Where a name stands for several gangs that wait, the first remedy starts all of them."""
     waiting_ones = [item for item in judged if item.waits]
     if len(waiting_ones) < 2 or not any(item.remedies for item in waiting_ones):
@@ -127,7 +127,7 @@ async def _start_together(client: Client, served: Sequence[Kind[Object]], judged
         first.remedies = [replace(working, behind=unlike((*behind, *working.behind))), *others]
 
 
-def _of_each(judged: Sequence[Judged]) -> tuple[ObjectChange, ...]:
+def _of_each(judged: Sequence[JudgedWorkload]) -> tuple[ObjectChange, ...]:
     """The first remedy of every one, where each changes its own PodGroup: the grouper, which looks at pods, would come
     to the others only when something happens to theirs."""
     firsts = [item.remedies[0].changes if item.remedies else () for item in judged]
@@ -135,7 +135,7 @@ def _of_each(judged: Sequence[Judged]) -> tuple[ObjectChange, ...]:
     return squashed([change for first in firsts for change in first]) if all(own) else ()
 
 
-async def _start_whole(client: Client, served: Sequence[Kind[Object]], judged: Sequence[Judged]) -> None:
+async def _start_whole(client: Client, served: Sequence[Kind[Object]], judged: Sequence[JudgedWorkload]) -> None:
     """A StatefulSet makes its pods one after the other: the first remedy starts those that are not made yet, too."""
     for item in judged:
         first = item.remedies[0] if item.remedies and (item.waits or item.cause.code == "surplus") else None
@@ -153,7 +153,7 @@ def _makes_more(subject: Subject) -> bool:
 
 
 async def _seen_to_start(
-    client: Client, served: Sequence[Kind[Object]], judged: Sequence[Judged], remedy: Remedy
+    client: Client, served: Sequence[Kind[Object]], judged: Sequence[JudgedWorkload], remedy: Remedy
 ) -> Remedy | None:
     """What platform_trial.py says. Few answers need a platform, which takes longer to import than they take."""
     from gangline.explaining.platform_trial import starts_on_copy

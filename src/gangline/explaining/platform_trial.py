@@ -14,7 +14,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Object, Raw
 from gangline.client import Client
 from gangline.errors import ApiError, BadInput, NotFound
-from gangline.whatif.copy import CLOSED_GROUPS, Copy
+from gangline.whatif.copy import CLOSED_GROUPS, PlatformCopy
 from gangline.why.answers import answer, titles_of
 from gangline.why.cause import Cause
 from gangline.why.causes import cause_of
@@ -45,7 +45,7 @@ async def starts_on_copy(
     made, behind = remedy.changes, remedy.behind
     for _ in range(ROUNDS):
         try:
-            async with Copy(client, served, prepare=partial(_make, changes=made)) as copy:
+            async with PlatformCopy(client, served, prepare=partial(_make, changes=made)) as copy:
                 objects, subjects_there, causes = await _settled(copy, served, asked)
         except (ApiError, BadInput):
             return None
@@ -62,7 +62,7 @@ async def starts_on_copy(
 
 
 async def _settled(
-    copy: Copy, served: Sequence[Kind[Object]], asked: Sequence[tuple[str, str]]
+    copy: PlatformCopy, served: Sequence[Kind[Object]], asked: Sequence[tuple[str, str]]
 ) -> tuple[ClusterObjects, list[Subject], list[Cause]]:
     """How the workloads stand when nothing moves any more; controllers that were refused something get time to try
     again."""
@@ -94,7 +94,7 @@ async def play(client: Client, served: Sequence[Kind[Object]], about: Raw, chang
     """What becomes of a workload on a copy where these changes are made, in one line. `about`: its kind, name and
     namespace as data."""
     try:
-        async with Copy(client, served, prepare=partial(_make, changes=changes)) as copy:
+        async with PlatformCopy(client, served, prepare=partial(_make, changes=changes)) as copy:
             await copy.settles(SETTLES)
             objects = await read_cluster(copy.client, time.time(), kinds=kinds_of(served, f"{about['kind']}/"))
     except ApiError as error:

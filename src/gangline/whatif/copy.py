@@ -65,7 +65,7 @@ WORLD = WorldSettings(
 )
 
 
-class Copy:
+class PlatformCopy:
     """`async with Copy(...) as copy`: settled when it is entered, gone when it is left. `prepare` changes the copied
     objects before any component looks at them."""
 
@@ -88,7 +88,7 @@ class Copy:
     def client(self) -> Client:
         return self.platform.admin
 
-    async def __aenter__(self) -> Copy:
+    async def __aenter__(self) -> PlatformCopy:
         await self.platform.open()
         try:
             await self._set_up()

@@ -13,7 +13,7 @@ from gangline.api.meta import Raw
 from gangline.scheduler.model.gang import GangInfo
 from gangline.scheduler.records import TopologyRule
 from gangline.scheduler.session import Session
-from gangline.scheduler.why.bounds import Excess
+from gangline.scheduler.why.bounds import QueueExcess
 from gangline.why.changes import ObjectChange
 from gangline.why.objects import ClusterObjects, dig
 from gangline.why.pods.minimum import lowered
@@ -30,7 +30,7 @@ TOPOLOGY_NOTES = {
 
 
 def lower_minimum(
-    session: Session, subject: Subject, gang: GangInfo, excesses: Sequence[Excess], placed: int = 0
+    session: Session, subject: Subject, gang: GangInfo, excesses: Sequence[QueueExcess], placed: int = 0
 ) -> tuple[ObjectChange, ...]:
     """The minimum that what is there, or what the queue may hold, is enough for."""
     if list(leaves_of(subject)) != [""]:
@@ -99,8 +99,10 @@ def _constrained(
         and (changed := fields_of(part.topology_constraint))
     }
     notes = {TOPOLOGY_NOTES[field]: value for field, value in fields.items()}
-    said = dig(made_by(objects, subject), "metadata", "annotations") or {}
-    changes = _of_owner(objects, subject, {"annotations": notes}) if said.keys() & TOPOLOGY_NOTES.values() else []
+    owner_notes = dig(made_by(objects, subject), "metadata", "annotations") or {}
+    changes = (
+        _of_owner(objects, subject, {"annotations": notes}) if owner_notes.keys() & TOPOLOGY_NOTES.values() else []
+    )
     spec: Raw = {"topologyConstraint": fields} if fields else {}
     if parts:
         spec["subGroups"] = [_with_constraint(part, parts.get(part.name)) for part in group.spec.sub_groups]
@@ -188,6 +190,6 @@ def undelayed(objects: ClusterObjects, subject: Subject, gang: GangInfo, now: fl
         or now >= gang.created + gang.record.preemption_delay
     ):
         return ()
-    said = names.PREEMPTION_DELAY in (dig(made_by(objects, subject), "metadata", "annotations") or {})
-    notes: Raw = {"annotations": {names.PREEMPTION_DELAY: None}} if said else {}
+    owner_delays = names.PREEMPTION_DELAY in (dig(made_by(objects, subject), "metadata", "annotations") or {})
+    notes: Raw = {"annotations": {names.PREEMPTION_DELAY: None}} if owner_delays else {}
     return (*_of_owner(objects, subject, notes), _of_group(subject, {"preemptionDelay": None}))

@@ -54,30 +54,38 @@ def no_room_cause(
     resources = _scarce(session, no_room)
     makes_room = list(why_nobody(session, objects, gang, tasks, titles, resources)) if busy else []
     makes_room += [ahead_text(session, gang, titles)] if busy else []
-    fixes = [*closed_nodes(objects, no_room)]
-    if busy:
-        fixes += [undelayed(objects, subject, gang, session.now), unprotected(session, gang)]
-        fixes += [raised_budgets(session, gang), entitled(session, gang, tasks)]
-    fixes += [
-        relaxed(objects, subject, no_room.rule) if no_room.rule is not None else (),
-        *_labelled(session, no_room),
-        *more_nodes(session, objects, no_room, gang),
-        lower_minimum(session, subject, gang, (), no_room.placed),
-    ]
-    if busy:
-        fixes += [*priority_changes(session, objects, subject, gang), *paused_others(session, objects, gang, "")]
-    code = "room" if busy else "nodes"
     return Cause(
-        code,
+        "room" if busy else "nodes",
         head,
         (*facts, *makes_room),
-        tuple(fix for fix in fixes if fix),
+        tuple(fix for fix in _fixes(session, objects, subject, no_room, tasks, busy) if fix),
         anew=(
             *(unselective(objects, subject) if no_room.codes()["devices"] else ()),
             *unasked(objects, subject, no_room.codes()),
         ),
         proof=no_room.proof(),
     )
+
+
+def _fixes(
+    session: Session, objects: ClusterObjects, subject: Subject, no_room: NoRoom, tasks: list[TaskInfo], busy: bool
+) -> Iterator[tuple[ObjectChange, ...]]:
+    """What may give it nodes; where others hold some (`busy`), also what may move them."""
+    gang = no_room.gang
+    yield from closed_nodes(objects, no_room)
+    if busy:
+        yield undelayed(objects, subject, gang, session.now)
+        yield unprotected(session, gang)
+        yield raised_budgets(session, gang)
+        yield entitled(session, gang, tasks)
+    if no_room.rule is not None:
+        yield relaxed(objects, subject, no_room.rule)
+    yield from _labelled(session, no_room)
+    yield from more_nodes(session, objects, no_room, gang)
+    yield lower_minimum(session, subject, gang, (), no_room.placed)
+    if busy:
+        yield from priority_changes(session, objects, subject, gang)
+        yield from paused_others(session, objects, gang, "")
 
 
 def _labelled(session: Session, no_room: NoRoom) -> Iterator[tuple[ObjectChange, ...]]:
