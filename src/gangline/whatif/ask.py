@@ -23,7 +23,7 @@ from gangline.whatif.changes import WhatifChanges
 from gangline.whatif.compare import WhatifAnswer, compare
 from gangline.whatif.looks import PoolLook
 from gangline.whatif.model import WhatifModel
-from gangline.whatif.read import READ, read_cluster
+from gangline.whatif.read import MAKERS, READ, read_cluster
 from gangline.whatif.shards import compat_of, of_pool, schedulers_of
 from gangline.whatif.staged import GROUND, WORKLOADS, ground, key_of, not_judged, with_owned
 
@@ -160,12 +160,15 @@ async def _compat(client: Client) -> tuple[str, ...]:
         return ()
 
 
-SELF_MADE = frozenset({kinds.POD.kind, kinds.POD_GROUP.kind, kinds.RESOURCE_CLAIM.kind, kinds.PVC.kind})
+SELF_MADE = frozenset(
+    {kinds.POD.kind, kinds.POD_GANG.kind, kinds.POD_GROUP.kind, kinds.RESOURCE_CLAIM.kind, kinds.PVC.kind}
+)
 
 
 def _kinds(given: Sequence[Raw]) -> list[Kind[Any]]:
     named = {str(obj["kind"]) for obj in given}
-    return [kind for kind in READ if kind.kind in named and kind is not kinds.NODE]
+    made = (kinds.POD_GANG,) if kinds.POD_CLIQUE_SET.kind in named else ()
+    return [*(kind for kind in (*READ, *MAKERS) if kind.kind in named and kind is not kinds.NODE), *made]
 
 
 def _round(models: Sequence[WhatifModel], news: Sequence[Raw], gone: set[str]) -> dict[str, str]:

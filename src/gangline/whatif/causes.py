@@ -15,6 +15,7 @@ from gangline.api.kinds import Kind
 from gangline.api.meta import Raw
 from gangline.scheduler.decisions import Refuse
 from gangline.scheduler.model.cluster import ClusterModel
+from gangline.scheduler.model.status import ALLOCATED
 from gangline.scheduler.settings import SchedulerSettings
 from gangline.scheduler.why.verdict import INDENT, Verdict
 from gangline.why.cause import Cause
@@ -22,8 +23,9 @@ from gangline.why.objects import ClusterObjects
 from gangline.why.remedies import remedies
 from gangline.why.replay import AtRest, at_rest
 from gangline.why.schedulers.components import pool_of
+from gangline.why.states.members import holds_minimum
 from gangline.why.waiting import in_the_way
-from gangline.why.workloads import Subject, of_group
+from gangline.why.workloads import Subject, of_group, same
 
 OF_THE_MODEL = (
     "broken",
@@ -72,25 +74,41 @@ class WhatifCauses:
         cause = in_the_way(self._objects, subject, self._rest, titles)
         if cause.code not in OF_THE_MODEL:
             return verdict.text()
-        return "\n".join(_lines(verdict.name, cause, self._changes(self._objects, subject, cause, verdict, titles)))
+        return "\n".join(_lines(verdict.name, cause, *self._changes(self._objects, subject, cause, verdict, titles)))
 
     def _changes(
         self, objects: ClusterObjects, subject: Subject, cause: Cause, verdict: Verdict, titles: dict[str, str]
-    ) -> list[str]:
-        """What would start it, as explain tells it where that comes to the same end."""
+    ) -> tuple[list[str], tuple[str, ...]]:
+        """What would start it, as explain tells it where that comes to the same end, and what stands behind."""
         told = [remedy.text for remedy in verdict.remedies]
-        if self._tried >= TRIED_GANGS or at_rest(objects, pool_of(subject)).started(subject.gang_uid):
-            return told
+        if self._tried >= TRIED_GANGS:
+            return told, ()
+        if at_rest(objects, pool_of(subject)).started(subject.gang_uid):
+            objects = self._with_places(objects, subject)
+            subject = same(objects, subject)
+            if not holds_minimum(subject):
+                return told, ()
         self._tried += 1
-        return [remedy.text(objects) for remedy in remedies(objects, subject, cause, titles) if remedy.tried] or told
+        tried = [remedy for remedy in remedies(objects, subject, cause, titles) if remedy.tried]
+        return ([remedy.text(objects) for remedy in tried], tried[0].behind) if tried else (told, ())
+
+    def _with_places(self, objects: ClusterObjects, subject: Subject) -> ClusterObjects:
+        """Its pods on the nodes that the cycle gave them: what waits is its surplus."""
+        for pod in subject.pods:
+            task = self._rest.cluster.tasks.get(pod.uid)
+            live = objects.raw(kinds.POD, pod.name, pod.namespace)
+            if live is not None and task is not None and task.status & ALLOCATED:
+                placed = {**live, "spec": {**live["spec"], "nodeName": task.node}}
+                objects = objects.put(kinds.POD, placed, pod.name, pod.namespace)
+        return objects
 
 
-def _lines(name: str, cause: Cause, changes: Sequence[str]) -> Iterator[str]:
+def _lines(name: str, cause: Cause, changes: Sequence[str], behind: Sequence[str] = ()) -> Iterator[str]:
     """As explain tells it."""
     yield f"{name} waits: {cause.why}"
     if cause.needs:
         yield f"{INDENT}needs     {cause.needs}"
-    yield from (f"{INDENT}{fact}" for fact in cause.facts if fact)
+    yield from (f"{INDENT}{fact}" for fact in (*cause.facts, *(f"and behind that: {why}" for why in behind)) if fact)
     for place, text in enumerate(changes):
         yield f"{INDENT}{'would start if' if place == 0 else '            or'}   {text}"
 

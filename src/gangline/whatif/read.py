@@ -38,6 +38,15 @@ READ: tuple[Kind[Any], ...] = (
     kinds.DEVICE_CLASS,
     kinds.NODE_RESOURCE_TOPOLOGY,
 )
+MAKERS: tuple[Kind[Any], ...] = (
+    kinds.POD_CLIQUE_SET,
+    kinds.POD_GANG,
+    kinds.JOB,
+    kinds.CRON_JOB,
+    kinds.DEPLOYMENT,
+    kinds.STATEFUL_SET,
+)
+"""What a change names in place of the groups that it makes; nothing is decided from them."""
 NEEDED = (kinds.QUEUE, kinds.POD_GROUP)
 """Without these there is no scheduler to ask."""
 AT_ONCE = 8
@@ -46,8 +55,10 @@ AT_ONCE = 8
 async def read_cluster(
     client: Client, more: tuple[Kind[Any], ...] = (), tell: Callable[[str], None] = lambda text: None
 ) -> list[Raw]:
-    """Every object of the kinds a cycle needs, and of those named in `more`. `tell` hears how far it has come."""
+    """Every object of the kinds a cycle needs, and of those named in `more`; of those that make pods, what may be read.
+    `tell` hears how far it has come."""
     turns, unread, missing, forbidden = asyncio.Semaphore(AT_ONCE), list[str](), list[str](), list[str]()
+    needed = dict.fromkeys((*READ, *more))
 
     async def listed(kind: Kind[Any]) -> list[Raw]:
         async with turns:
@@ -58,16 +69,16 @@ async def read_cluster(
                 return []
             except (Unavailable, Unauthorized):
                 raise
-            except Forbidden:
-                forbidden.append(kind.resource)
-                return []
             except ApiError as error:
-                unread.append(f"{kind.resource}: {error}")
+                if kind in needed and isinstance(error, Forbidden):
+                    forbidden.append(kind.resource)
+                elif kind in needed:
+                    unread.append(f"{kind.resource}: {error}")
                 return []
         tell(f"read {len(objects)} {kind.plural}")
         return objects
 
-    lists = await asyncio.gather(*(listed(kind) for kind in dict.fromkeys((*READ, *more))))
+    lists = await asyncio.gather(*(listed(kind) for kind in dict.fromkeys((*needed, *MAKERS))))
     if forbidden:
         raise BadInput(
             "the cluster cannot be read, so the answer is unknown: you may not list "

@@ -12,6 +12,8 @@ from gangline.api.meta import Raw
 from gangline.why.objects import dig
 
 SHOWN_LEAVES = 3
+SHORT_LIST = 80
+"""Characters of a list that is shown whole."""
 SERVER_FIELDS = {"nodeName"}
 """What the server writes into a pod, and nobody asks for."""
 TOLD_BESIDE = ("provisioner", "volumeBindingMode", "value")
@@ -22,12 +24,12 @@ Keys = tuple[str | int, ...]
 
 
 def leaves(body: Any, live: Any = None, keys: Keys = ()) -> Iterator[tuple[str, Keys, Any]]:
-    """Every value of a patch with its path, as people write it. Of a list that `live` has with the same items, only
-    what differs."""
+    """Every value of a patch with its path, as people write it. Of a long list that `live` has with the same items,
+    only what differs."""
     if isinstance(body, Mapping) and body:
         for key, value in body.items():
             yield from leaves(value, live, (*keys, key))
-    elif _same_items(body, before := _at(live, keys)) and body != before:
+    elif _same_items(body, before := _at(live, keys)) and body != before and len(shown(body)) > SHORT_LIST:
         yield from _differing(body, before, keys)
     else:
         yield _path(keys), keys, body
