@@ -100,12 +100,12 @@ async def _get(
             return
         kind = await connection.kind(kind_name)
         answer = await _ask(connection, kind, name, everywhere, selector, table=output in TABLES)
-        where = connection.namespace if kind.namespaced and not everywhere else ""
-        empty = "" if answer.get("rows") or output not in TABLES else await nothing(connection, kind.plural, where)
-    if output in TABLES:
-        table = as_text(answer, wide=output == "wide", everywhere=everywhere and kind.namespaced)
-        click.echo(table if answer.get("rows") else empty)
-    elif output == "name":
+        if output in TABLES:
+            here = kind.namespaced and not everywhere
+            empty = not answer.get("rows") and await nothing(connection, kind.plural, connection.namespace * here)
+            click.echo(empty or as_text(answer, wide=output == "wide", everywhere=everywhere and kind.namespaced))
+            return
+    if output == "name":
         items = answer.get("items", [answer])
         click.echo("\n".join(f"{kind.resource}/{item['metadata']['name']}" for item in items))
     else:
