@@ -22,11 +22,34 @@ def test_numbers(number):
 """
 
 
+COUNTED = """
+import sys
+sys.path.insert(0, {tests!r})
+from hypothesis import given, settings, strategies as st
+from properties.examples import examples
+tried = []
+
+@settings(max_examples=examples(5), database=None)
+@given(st.integers())
+def test_numbers(number):
+    tried.append(number)
+
+@settings(max_examples=1, database=None)
+@given(st.none())
+def test_so_many_were_tried(nothing):
+    assert len(tried) >= 300
+"""
+
+
 def run(tmp_path: Path, claim: str) -> subprocess.CompletedProcess[str]:
     claims = tmp_path / "test_claims.py"
     claims.write_text(PROPERTY.format(claim))
+    return search(tmp_path, str(claims))
+
+
+def search(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(REPOSITORY / "tests/properties/search.py"), "--seconds", "0", "--seed", "7", str(claims)],
+        [sys.executable, str(REPOSITORY / "tests/properties/search.py"), "--seconds", "0", "--seed", "7", *words],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -46,6 +69,13 @@ def test_a_seed_that_fails_is_told_with_how_to_try_it_again(tmp_path: Path) -> N
         "seed 7 fails; again: make properties SECONDS=0 SEED=7",
     )
     assert "number=50" in done.stdout
+
+
+def test_as_many_examples_are_tried_as_are_asked_for(tmp_path: Path) -> None:
+    claims = tmp_path / "test_claims.py"
+    claims.write_text(COUNTED.format(tests=str(REPOSITORY / "tests")))
+    done = search(tmp_path, "--examples", "300", str(claims))
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "seed 7 holds")
 
 
 def drawn() -> list[int]:

@@ -11,7 +11,7 @@ from dashboard.seen import MADE, Given, event, eviction, gang, group, job, look,
 from gangline.api import names
 from gangline.dashboard.look import ClusterView
 from gangline.dashboard.model import MissingPage, Page
-from gangline.dashboard.page_data import Source
+from gangline.dashboard.page_data import PageSource
 from gangline.dashboard.pages import KnownPast, page, times_page
 from gangline.dashboard.past.charts import clock, ticks
 from gangline.dashboard.past.data import GangMoment, KeptPast, PastWait, RecordedPast, TimelinePage, TimePage, UsePoint
@@ -27,7 +27,7 @@ BEGAN = seconds("2026-01-01T01:00:00Z") or 0.0
 def at(offset: float, *objects: Given) -> ClusterView:
     """A look so many seconds after the first."""
     view = look(*objects)
-    return msgspec.structs.replace(view, source=Source(server="here", now=BEGAN + offset, heard=BEGAN + offset))
+    return msgspec.structs.replace(view, source=PageSource(server="here", now=BEGAN + offset, heard=BEGAN + offset))
 
 
 WAITS = (node("n"), queue("q", quota=4), group("g"), pod("g-0", "g", 8))

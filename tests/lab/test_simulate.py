@@ -129,6 +129,38 @@ def test_a_philly_job_of_more_than_a_node_becomes_equal_pods() -> None:
     assert [(job.pods, job.gpus, job.queue) for job in jobs] == [(1, 8, "a"), (4, 8, "b"), (2, 6, "b")]
 
 
+def test_gpus_that_no_larger_number_divides_become_pods_of_one() -> None:
+    rows = "job_id,submission_time,duration,num_gpu\na,0,60,11\nb,0,60,9\n"
+    assert [(job.pods, job.gpus) for job in FORMATS["itp"](TraceText("itp.csv", rows))] == [(11, 1), (3, 3)]
+
+
+def test_jobs_of_one_name_are_all_played(tmp_path: Path) -> None:
+    rows = "name,arrival,duration,gpus\ntrain,0,3600,8\ntrain,0,3600,8\ntrain-3,5,3600,8\n"
+    answer = json.loads(simulate(tmp_path, rows, "-o", "json").stdout)
+    assert answer["jobs"] == 3 and answer["waits"]["all"]["never"] == 0
+    assert answer["makespan_h"] == pytest.approx(3, abs=0.1)
+
+
+def test_a_trace_from_a_spreadsheet_is_read(tmp_path: Path) -> None:
+    rows = "\ufeffarrival,duration,gpus\r\n2017-10-09 07:01:55,60,1\r\n2017-10-09T07:01:55.5Z,60,1\r\n"
+    assert json.loads(simulate(tmp_path, rows, "-o", "json").stdout)["jobs"] == 2
+
+
+def test_a_moment_is_utc_unless_it_says_its_offset() -> None:
+    rows = (
+        "arrival,duration,gpus\n2017-10-09 07:01:55,60,1\n2017-10-09T09:01:56+02:00,60,1\n2017-10-09 07:01:57Z,60,1\n"
+    )
+    arrivals = [job.arrival for job in FORMATS["csv"](TraceText("trace.csv", rows))]
+    assert [arrival - arrivals[0] for arrival in arrivals] == [0, 1, 2]
+
+
+def test_a_list_without_nodes_is_refused(tmp_path: Path) -> None:
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_text("sn,cpu_milli,memory_mib,gpu,model\n")
+    done = CliRunner().invoke(group, ["simulate", str(nodes), "--format", "csv", "--nodes", str(nodes)])
+    assert str(done.exception) == f"{nodes} has no nodes"
+
+
 def test_an_openb_pod_with_part_of_a_gpu_and_a_choice_of_models() -> None:
     rows = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\np,4000,1024,1,460,A10|T4\nq,4000,1024,2,1000,\n"
     shared, whole = FORMATS["openb"](TraceText("openb.csv", rows))
@@ -270,7 +302,7 @@ def test_a_stream_of_small_jobs_does_not_starve_a_gang(runtimes: str) -> None:
         ("csv", "nan,1,1,1", "arrival is 'nan', which is no date and time"),
         ("csv", "0,1,1," + "9" * 200_000, "field larger than field limit"),
         ("philly", "0,1,1000000000039,0,a", "which must be from 1 to 20000"),
-        ("philly", "0,1,101,0,a", "101 GPUs cannot be divided into equal pods of at most 8"),
+        ("philly", "0,1,20011,0,a", "pods is 20011, which must be from 1 to 20000"),
         ("itp", "a,0,1,99999999999999999999", "which must be a number from 0 to 1e+15"),
     ],
 )

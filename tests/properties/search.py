@@ -17,11 +17,12 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--seconds", type=float, default=120.0, help="no round begins later; 0: one round")
     asked.add_argument("--seed", type=int, default=int(time.time()), help="of the first round; each has the next one")
+    asked.add_argument("--examples", type=int, default=0, help="so many at least of each slow property")
     asked.add_argument("tests", nargs="*", default=[str(HERE)])
     options = asked.parse_args()
     started, seed = time.monotonic(), options.seed
     while True:
-        code = _round(seed, options.tests)
+        code = _round(seed, options.examples, options.tests)
         if code:
             print(f"seed {seed} fails; again: make properties SECONDS=0 SEED={seed}")
             return code
@@ -31,9 +32,10 @@ def main() -> int:
             return 0
 
 
-def _round(seed: int, tests: list[str]) -> int:
+def _round(seed: int, examples: int, tests: list[str]) -> int:
     words = ["-n", "0", "-x", "-p", "no:cacheprovider", "-m", "hypothesis", f"--hypothesis-seed={seed}", *tests]
-    environment = {**os.environ, "HYPOTHESIS_PROFILE": "searching"}
+    words[:0] = ["--timeout", "0", "-o", "faulthandler_timeout=0"] if examples else []
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "searching", "LEAST_EXAMPLES": str(examples)}
     return subprocess.run([sys.executable, "-m", "pytest", *words], env=environment, check=False).returncode
 
 

@@ -66,6 +66,14 @@ def test_a_sequence_of_pods_uses_at_most_what_is_free() -> None:
     assert fills[319] == 0 < fills[320] < fills[640] < fills[960]
 
 
+def test_a_pod_that_needs_more_cpu_than_usual_goes_where_more_is_left_than_the_gpus_need() -> None:
+    """On either node one usual pod less would fit; but `scarce` has 6.5 CPUs for each GPU where 8 are usual."""
+    scene = native().node("scarce", gpus=4, cpu=26).node("plenty", gpus=8, cpu=128)
+    for number in range(10):
+        scene.gang(f"a/usual{number}", 1, cpu=8, needs=9)
+    assert scene.gang("a/hungry", 1, cpu=10, priority=90).decide().bound == {"hungry-0": "plenty"}
+
+
 def test_what_nodes_are_worth_follows_their_labels_from_cycle_to_cycle() -> None:
     """The usual pods want the zone. So a pod that may go anywhere takes the other node, also once the zone moved."""
     scene = native().node("n0", gpus=2, labels={"zone": "x"}).node("n1", gpus=2)

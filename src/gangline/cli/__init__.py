@@ -16,8 +16,8 @@ from typing import NamedTuple
 import click
 
 from gangline import __version__
+from gangline.cli.command_group import CommandGroup
 from gangline.cli.hints import hint
-from gangline.cli.suggestions import CommandGroup
 from gangline.cli.terminal import guarded_output
 from gangline.errors import GanglineError
 
@@ -110,7 +110,7 @@ def main() -> None:
 def _main() -> None:
     try:
         if os.path.basename(sys.argv[0]).startswith("kubectl_complete-gangline"):
-            from gangline.cli.local.kubectl_completion import answer
+            from gangline.cli.completion.kubectl_plugin import answer
 
             click.echo(answer(sys.argv[1:]))
             return

@@ -16,7 +16,7 @@ from gangline.api.meta import condition
 from gangline.dashboard import evictions
 from gangline.dashboard.evictions import EvictionStory
 from gangline.dashboard.look import ClusterView, PodFact, first_owner
-from gangline.dashboard.model import Evicted, GangLine, RemedyText, Why
+from gangline.dashboard.model import EvictedGang, GangLine, RemedyText, WaitingReason
 from gangline.dashboard.nodes import natural
 from gangline.rules import verdicts
 from gangline.rules.gangs.evictions import failure_of, is_over, prospects
@@ -305,14 +305,14 @@ def line(gang: CountedGang, known: GangTable | None = None) -> GangLine:
     )
 
 
-def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
+def evicted(gang: CountedGang, known: GangTable) -> EvictedGang | None:
     """Who took its place, and whether it comes back."""
     if gang.eviction is None:
         return None
     other = known.called(*gang.eviction.other)
     title = f"{other.namespace}/{other.title}" if other is not None else "/".join(gang.eviction.other).strip("/")
     waits = bool(gang.pending) or gang.gang is not None
-    return Evicted(
+    return EvictedGang(
         at=gang.eviction.at,
         action=gang.eviction.action,
         by=evictions.by_whom(gang.eviction, title),
@@ -321,17 +321,17 @@ def evicted(gang: CountedGang, known: GangTable) -> Evicted | None:
     )
 
 
-def why(gang: CountedGang, known: GangTable) -> Why:
+def why(gang: CountedGang, known: GangTable) -> WaitingReason:
     if gang.gang is not None:
         answer = verdicts.of_gang(gang.gang, gang.group)
     elif gang.group is not None:
         answer = verdicts.of_group(gang.group, gang.title)
     else:
-        return Why(headline=f"{gang.title} waits")
+        return WaitingReason(headline=f"{gang.title} waits")
     first, *rest = answer.text.splitlines() or [""]
     data, proof = answer.data, tuple(known.renamed(text.strip()) for text in rest if not _way_out(text))
     ways = tuple(RemedyText(text=known.renamed(text)) for text in _remedies(data.get("remedies")))
-    return Why(
+    return WaitingReason(
         headline=known.renamed(first),
         proof=proof,
         remedies=ways,

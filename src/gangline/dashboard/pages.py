@@ -139,7 +139,7 @@ def states(known: GangTable) -> dict[str, list[CountedGang]]:
 def counts(
     look: ClusterView, known: GangTable, by_state: Mapping[str, Sequence[CountedGang]], held: noded.Holders
 ) -> GangCounts:
-    uses = [(fact, noded.Use(fact, held.get(fact.node.name, ()))) for fact in look.nodes if fact.gpus]
+    uses = [(fact, noded.NodeUse(fact, held.get(fact.node.name, ()))) for fact in look.nodes if fact.gpus]
     in_gangs = sum(gang.held for gang in known.values())
     return GangCounts(
         waiting=len(by_state[WAITING]) + len(by_state[EVICTED]),

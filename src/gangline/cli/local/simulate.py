@@ -277,7 +277,10 @@ def _machines(nodes: str | None, gpus: int | None, node_gpus: int) -> list[Machi
     if (nodes is None) == (gpus is None):
         raise BadInput("say which nodes there are: --nodes FILE, or --gpus N")
     if nodes is not None:
-        return read_nodes(TraceText(nodes, given_text(nodes)))
+        machines = read_nodes(TraceText(nodes, given_text(nodes)))
+        if not machines:
+            raise BadInput(f"{nodes} has no nodes")
+        return machines
     assert gpus is not None
     if gpus > MOST_NODES * node_gpus:
         count = -(-gpus // node_gpus)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from gangline.cli.command_group import CommandGroup
 from gangline.cli.look.recorded import files_of, pieces_of, recording_option
-from gangline.cli.suggestions import CommandGroup
 from gangline.errors import BadInput
 
 EXAMPLES = """\b

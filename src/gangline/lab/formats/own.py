@@ -6,6 +6,8 @@ Only `arrival`, `duration` and `gpus` must be there. `gpus`, `cpu` (cores) and `
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gangline.lab.formats.rows import RowError, TraceRow, TraceText, read_rows
 from gangline.lab.formats.sizes import checked_pods
 from gangline.lab.jobs import TraceJob
@@ -15,7 +17,17 @@ TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0":
 
 
 def read(text: TraceText) -> list[TraceJob]:
-    return read_rows(text, ("arrival", "duration", "gpus"), _job)
+    jobs = read_rows(text, ("arrival", "duration", "gpus"), _job)
+    names: set[str] = set()
+    return [_named_apart(job, names) for job in jobs]
+
+
+def _named_apart(job: TraceJob, names: set[str]) -> TraceJob:
+    """Jobs of one name are jobs of one kind: each is played, and those after the first have their line in the name."""
+    while job.name in names:
+        job = replace(job, name=f"{job.name}-{job.line}")
+    names.add(job.name)
+    return job
 
 
 def _job(row: TraceRow) -> TraceJob:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,6 +18,7 @@ from gangline.lab.jobs import BadTrace, TraceProblem
 from gangline.rules.values import times
 
 R = TypeVar("R")
+_OFFSET = re.compile(r"[+-]\d\d:\d\d$")
 LARGEST = 1e15
 """Of any number in a trace: a petabyte of memory in MiB, thirty million years in seconds."""
 
@@ -67,7 +69,7 @@ class TraceRow:
         return int(value)
 
     def moment(self, column: str) -> float:
-        """Seconds, or a date and time as `2017-10-09 07:01:55`."""
+        """Seconds, or a date and time as `2017-10-09 07:01:55`; UTC where no offset is said."""
         text = self.text(column)
         if not text:
             raise RowError(f"{column} is missing")
@@ -77,7 +79,7 @@ class TraceRow:
             value = math.nan
         if abs(value) <= LARGEST:
             return value
-        seconds = times.seconds(text.replace(" ", "T") + ("" if text.endswith("Z") else "Z"))
+        seconds = times.seconds(text.replace(" ", "T") + ("" if text.endswith("Z") or _OFFSET.search(text) else "Z"))
         if seconds is None:
             raise RowError(
                 f"{column} is {text!r}, which is no date and time (2017-10-09 07:01:55) and no number of seconds"
@@ -116,7 +118,7 @@ def _rows(text: TraceText, columns: tuple[str, ...]) -> Iterator[TraceRow]:
 
 def _cells(text: TraceText) -> Iterator[tuple[int, list[str]]]:
     """Lines and their cells; what is no such text is refused with its line."""
-    reader = csv.reader(io.StringIO(text.text))
+    reader = csv.reader(io.StringIO(text.text.removeprefix("\ufeff")))  # spreadsheets write a byte order mark
     try:
         for cells in reader:
             yield reader.line_num, cells

@@ -17,11 +17,9 @@ def checked_pods(pods: int) -> int:
 
 
 def in_pods(gpus: int, node_gpus: int) -> tuple[int, float]:
-    """The number of pods and the GPUs of each."""
+    """The number of pods and the GPUs of each; at worst as many pods as GPUs."""
     if gpus <= node_gpus:
         return 1, gpus
     fewest = checked_pods(-(-gpus // node_gpus))
-    pods = next((pods for pods in range(fewest, 4 * fewest + 1) if gpus % pods == 0), None)
-    if pods is None:
-        raise RowError(f"{gpus} GPUs cannot be divided into equal pods of at most {node_gpus}")
+    pods = next(pods for pods in range(fewest, gpus + 1) if gpus % pods == 0)
     return checked_pods(pods), gpus // pods

@@ -3,9 +3,11 @@ and the node that loses least by taking the pod comes first.
 
 The usual pods are the shapes that were seen, weighted by how often. A shape can use of a node as many GPUs as its pods
 that would fit there ask for (by GPUs, shares of them, CPU, memory, kind of node). So three things are worth little: a
-GPU without the CPU to use it, a small rest of a shared GPU, and an odd number of GPUs where pods ask for two. The idea
-is the expected fragmentation of Weng et al. (ATC 2023); see docs/guide/fragmentation.md. Pods without GPUs take CPU and
-memory where GPUs miss them least. Never refuses a node."""
+GPU without the CPU to use it, a small rest of a shared GPU, and an odd number of GPUs where pods ask for two. Above all
+it counts what random sequences of usual pods could use of a node: no more than its devices hold, nor than its CPU and
+memory are enough for at what these pods ask for on average. The idea is the expected fragmentation of Weng et al. (ATC
+2023); see docs/guide/fragmentation.md. Pods without GPUs take CPU and memory where GPUs miss them least. Never refuses
+a node."""
 
 from __future__ import annotations
 
@@ -29,9 +31,8 @@ if TYPE_CHECKING:
 STRATEGY = "fewest-fragments"
 MOST_SHAPES = 30
 """The most frequent shapes stand for all."""
-CRUMBS = 3.0
-"""How much it counts what a random sequence of usual pods would make of each device, beside what each shape alone
-would."""
+CRUMBS = 10.0
+"""How much it counts what a random sequence of usual pods would make of a node, beside what each shape alone would."""
 PATIENCE = 0.9
 """How likely a device is to wait for a smaller pod after one that did not fit."""
 DRIFT = 0.05
@@ -67,6 +68,9 @@ class UsualPods:
     fills: list[float] | None = None
     """By free thousandths of one device: what a random sequence of usual pods would use of it; None where nobody
     shares."""
+    per_cpu: float = math.inf
+    """Thousandths of GPUs that usual pods use per CPU that they ask for: a node's CPU is enough for no more."""
+    per_memory: float = math.inf
     takers: dict[int, int] = field(default_factory=dict)
     """Node number → bits of the shapes that the node takes at all."""
     rooms: dict[int, tuple[object, float, NodeRoom]] = field(default_factory=dict)
@@ -178,9 +182,10 @@ def worth(pods_seen: UsualPods, room: NodeRoom) -> float:
     whole, parts, cpu, memory, takers = room
     if not whole and not parts:
         return 0.0
-    total, fills = 0.0, pods_seen.fills
+    fills, used = pods_seen.fills, whole * THOUSANDTHS * 1.0
     if fills is not None:
-        total = CRUMBS * (whole * fills[THOUSANDTHS] + sum([fills[part] for part in parts]))
+        used = whole * fills[THOUSANDTHS] + sum([fills[part] for part in parts])
+    total = CRUMBS * min(used, _reach(cpu, pods_seen.per_cpu), _reach(memory, pods_seen.per_memory))
     places: dict[tuple[int, int], int] = {}
     for place, usual in enumerate(pods_seen.shapes):
         if not takers >> place & 1:
@@ -196,6 +201,11 @@ def worth(pods_seen: UsualPods, room: NodeRoom) -> float:
         if pods > 0:
             total += usual.weight * pods * (usual.share or usual.count * THOUSANDTHS)
     return total
+
+
+def _reach(free: float, per: float) -> float:
+    """Thousandths of GPUs for whose pods so much CPU or memory is enough."""
+    return max(free, 0.0) * per if per < math.inf else math.inf
 
 
 def _pods(usual: UsualShape, whole: int, parts: tuple[int, ...]) -> int:
@@ -265,7 +275,10 @@ def usual_pods(session: Session) -> UsualPods:
     usual = cluster.memo["usual pods"] = UsualPods([], seen, weights)
     by_number = {shape.number: shape for shape in cluster.shapes.values()}
     usual.shapes = [usual_shape(by_number[number], weight) for number, weight in weights.items()]
-    usual.fills = device_fills([(usual_shape(by_number[number], 0.0), count) for number, count in counts.items()])
+    all_seen = [(usual_shape(by_number[number], 0.0), count) for number, count in counts.items()]
+    usual.fills = device_fills(all_seen)
+    usual.per_cpu = _gpus_per([(shape, shape.cpu, count) for shape, count in all_seen])
+    usual.per_memory = _gpus_per([(shape, shape.memory, count) for shape, count in all_seen])
     cluster.ranks += 1
     return usual
 
@@ -288,6 +301,13 @@ def device_fills(seen: Sequence[tuple[UsualShape, int]]) -> list[float] | None:
             used = sum([part * (size + fills[free - size]) for size, part in fitting])
             fills[free] = used / (1 - PATIENCE * (1 - sum([part for _, part in fitting])))
     return fills
+
+
+def _gpus_per(asked: Sequence[tuple[UsualShape, float, int]]) -> float:
+    """Thousandths of GPUs for each unit of what these shapes ask for, all pods together."""
+    total = sum([amount * count for _, amount, count in asked])
+    gpus = sum([(shape.share or shape.count * THOUSANDTHS) * count for shape, _, count in asked])
+    return gpus / total if total else math.inf
 
 
 def _most(counts: Mapping[int, int]) -> dict[int, float]:

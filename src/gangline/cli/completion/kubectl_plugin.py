@@ -17,8 +17,8 @@ def answer(words: Sequence[str]) -> str:
     from gangline.cli import group
 
     *before, typed = words or [""]
-    completions = ShellComplete(group, {}, "kubectl gangline", "").get_completions(list(before), typed)
+    choosable = ShellComplete(group, {}, "kubectl gangline", "").get_completions(list(before), typed)
     choices = [
-        f"{item.value}\t{item.help}" if item.help else str(item.value) for item in completions if item.type == "plain"
+        f"{item.value}\t{item.help}" if item.help else str(item.value) for item in choosable if item.type == "plain"
     ]
-    return "\n".join([*choices, NO_FILES if choices or not completions else FILES])
+    return "\n".join([*choices, NO_FILES if choices or not choosable else FILES])
